@@ -115,11 +115,11 @@ def test_a_person_makes_an_organization_a_webhook_and_a_token(
     page.get_by_role("link", name="Your own program (Gitea's form)").click()
     page.get_by_label("Address").fill(receiver)
     page.get_by_label("Secret").fill("a long random text")
-    page.get_by_role("button", name="Make the webhook").click()
+    page.get_by_role("button", name="Create webhook").click()
     expect(page.get_by_text("One is set")).to_be_visible()
     keep(page, "webhook")
     accessible(page)
-    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("button", name="Send test delivery").click()
     page.wait_for_url("**/deliveries")
 
     with httpx.Client(base_url=f"{delivering.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:

@@ -22,6 +22,7 @@ from holdfast.hosting.errors import (
     RepositoryReadOnly,
 )
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.repositories import Grant, Repository
 from holdfast.hosting.store.tokens import Token
@@ -35,6 +36,7 @@ __all__ = [
     "Permissions",
     "RepositoryAccess",
     "Unit",
+    "WebhookOwner",
     "account_visible",
     "allows",
     "belongs",
@@ -63,8 +65,10 @@ __all__ = [
     "require_read",
     "require_repository_admin",
     "require_repository_owner",
+    "require_self",
     "require_site_admin",
     "require_unarchived",
+    "require_webhook_admin",
     "require_write",
     "sees_team",
 ]
@@ -176,6 +180,23 @@ class OrganizationAccess(msgspec.Struct, frozen=True):
     mode: Mode
 
 
+class WebhookOwner(msgspec.Struct, frozen=True):
+    """Whose webhooks a request is about: a repository's, an organization's, a user's, or the service's (None)."""
+
+    target: RepositoryAccess | OrganizationAccess | Account | None
+
+    @property
+    def stored(self) -> HookOwner:
+        """The owner as the rows of webhooks name it."""
+        match self.target:
+            case RepositoryAccess(repository=repository):
+                return HookOwner("repository", repository.id)
+            case OrganizationAccess(account=account) | (Account() as account):
+                return HookOwner("owner", account.id)
+            case None:
+                return HookOwner("service")
+
+
 def require_login(actor: Actor) -> Account:
     """Return the user who acts; raise `LoginRequired` for anonymous requests."""
     if actor.user is None:
@@ -285,6 +306,27 @@ def require_organization_owner(actor: Actor, organization: OrganizationAccess) -
     user = require_login(actor)
     if organization.mode < Mode.OWNER:
         raise Forbidden(Permission.ORGANIZATION_OWNER)
+    return user
+
+
+def require_webhook_admin(actor: Actor, owner: WebhookOwner) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they may change the webhooks of this owner."""
+    match owner.target:
+        case RepositoryAccess() as repository:
+            return require_repository_admin(actor, repository)
+        case OrganizationAccess() as organization:
+            return require_organization_owner(actor, organization)
+        case None:
+            return require_site_admin(actor)
+        case account:
+            return require_self(actor, account)
+
+
+def require_self(actor: Actor, account: Account) -> Account:
+    """Return the user who acts; raise `Forbidden` unless the account is their own."""
+    user = require_login(actor)
+    if user.id != account.id:
+        raise Forbidden(Permission.SELF)
     return user
 
 

@@ -13,7 +13,8 @@ HostingError
 │   ├── Forbidden            the actor lacks a permission
 │   ├── IssueLocked          only people with write access may comment on a locked issue
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
-│   └── RepositoryArchived   an archived repository cannot be changed
+│   ├── RepositoryArchived   an archived repository cannot be changed
+│   └── WebhooksDisabled     the settings switch webhooks off
 ├── NoData                   there is no data to look after
 ├── WrongDataFolder          the data folder and the database do not belong together
 ├── SealError                a secret at rest cannot be sealed or opened
@@ -54,6 +55,8 @@ HostingError
 │   ├── InvalidValue         the value of a field breaks a rule of its own
 │   ├── UnknownName          a list names a user or a team that does not exist
 │   ├── VisibilityRefused    only the owner of a repository may make it public or private
+│   ├── InvalidWebhookOption an option of a webhook's type is missing or invalid
+│   │   └── SlackChannelRequired  a webhook for Slack has no channel
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
 │   ├── EventRefused         no hook can be told of that
@@ -66,6 +69,7 @@ HostingError
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
 │   ├── TooManyAtOnce        one request asks for too much
+│   ├── WebhookInactive      nothing is sent to an inactive webhook
 │   ├── StillInUse           what was to be removed holds something, or belongs somewhere
 │   ├── UnknownState         an issue is either open or closed
 │   └── FileRefused          a file cannot be changed as was asked
@@ -106,8 +110,9 @@ HostingError
 │   ├── NoSuchTeam           no team has that number
 │   ├── NoSuchToken          the user has no such token
 │   ├── NoSuchTopic          the repository does not have that topic
-│   └── NoSuchUser           no user has that name
-│       └── NoSuchAccount    no user or organization has that name
+│   ├── NoSuchUser           no user has that name
+│   │   └── NoSuchAccount    no user or organization has that name
+│   └── RepositoryEmpty      a repository has no commits
 ├── LfsError                 the store of large files cannot do what it was asked to
 │   ├── LfsMismatch          an object is not what it was announced to be
 │   ├── LfsUnavailable       the store cannot be reached or written to
@@ -158,6 +163,7 @@ __all__ = [
     "InvalidField",
     "InvalidReference",
     "InvalidValue",
+    "InvalidWebhookOption",
     "IssueLocked",
     "KeyMissing",
     "KeyUnusable",
@@ -213,11 +219,13 @@ __all__ = [
     "Refused",
     "RenameRefused",
     "RepositoryArchived",
+    "RepositoryEmpty",
     "RepositoryReadOnly",
     "RepositoryTaken",
     "SealBroken",
     "SealError",
     "ShaMismatch",
+    "SlackChannelRequired",
     "SnapshotDamaged",
     "SnapshotError",
     "SnapshotRefused",
@@ -238,6 +246,8 @@ __all__ = [
     "UrlRefused",
     "Violation",
     "VisibilityRefused",
+    "WebhookInactive",
+    "WebhooksDisabled",
     "WrongDataFolder",
 ]
 
@@ -294,6 +304,8 @@ class Permission(StrEnum):
     """For making repositories in an organization."""
     NEW_OWNER = "new owner"
     """For giving a repository to an owner one may create repositories for."""
+    SELF = "self"
+    """For what users change of their own account only."""
 
 
 class AccessDenied(HostingError):
@@ -334,6 +346,13 @@ class RepositoryReadOnly(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("repo is not allowed to edit")
+
+
+class WebhooksDisabled(AccessDenied):
+    """The settings of the service switch webhooks off."""
+
+    def __init__(self) -> None:
+        super().__init__("webhooks disabled by administrator")
 
 
 class NoData(HostingError):
@@ -574,6 +593,22 @@ class VisibilityRefused(Refused):
         super().__init__("only the owner of a repository may change who can see it")
 
 
+class InvalidWebhookOption(Refused):
+    """An option of a webhook's type is missing or invalid: `reason` says how, and the message is Gitea's."""
+
+    def __init__(self, option: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.option = option
+        self.reason = reason
+
+
+class SlackChannelRequired(InvalidWebhookOption):
+    """A webhook for Slack has no channel."""
+
+    def __init__(self) -> None:
+        super().__init__("channel", "is required", "Invalid slack channel name")
+
+
 class ColorRefused(Refused):
     """That is no colour."""
 
@@ -619,6 +654,10 @@ class PatternRefused(Refused):
 
 class PasswordRefused(Refused):
     """A password is too short to protect anything."""
+
+
+class WebhookInactive(Refused):
+    """Nothing is sent to an inactive webhook."""
 
 
 class StillInUse(Refused):
@@ -807,6 +846,13 @@ class NoSuchAccount(NoSuchUser):
     def __init__(self, name: str) -> None:
         super().__init__(f"user does not exist [uid: 0, name: {name}]")
         self.name = name
+
+
+class RepositoryEmpty(Missing):
+    """A repository has no commits."""
+
+    def __init__(self) -> None:
+        super().__init__("repository is empty")
 
 
 class LfsError(HostingError):

@@ -8,10 +8,11 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, RepositoryAccess, Unit
+from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, RepositoryAccess, Unit, WebhookOwner
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services import webhooks
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.store import accounts, members, organizations, repositories
 from holdfast.hosting.store.accounts import Account
@@ -21,7 +22,11 @@ __all__ = [
     "CHANGE_ISSUES",
     "LINK_ISSUES",
     "MANAGE_ISSUES",
+    "ORGANIZATION_WEBHOOKS",
+    "OWN_WEBHOOKS",
     "READ_ISSUES",
+    "REPOSITORY_WEBHOOKS",
+    "SERVICE_WEBHOOKS",
     "UserFromPath",
     "administers",
     "editable",
@@ -255,3 +260,35 @@ LINK_ISSUES: Final = (*READ_ISSUES, signed_in)
 """For dependencies: the other issue may be in a repository that is not archived."""
 MANAGE_ISSUES: Final = (*READ_ISSUES, signed_in, writes_issues, not_archived)
 """For what belongs to all issues of a repository: its labels and milestones."""
+
+
+def webhooks_enabled(request: RequestContext) -> None:
+    """Ask that the settings allow webhooks."""
+    webhooks.require_enabled(request.app)
+
+
+def of_repository(request: RequestContext) -> WebhookOwner:
+    """Return the repository in the path as the owner of webhooks."""
+    return WebhookOwner(request.resolved(RepositoryAccess))
+
+
+def of_organization(request: RequestContext) -> WebhookOwner:
+    """Return the organization in the path as the owner of webhooks."""
+    return WebhookOwner(request.resolved(OrganizationAccess))
+
+
+def of_caller(request: RequestContext) -> WebhookOwner:
+    """Return the user who acts as the owner of webhooks."""
+    return WebhookOwner(request.user)
+
+
+def of_service(request: RequestContext) -> WebhookOwner:  # noqa: ARG001  # called like every guard
+    """Return the service as the owner of webhooks."""
+    return WebhookOwner(None)
+
+
+# The guards of webhooks for each kind of owner.
+REPOSITORY_WEBHOOKS: Final = (in_repository, administers, webhooks_enabled, of_repository)
+ORGANIZATION_WEBHOOKS: Final = (in_organization, owns_organization, webhooks_enabled, of_organization)
+OWN_WEBHOOKS: Final = (signed_in, webhooks_enabled, of_caller)
+SERVICE_WEBHOOKS: Final = (site_admin, webhooks_enabled, of_service)

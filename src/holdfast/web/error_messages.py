@@ -27,6 +27,15 @@ FORBIDDEN: Final = {
     Permission.OWN_PERMISSION: "You can see only your own permission in this repository.",
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
+    Permission.SELF: "Only the user can do this.",
+}
+
+WEBHOOK_OPTIONS: Final = {
+    "type": "Type",
+    "url": "URL",
+    "content_type": "Content type",
+    "channel": "Channel",
+    "is_system_webhook": "System webhook",
 }
 
 
@@ -59,6 +68,16 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is already a tag named {error.name}."
         case errors.NoSuchRevision():
             return f"There is no branch, tag or commit named {error.revision}."
+        case errors.InvalidWebhookOption():
+            return f"{WEBHOOK_OPTIONS.get(error.option, error.option)}: {error.reason}."
+        case errors.WebhooksDisabled():
+            return "Webhooks are disabled on this service."
+        case errors.NotWaiting():
+            return "Only a pending delivery can be cancelled."
+        case errors.WebhookInactive():
+            return "The webhook is not active; activate it first."
+        case errors.RepositoryEmpty():
+            return "The repository has no commits yet."
         case errors.LoginRequired():
             return "You must be signed in to do this."
         case errors.Forbidden():

@@ -35,7 +35,7 @@ NOTICES: Final[Mapping[str, str]] = {
     "added": "Added.",
     "branch-created": "Branch created.",
     "branch-deleted": "Branch deleted.",
-    "cancelled": "It is cancelled and will not be sent.",
+    "delivery-cancelled": "Delivery cancelled.",
     "changed": "Your changes are saved.",
     "collaborator-removed": "Collaborator removed.",
     "collaborator-saved": "Collaborator saved.",
@@ -69,9 +69,12 @@ NOTICES: Final[Mapping[str, str]] = {
     "rule-deleted": "Branch protection rule deleted.",
     "rule-saved": "Branch protection rule saved.",
     "settings-saved": "Settings saved.",
-    "resumed": "Deliveries go on.",
-    "sent-again": "It will be sent again.",
-    "test-sent": "A test is on its way.",
+    "redelivery-queued": "Redelivery queued.",
+    "test-queued": "Test delivery queued.",
+    "webhook-created": "Webhook created.",
+    "webhook-deleted": "Webhook deleted.",
+    "webhook-resumed": "Webhook resumed.",
+    "webhook-updated": "Webhook updated.",
 }
 
 

@@ -8,11 +8,11 @@ from sqlalchemy import update
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import deliveries
 
-__all__ = ["CONFIG", "HOMES", "made", "tried", "with_answer"]
+__all__ = ["CONFIG", "OWNERS", "made", "tried", "with_answer"]
 
 CONFIG = {"url": "https://ci.example/h", "content_type": "json"}
-# Where hooks can be at home, with somebody who may look after them there.
-HOMES = {
+# The paths of webhooks of each kind of owner, and somebody who may change them.
+OWNERS = {
     "/orgs/guild/hooks": "ada",
     "/repos/guild/ship/hooks": "ada",
     "/user/hooks": "ada",

@@ -71,7 +71,7 @@ def test_deliveries_are_made_again_and_cancelled(guild: Guild, delivered: list[i
     assert who.post(f"{HOOK}/{delivered[2]}/cancel").status_code == 303
     twice = who.post(f"{HOOK}/{delivered[2]}/cancel")
     assert twice.status_code == 409
-    assert "Only a delivery that waits can be cancelled." in twice.text
+    assert "Only a pending delivery can be cancelled." in twice.text
 
     wanted = {"since": "2020-01-01T00:00", "status": "failed"}
     assert who.post(HOOK, data=wanted).headers["location"] == HOOK

@@ -1,4 +1,4 @@
-"""Webhooks in a browser, wherever they are at home."""
+"""Webhooks in a browser, whoever owns them."""
 
 import pytest
 
@@ -79,13 +79,14 @@ def test_only_those_who_look_after_the_home_see_them(guild: Guild) -> None:
 
 
 WRONG: tuple[tuple[dict[str, object], str], ...] = (
-    ({"url": "ftp://ci.example"}, "Invalid url"),
-    ({"url": ""}, "Invalid url"),
-    ({"events": []}, "Choose at least one event"),
-    ({"events": ["nonsense"]}, "Choose at least one event"),
-    ({"branch_filter": "[a"}, "Branch filter"),
+    ({"url": "ftp://ci.example"}, "URL: must begin with https://"),
+    ({"url": ""}, "URL: must begin with https://"),
+    ({"events": []}, "choose at least one event"),
+    ({"events": ["nonsense"]}, "choose at least one event"),
+    ({"branch_filter": "[a"}, "Branch filter: "),
+    ({"branch_filter": "x" * 256}, "Branch filter is too long"),
     ({"authorization": "a\nb"}, "Authorization header"),
-    ({"type": "slack", "channel": " "}, "slack channel"),
+    ({"type": "slack", "channel": " "}, "Channel: is required"),
 )
 
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from holdfast.hosting.api import (
     admin,
-    admin_hooks,
     archives,
     assignees,
     branches,
@@ -26,23 +25,21 @@ from holdfast.hosting.api import (
     members,
     milestones,
     objects,
-    org_hooks,
     organizations,
     protections,
     pulls,
     raw,
     raw_upload,
     repositories,
-    repository_hooks,
     statuses,
     tags,
     teams,
     timeline,
     tokens,
     topics,
-    user_hooks,
     users,
     version,
+    webhooks,
 )
 from holdfast.hosting.http.endpoints import Endpoint
 
@@ -54,12 +51,16 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(commits, statuses, tags, objects, languages),
     *(contents, file_contents, raw, archives, editorconfig),
     *(contents_write, raw_upload),
-    *(org_hooks, repository_hooks, user_hooks, admin_hooks),
-    *(dependencies, dependency_graph),
+    *(webhooks, dependencies, dependency_graph),
     *(issue_search, issues, comments, timeline, issue_labels, assignees, labels, milestones, pulls),
 )
 
 
 def endpoints() -> list[Endpoint]:
-    """List what every module declares, in the order it is written."""
-    return [value for module in MODULES for value in vars(module).values() if isinstance(value, Endpoint)]
+    """List what every module declares, by name or in a tuple `ENDPOINTS`, in the order it is written."""
+    return [
+        value
+        for module in MODULES
+        for value in (*vars(module).values(), *getattr(module, "ENDPOINTS", ()))
+        if isinstance(value, Endpoint)
+    ]

@@ -80,6 +80,7 @@ FORBIDDEN: Final = {
     ),
     Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
     Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
+    Permission.SELF: "only the user may do this",
 }
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.LoginRequired, 401),
@@ -87,6 +88,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.IssueLocked, 403),
     (errors.RepositoryArchived, 423),
     (errors.RepositoryReadOnly, 423),
+    (errors.WebhooksDisabled, 403),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
     (errors.NoSuchRevision, 404),
@@ -104,6 +106,9 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
     (errors.UnknownState, 412),
+    (errors.NotWaiting, 409),
+    (errors.WebhookInactive, 409),
+    (errors.SlackChannelRequired, 400),
     (errors.Refused, 422),
     (errors.NoSuchLfsObject, 404),
     (errors.LfsMismatch, 422),

@@ -1,36 +1,38 @@
-"""The history of webhooks: what was sent when, what came back, and sending it once more."""
+"""The pages of deliveries of webhooks: list and show them, deliver again, cancel."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 from markupsafe import escape
 
+from holdfast.hosting.access import WebhookOwner
+from holdfast.hosting.errors import HostingError, InvalidField, InvalidValue, Violation
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.store import hooks as store
+from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.http.times import read_time
+from holdfast.hosting.schemas import hooks as schemas
+from holdfast.hosting.services import webhook_deliveries, webhooks
+from holdfast.hosting.store.deliveries import Delivery, DeliveryFilter
 from holdfast.hosting.store.event_types import KINDS as EVENTS
-from holdfast.hosting.store.hooks import HookOwner
-from holdfast.web.api_actions import act
+from holdfast.hosting.store.hooks import Hook
 from holdfast.web.pages import go
-from holdfast.web.settings.hook_owners import HOMES, HookHome
-from holdfast.web.settings.hook_pages import HookPages, declare
+from holdfast.web.settings.hook_owners import OWNERS, WebhookPagesOwner
+from holdfast.web.settings.hook_pages import HookPages
 
 __all__ = ["MADE", "BodyExcerpt", "shown_body"]
 
-STATES: Final = ("waiting", "delivered", "failed", "cancelled")
 # Of a body so much is shown, counted as the page is sent; all of it is one link away.
 LARGEST_SHOWN: Final = 48 * 1024
 MOST_HEADERS: Final = 100
 LONGEST_HEADER: Final = 1000
 FIRST: Final = PageParams(1, 30)
-NOTHING_AGAIN: Final = "Nothing of that time can be sent again: there was nothing, or it waits to be sent already."
+NOTHING_TO_REDELIVER: Final = "no delivery of that time can be sent again: there is none, or all are pending"
 
 
 class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
@@ -82,125 +84,165 @@ def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
+def delivery_filter(form: DeliveryHistoryQuery) -> DeliveryFilter:
+    """Read which deliveries a form is about."""
+    return DeliveryFilter(
+        state=form.status.strip() or None,
+        kind=form.event.strip() or None,
+        since=moment_in(form.since, "Since"),
+        before=moment_in(form.before, "Before"),
+    )
+
+
+def moment_in(text: str, field: str) -> int | None:
+    """Read a time that was typed, in seconds since 1970."""
+    try:
+        return read_time(text, field) if text.strip() else None
+    except ApiError:
+        raise InvalidValue(field, "must be a time such as 2026-08-22T10:00") from None
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryPages(HookPages):
-    """The pages of what the hooks of one kind of home were told."""
+    """The pages of the deliveries of one kind of owner's webhooks."""
 
     def history(
         self,
         request: RequestContext,
-        home: HookOwner,
+        hook_owner: WebhookOwner,
         id: int,  # noqa: A002  # named in the path
         query: DeliveryHistoryQuery,
-        page: PageParams,  # named in the path
+        page: PageParams,
     ) -> RawResponse:
-        """Show what a webhook was told, and is to be told, newest first."""
-        return self._history(request, store.find_hook(request.app.database, home, id), query, page)
+        """List the deliveries of a webhook, newest first."""
+        return self._history(request, hook_owner, id, query, page)
 
-    def delivery(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
-        """Show one delivery: what was sent and what came back."""
-        return self._delivery(request, store.find_hook(request.app.database, home, id), delivery)
+    def delivery(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+        """Show one delivery: the request and the response."""
+        return self._delivery(request, hook_owner, id, delivery)
 
-    def redeliver(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
-        """Make a delivery again."""
-        kept = store.find_hook(request.app.database, home, id)
+    def redeliver(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+        """Queue a delivery again."""
         try:
-            made = act(request, self.home.redeliver, {"id": id, "delivery": delivery})
-        except ApiError as refusal:
-            return self._delivery(request, kept, delivery, refusal)
-        return go(f"{self.home.root(request)}/{id}/deliveries/{made.id}", "sent-again")
+            queued = webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery)
+        except HostingError as error:
+            return self._delivery(request, hook_owner, id, delivery, error)
+        return go(f"{self.owner.root(request)}/{id}/deliveries/{queued.id}", "redelivery-queued")
 
-    def cancel(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
-        """Take back a delivery that waits."""
-        kept = store.find_hook(request.app.database, home, id)
+    def cancel(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+        """Cancel a pending delivery."""
         try:
-            act(request, self.home.cancel, {"id": id, "delivery": delivery})
-        except ApiError as refusal:
-            return self._delivery(request, kept, delivery, refusal)
-        return go(f"{self.home.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "cancelled")
+            webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
+        except HostingError as error:
+            return self._delivery(request, hook_owner, id, delivery, error)
+        return go(f"{self.owner.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "delivery-cancelled")
 
-    def redeliver_range(self, request: RequestContext, home: HookOwner, id: int, body: RangeForm) -> RawResponse:  # noqa: A002
-        """Make the deliveries of a time again."""
-        kept = store.find_hook(request.app.database, home, id)
-        wanted = {name: text for name in body.__struct_fields__ if (text := getattr(body, name).strip())}
+    def redeliver_range(
+        self,
+        request: RequestContext,
+        hook_owner: WebhookOwner,
+        id: int,  # noqa: A002
+        body: RangeForm,
+    ) -> RawResponse:
+        """Queue the deliveries of a time again."""
         try:
-            made = act(request, self.home.redeliver_all, {"id": id}, body=wanted)
-        except ApiError as refusal:
-            return self._history(request, kept, DeliveryHistoryQuery(), FIRST, refusal=refusal, again=body)
-        if not made.count:
-            nothing = ApiError(409, NOTHING_AGAIN)
-            return self._history(request, kept, DeliveryHistoryQuery(), FIRST, refusal=nothing, again=body)
-        return go(f"{self.home.root(request)}/{id}/deliveries", "sent-again")
+            if not body.since.strip():
+                raise InvalidField("Since", Violation.REQUIRED)
+            count = webhook_deliveries.redeliver_all(
+                request.app, request.actor, hook_owner, id, delivery_filter(body)
+            )
+        except HostingError as error:
+            return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=error, again=body)
+        if not count:
+            nothing = ApiError(409, NOTHING_TO_REDELIVER)
+            return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=nothing, again=body)
+        return go(f"{self.owner.root(request)}/{id}/deliveries", "redelivery-queued")
 
     def _history(
         self,
         request: RequestContext,
-        kept: store.Hook,
+        hook_owner: WebhookOwner,
+        webhook_id: int,
         query: DeliveryHistoryQuery,
         page: PageParams,
         *,
-        refusal: ApiError | None = None,
+        error: HostingError | ApiError | None = None,
         again: RangeForm | None = None,
     ) -> RawResponse:
-        asked = {name: text for name in query.__struct_fields__ if (text := getattr(query, name).strip())}
+        hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)
+        found: list[Delivery] = []
+        total = 0
         try:
-            listed = act(request, self.home.list_deliveries, {"id": kept.id}, query=asked, page=page)
-        except ApiError as wrong:
-            refusal = wrong
-            listed = PagedList([], 0)
+            found, total = webhook_deliveries.list_deliveries(
+                request.app,
+                request.actor,
+                hook_owner,
+                hook.id,
+                delivery_filter(query),
+                skip=page.skip,
+                limit=page.size,
+            )
+        except (InvalidValue, InvalidField) as invalid:
+            error = invalid
+        asked = {name: text for name in query.__struct_fields__ if (text := getattr(query, name).strip())}
         return self.show(
             request,
             "deliveries.html",
-            title=f"Deliveries of {kept.name or f'webhook {kept.id}'}",
-            refusal=refusal,
-            hook=kept,
-            deliveries=listed.items,
-            total=listed.total,
+            title=f"Deliveries of {hook.name or f'webhook {hook.id}'}",
+            error=error,
+            hook=hook,
+            deliveries=[schemas.delivery(one) for one in found],
+            total=total,
             page=page,
             query=query,
             again=again or RangeForm(status="failed"),
             asked=asked,
             more=f"?{urlencode(asked)}&page=" if asked else "?page=",
-            states=STATES,
+            states=webhook_deliveries.STATES,
             events=sorted(EVENTS),
         )
 
     def _delivery(
-        self, request: RequestContext, kept: store.Hook, key: str, refusal: ApiError | None = None
+        self,
+        request: RequestContext,
+        hook_owner: WebhookOwner,
+        webhook_id: int,
+        key: str,
+        error: HostingError | None = None,
     ) -> RawResponse:
-        found = act(request, self.home.show_delivery, {"id": kept.id, "delivery": key})
-        names = {**request.path, "id": str(kept.id), "delivery": str(found.id)}
-        address = "/api/v1" + self.home.show_delivery.path
-        for name, value in names.items():
+        hook: Hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)
+        found = webhook_deliveries.find(request.app, request.actor, hook_owner, hook.id, key)
+        shown = schemas.details(found.delivery, found.payload)
+        address = f"/api/v1{self.owner.api_path}/{hook.id}/deliveries/{shown.id}"
+        for name, value in request.path.items():
             address = address.replace(f"{{{name}}}", quote(value, safe=""))
-        sent, answer = found.request, found.response
+        sent, received = shown.request, shown.response
         return self.show(
             request,
             "delivery.html",
-            title=f"Delivery {found.id}",
-            refusal=refusal,
-            hook=kept,
-            one=found,
+            title=f"Delivery {shown.id}",
+            error=error,
+            hook=hook,
+            one=shown,
             address=address,
             tries=request.app.settings.webhook_tries,
             sent_headers=[] if sent is None else shown_headers(sent.headers),
             sent_body=None if sent is None else shown_body(sent.body),
-            answer_headers=[] if answer is None else shown_headers(answer.headers),
-            answer_body=None if answer is None else shown_body(answer.body),
+            answer_headers=[] if received is None else shown_headers(received.headers),
+            answer_body=None if received is None else shown_body(received.body),
         )
 
 
-def pages_of(home: HookHome) -> tuple[Endpoint, ...]:
-    """Declare the pages of what the hooks of one kind of home were told."""
-    pages, path = DeliveryPages(home), f"{home.pattern}/{{id}}"
-    declared = partial(declare, home)
+def pages_of(owner: WebhookPagesOwner) -> tuple[Endpoint, ...]:
+    """Declare the pages of the deliveries of one kind of owner's webhooks."""
+    pages = DeliveryPages(owner)
     return (
-        declared(pages.history, f"GET {path}/deliveries"),
-        declared(pages.redeliver_range, f"POST {path}/deliveries"),
-        declared(pages.delivery, f"GET {path}/deliveries/{{delivery}}"),
-        declared(pages.redeliver, f"POST {path}/deliveries/{{delivery}}/redeliver"),
-        declared(pages.cancel, f"POST {path}/deliveries/{{delivery}}/cancel"),
+        owner.declare(pages.history, "GET", "/{id}/deliveries"),
+        owner.declare(pages.redeliver_range, "POST", "/{id}/deliveries"),
+        owner.declare(pages.delivery, "GET", "/{id}/deliveries/{delivery}"),
+        owner.declare(pages.redeliver, "POST", "/{id}/deliveries/{delivery}/redeliver"),
+        owner.declare(pages.cancel, "POST", "/{id}/deliveries/{delivery}/cancel"),
     )
 
 
-MADE: Final = tuple(page for home in HOMES for page in pages_of(home))
+MADE: Final = tuple(page for owner in OWNERS for page in pages_of(owner))

@@ -1,16 +1,19 @@
-"""The form of a webhook: which fields each type has, in what words, and what the API is asked with them."""
+"""The form of a webhook: the fields of each type, and what they create or change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.errors import InvalidValue, InvalidWebhookOption
+from holdfast.hosting.services.webhooks import SLACK_OPTIONS as SLACK
+from holdfast.hosting.services.webhooks import NewWebhook, WebhookEdit
 from holdfast.hosting.store.hooks import Hook
 from holdfast.redacted_repr import redacted
 
-__all__ = ["EVENT_GROUPS", "KINDS", "HookForm", "HookKind", "body_of", "form_of", "new_form"]
+__all__ = ["EVENT_GROUPS", "KINDS", "HookForm", "HookKind", "form_of", "new_form", "new_webhook", "webhook_edit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,6 @@ EVENT_GROUPS: Final = (
 OFFERED: Final = frozenset(name for _, events in EVENT_GROUPS for name, _, _ in events)
 # The API takes these names for a whole group; the form means the one thing.
 ALONE: Final = {"issues": "issues_only", "pull_request": "pull_request_only"}
-SLACK: Final = ("channel", "username", "icon_url", "color")
 
 
 @redacted
@@ -185,38 +187,49 @@ def form_of(hook: Hook) -> HookForm:
     )
 
 
-def body_of(form: HookForm, kept: Hook | None = None) -> dict[str, Any]:
-    """Return what the API is asked: for a new webhook everything, for one there is what the form can change.
+def new_webhook(form: HookForm) -> NewWebhook:
+    """Return the webhook that the form of a new one describes."""
+    if form.type not in KINDS:
+        raise InvalidWebhookOption("type", "choose where the webhook sends to", "Invalid hook type")
+    slack = {option: getattr(form, option).strip() for option in SLACK} if form.type == "slack" else {}
+    return NewWebhook(
+        type=form.type,
+        url=form.url.strip(),
+        content_type=form.content_type or "json",
+        secret="" if form.drop_secret else form.secret,
+        authorization="" if form.drop_authorization else form.authorization,
+        events=chosen_events(form, ()),
+        branch_filter=form.branch_filter.strip(),
+        is_active=bool(form.active),
+        name=form.name,
+        is_system=bool(form.system),
+        **slack,
+    )
+
+
+def webhook_edit(form: HookForm, hook: Hook) -> WebhookEdit:
+    """Return what the form changes of a webhook; a secret that was not typed keeps its value.
 
     Events that a client asked for and the form does not offer stay.
     """
-    kind = KINDS.get(form.type if kept is None else kept.type)
-    if kind is None:
-        raise ApiError(422, "Choose where the webhook sends to")
-    asked = [] if kept is None else kept.events.split(",")
-    others = [event for event in asked if event not in OFFERED]
-    chosen = [ALONE.get(event, event) for event in form.events if event in OFFERED]
-    if not chosen and not others:
-        raise ApiError(422, "Choose at least one event")
-    config = {"url": form.url.strip(), "content_type": form.content_type or "json"}
-    if form.drop_secret:
-        config["secret"] = ""
-    elif form.secret:
-        config["secret"] = form.secret
-    if "slack" in kind.fields:
-        config |= {key: getattr(form, key).strip() for key in SLACK}
-    body: dict[str, Any] = {
-        "config": config,
-        "events": [*chosen, *others],
-        "branch_filter": form.branch_filter.strip(),
-        "active": bool(form.active),
-        "name": form.name,
-    }
-    if form.drop_authorization:
-        body["authorization_header"] = ""
-    elif form.authorization:
-        body["authorization_header"] = form.authorization
-    if kept is None:
-        body["type"] = kind.type
-        config["is_system_webhook"] = "true" if form.system else "false"
-    return body
+    slack = {option: getattr(form, option).strip() for option in SLACK} if hook.type == "slack" else {}
+    return WebhookEdit(
+        url=form.url.strip(),
+        content_type=form.content_type or "json",
+        secret="" if form.drop_secret else form.secret or UNSET,
+        authorization="" if form.drop_authorization else form.authorization or UNSET,
+        events=chosen_events(form, hook.events.split(",")),
+        branch_filter=form.branch_filter.strip(),
+        is_active=bool(form.active),
+        name=form.name,
+        **slack,
+    )
+
+
+def chosen_events(form: HookForm, kept: Iterable[str]) -> tuple[str, ...]:
+    """Return the events that are ticked, and those of the webhook that the form does not offer."""
+    chosen = (ALONE.get(event, event) for event in form.events if event in OFFERED)
+    events = (*chosen, *(event for event in kept if event not in OFFERED))
+    if not events:
+        raise InvalidValue("Events", "choose at least one event")
+    return events

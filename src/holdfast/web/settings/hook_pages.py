@@ -1,23 +1,32 @@
-"""The pages of webhooks, the same for every kind of home: listing, making, changing, trying and removing them."""
+"""The pages of webhooks, the same for every kind of owner: list, create, edit, test and delete them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from holdfast.hosting.access import WebhookOwner
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.schemas import hooks as schemas
+from holdfast.hosting.services import webhooks
 from holdfast.hosting.store import backlog
-from holdfast.hosting.store import hooks as store
-from holdfast.hosting.store.hooks import HookOwner
-from holdfast.web.api_actions import act
+from holdfast.hosting.store.hooks import Hook
 from holdfast.web.pages import go
-from holdfast.web.settings.hook_forms import EVENT_GROUPS, KINDS, HookForm, body_of, form_of, new_form
-from holdfast.web.settings.hook_owners import HOMES, HookHome
+from holdfast.web.settings.hook_forms import (
+    EVENT_GROUPS,
+    KINDS,
+    OFFERED,
+    HookForm,
+    form_of,
+    new_form,
+    new_webhook,
+    webhook_edit,
+)
+from holdfast.web.settings.hook_owners import OWNERS, WebhookPagesOwner
 
 __all__ = ["MADE", "HookPages"]
 
@@ -30,8 +39,8 @@ class TypeQuery(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class TrialForm(msgspec.Struct, frozen=True):
-    """What a trial is about; empty means the latest."""
+class TestForm(msgspec.Struct, frozen=True):
+    """What a test is about; empty means the latest."""
 
     repository: str = ""
     ref: str = ""
@@ -39,9 +48,9 @@ class TrialForm(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HookPages:
-    """The pages of the hooks of one kind of home."""
+    """The pages of the webhooks of one kind of owner."""
 
-    home: HookHome
+    owner: WebhookPagesOwner
 
     def show(
         self,
@@ -49,120 +58,119 @@ class HookPages:
         template: str,
         *,
         title: str,
-        refusal: ApiError | None = None,
+        error: HostingError | ApiError | None = None,
         **values: object,
     ) -> RawResponse:
-        """Show one of the pages."""
-        return self.home.frame(
+        """Render one of the pages."""
+        return self.owner.frame(
             request,
             f"settings/{template}",
             at=AT,
             title=title,
-            refusal=refusal,
-            hooks_path=self.home.root(request),
-            home=self.home,
+            refusal=error,
+            hooks_path=self.owner.root(request),
+            owner_kind=self.owner.word,
             kinds=KINDS,
             **values,
         )
 
-    def list_page(self, request: RequestContext, page: PageParams) -> RawResponse:
-        """List the webhooks with how they fare."""
-        listed = act(request, self.home.list_hooks, page=page)
-        last = backlog.last_deliveries(request.app.database, [hook.id for hook in listed.items])
+    def list_page(self, request: RequestContext, hook_owner: WebhookOwner, page: PageParams) -> RawResponse:
+        """List the webhooks with the state of their last delivery."""
+        found, total = webhooks.list_webhooks(
+            request.app, request.actor, hook_owner, skip=page.skip, limit=page.size
+        )
         return self.show(
-            request, "hooks.html", title="Webhooks", hooks=listed.items, total=listed.total, page=page, last=last
+            request,
+            "hooks.html",
+            title="Webhooks",
+            hooks=[schemas.hook(hook) for hook in found],
+            total=total,
+            page=page,
+            last=backlog.last_deliveries(request.app.database, [hook.id for hook in found]),
+            events_of_owner=self.owner.events,
         )
 
     def new_page(self, request: RequestContext, query: TypeQuery) -> RawResponse:
-        """Ask for the type first, then for what a webhook of that type needs."""
+        """Ask for the type first, then for the fields of that type."""
         if query.type not in KINDS:
             return self.show(request, "hook_types.html", title="New webhook")
         return self._form(request, new_form(query.type), None)
 
-    def create(self, request: RequestContext, body: HookForm) -> RawResponse:
-        """Make a webhook."""
+    def create(self, request: RequestContext, hook_owner: WebhookOwner, body: HookForm) -> RawResponse:
+        """Create a webhook."""
         try:
-            made = act(request, self.home.create, body=body_of(body))
-        except ApiError as refusal:
+            created = webhooks.create(request.app, request.actor, hook_owner, new_webhook(body))
+        except HostingError as error:
             if body.type not in KINDS:
                 raise
-            return self._form(request, body, None, refusal)
-        return go(f"{self.home.root(request)}/{made.id}", "created")
+            return self._form(request, body, None, error)
+        return go(f"{self.owner.root(request)}/{created.id}", "webhook-created")
 
-    def edit_page(self, request: RequestContext, home: HookOwner, id: int) -> RawResponse:  # noqa: A002  # as it is called in the path
-        """Show a webhook's settings."""
-        kept = store.find_hook(request.app.database, home, id)
-        return self._form(request, form_of(kept), kept)
+    def edit_page(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # named in the path
+        """Show the settings of a webhook."""
+        hook = webhooks.find(request.app, request.actor, hook_owner, id)
+        return self._form(request, form_of(hook), hook)
 
-    def edit(self, request: RequestContext, home: HookOwner, id: int, body: HookForm) -> RawResponse:  # noqa: A002
-        """Change a webhook."""
-        kept = store.find_hook(request.app.database, home, id)
-        typed = msgspec.structs.replace(body, type=kept.type)
+    def edit(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: HookForm) -> RawResponse:  # noqa: A002
+        """Edit a webhook."""
+        hook = webhooks.find(request.app, request.actor, hook_owner, id)
+        typed = msgspec.structs.replace(body, type=hook.type)
         try:
-            act(request, self.home.edit, {"id": id}, body=body_of(typed, kept))
-        except ApiError as refusal:
-            return self._form(request, typed, kept, refusal)
-        return go(f"{self.home.root(request)}/{id}", "changed")
+            webhooks.edit(request.app, request.actor, hook_owner, id, webhook_edit(typed, hook))
+        except HostingError as error:
+            return self._form(request, typed, hook, error)
+        return go(f"{self.owner.root(request)}/{id}", "webhook-updated")
 
-    def delete(self, request: RequestContext, id: int) -> RawResponse:  # noqa: A002
-        """Remove a webhook with its history."""
-        act(request, self.home.delete, {"id": id})
-        return go(self.home.root(request), "deleted")
+    def delete(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002
+        """Delete a webhook with its deliveries."""
+        webhooks.delete(request.app, request.actor, hook_owner, id)
+        return go(self.owner.root(request), "webhook-deleted")
 
-    def test(self, request: RequestContext, home: HookOwner, id: int, body: TrialForm) -> RawResponse:  # noqa: A002
-        """Try a webhook out."""
-        kept = store.find_hook(request.app.database, home, id)
-        query = {"repository": body.repository.strip(), "ref": body.ref.strip()}
+    def test(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: TestForm) -> RawResponse:  # noqa: A002
+        """Send a test delivery."""
+        hook = webhooks.find(request.app, request.actor, hook_owner, id)
+        ref, repository = body.ref.strip(), body.repository.strip()
         try:
-            act(request, self.home.test, {"id": id}, query={name: text for name, text in query.items() if text})
-        except ApiError as refusal:
-            return self._form(request, form_of(kept), kept, refusal)
-        return go(f"{self.home.root(request)}/{id}/deliveries", "test-sent")
+            webhooks.send_test(request.app, request.actor, hook_owner, id, ref=ref, repository=repository)
+        except HostingError as error:
+            return self._form(request, form_of(hook), hook, error)
+        return go(f"{self.owner.root(request)}/{id}/deliveries", "test-queued")
 
-    def resume(self, request: RequestContext, id: int) -> RawResponse:  # noqa: A002
-        """Let a paused webhook go on."""
-        act(request, self.home.resume, {"id": id})
-        return go(f"{self.home.root(request)}/{id}", "resumed")
+    def resume(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002
+        """End the pause of a webhook."""
+        webhooks.resume(request.app, request.actor, hook_owner, id)
+        return go(f"{self.owner.root(request)}/{id}", "webhook-resumed")
 
     def _form(
-        self, request: RequestContext, form: HookForm, kept: store.Hook | None, refusal: ApiError | None = None
+        self, request: RequestContext, form: HookForm, hook: Hook | None, error: HostingError | None = None
     ) -> RawResponse:
         kind = KINDS[form.type]
-        offered = {name for _, events in EVENT_GROUPS for name, _, _ in events}
         return self.show(
             request,
             "hook.html",
-            title=f"New webhook: {kind.name}" if kept is None else kept.name or f"Webhook {kept.id}",
-            refusal=refusal,
+            title=f"New webhook: {kind.name}" if hook is None else hook.name or f"Webhook {hook.id}",
+            error=error,
             form=form,
             kind=kind,
-            hook=kept,
+            hook=hook,
             groups=EVENT_GROUPS,
-            others=[name for name in form.events if name not in offered],
+            others=[name for name in form.events if name not in OFFERED],
         )
 
 
-def pages_of(home: HookHome) -> tuple[Endpoint, ...]:
-    """Declare the pages of the hooks of one kind of home; the API's guards decide who may see them."""
-    pages, path = HookPages(home), home.pattern
-    declared = partial(declare, home)
+def pages_of(owner: WebhookPagesOwner) -> tuple[Endpoint, ...]:
+    """Declare the pages of the webhooks of one kind of owner."""
+    pages = HookPages(owner)
     return (
-        declared(pages.list_page, f"GET {path}"),
-        declared(pages.new_page, f"GET {path}/new"),
-        declared(pages.create, f"POST {path}/new"),
-        declared(pages.edit_page, f"GET {path}/{{id}}"),
-        declared(pages.edit, f"POST {path}/{{id}}"),
-        declared(pages.delete, f"POST {path}/{{id}}/delete"),
-        declared(pages.test, f"POST {path}/{{id}}/test"),
-        declared(pages.resume, f"POST {path}/{{id}}/resume"),
+        owner.declare(pages.list_page, "GET"),
+        owner.declare(pages.new_page, "GET", "/new"),
+        owner.declare(pages.create, "POST", "/new"),
+        owner.declare(pages.edit_page, "GET", "/{id}"),
+        owner.declare(pages.edit, "POST", "/{id}"),
+        owner.declare(pages.delete, "POST", "/{id}/delete"),
+        owner.declare(pages.test, "POST", "/{id}/test"),
+        owner.declare(pages.resume, "POST", "/{id}/resume"),
     )
 
 
-def declare(home: HookHome, run: Callable[..., Any], route: str) -> Endpoint:
-    """Declare one page of the hooks of a home."""
-    api = home.list_hooks
-    name = f"{home.word}_hooks_{run.__name__}"
-    return endpoint(route, scope=api.scope, guards=api.guards, slow=True, name=name)(run)
-
-
-MADE: Final = tuple(page for home in HOMES for page in pages_of(home))
+MADE: Final = tuple(page for owner in OWNERS for page in pages_of(owner))

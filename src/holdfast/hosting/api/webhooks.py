@@ -1,0 +1,302 @@
+"""Webhooks of repositories, organizations, users and the service: the same endpoints below four paths."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting.access import WebhookOwner
+from holdfast.hosting.guards import (
+    ORGANIZATION_WEBHOOKS,
+    OWN_WEBHOOKS,
+    REPOSITORY_WEBHOOKS,
+    SERVICE_WEBHOOKS,
+)
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import Endpoint, endpoint
+from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.http.times import read_time
+from holdfast.hosting.schemas import hooks as schemas
+from holdfast.hosting.services import webhook_deliveries, webhooks
+from holdfast.hosting.store.deliveries import DeliveryFilter
+from holdfast.hosting.store.event_types import dropped, no_event
+from holdfast.redacted_repr import redacted
+
+__all__ = ["ENDPOINTS"]
+
+# How clients write booleans in `config`, whose values are texts.
+TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+FALSE: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "False"})
+
+Name = Annotated[str, Meta(max_length=webhooks.MAX_NAME)]
+Authorization = Annotated[str, Meta(max_length=webhooks.MAX_AUTHORIZATION)]
+
+
+@redacted
+class CreateHookOption(msgspec.Struct, frozen=True):
+    """A new webhook; it is inactive by default."""
+
+    type: Annotated[str, Required] = ""
+    config: Annotated[dict[str, str] | UnsetType, Required] = UNSET
+    events: list[str] = []
+    branch_filter: Name = ""
+    authorization_header: Authorization = ""
+    active: bool = False
+    name: Name = ""
+
+
+@redacted
+class EditHookOption(msgspec.Struct, frozen=True):
+    """What to change; a key that is absent keeps its value, in `config` too."""
+
+    config: dict[str, str] | UnsetType = UNSET
+    events: list[str] | UnsetType = UNSET
+    branch_filter: Name | UnsetType = UNSET
+    authorization_header: Authorization | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    name: Name | UnsetType = UNSET
+
+
+class ServiceHookQuery(msgspec.Struct, frozen=True):
+    """Which webhooks of the service to list."""
+
+    type: Literal["all", "system", "default"] = "all"
+
+
+class TestHookQuery(msgspec.Struct, frozen=True):
+    """What a test is about: a branch, a tag or a commit, and a repository where a webhook has several."""
+
+    ref: str = ""
+    repository: str = ""
+
+
+class DeliveryQuery(msgspec.Struct, frozen=True):
+    """Which deliveries to list."""
+
+    status: Literal["waiting", "delivered", "failed", "cancelled"] | None = None
+    event: str = ""
+    since: str = ""
+    before: str = ""
+
+
+class RedeliverOption(msgspec.Struct, frozen=True):
+    """Which deliveries to make again: those of a time, all of them or some."""
+
+    since: Annotated[str, Required] = ""
+    before: str = ""
+    status: Literal["delivered", "failed", "cancelled"] | None = None
+    event: str = ""
+
+
+class Redelivered(msgspec.Struct, frozen=True):
+    """How many deliveries will be made again."""
+
+    count: int
+
+
+def list_hooks(
+    request: RequestContext, hook_owner: WebhookOwner, page: PageParams
+) -> PagedList[schemas.HookSchema]:
+    """List the webhooks, oldest first."""
+    found, total = webhooks.list_webhooks(request.app, request.actor, hook_owner, skip=page.skip, limit=page.size)
+    return PagedList([schemas.hook(hook) for hook in found], total)
+
+
+def list_service_hooks(
+    request: RequestContext, hook_owner: WebhookOwner, query: ServiceHookQuery, page: PageParams
+) -> PagedList[schemas.HookSchema]:
+    """List the webhooks that are told of everything, and those that new repositories get, oldest first."""
+    scope = None if query.type == "all" else query.type
+    found, total = webhooks.list_webhooks(
+        request.app, request.actor, hook_owner, skip=page.skip, limit=page.size, scope=scope
+    )
+    return PagedList([schemas.hook(hook) for hook in found], total)
+
+
+def show_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002  # named in the path
+    """Show a webhook."""
+    return schemas.hook(webhooks.find(request.app, request.actor, hook_owner, id))
+
+
+def create_hook(request: RequestContext, hook_owner: WebhookOwner, body: CreateHookOption) -> schemas.HookSchema:
+    """Make a webhook."""
+    config = {} if body.config is UNSET else body.config
+    wanted = webhooks.NewWebhook(
+        type=body.type,
+        url=config.get("url", UNSET),
+        content_type=config.get("content_type", UNSET),
+        secret=config.get("secret", ""),
+        authorization=body.authorization_header,
+        events=tuple(body.events),
+        branch_filter=body.branch_filter,
+        is_active=body.active,
+        name=body.name,
+        is_system=boolean(config.get("is_system_webhook", "")),
+        **slack_options(config),
+    )
+    created = webhooks.create(request.app, request.actor, hook_owner, wanted)
+    warn_of_dropped(request, body.events)
+    return schemas.hook(created)
+
+
+def edit_hook(
+    request: RequestContext,
+    hook_owner: WebhookOwner,
+    id: int,  # noqa: A002
+    body: EditHookOption,
+) -> schemas.HookSchema:
+    """Change a webhook; what is not said stays as it is."""
+    config = {} if body.config is UNSET else body.config
+    changes = webhooks.WebhookEdit(
+        url=config.get("url", UNSET),
+        content_type=config.get("content_type", UNSET),
+        secret=config.get("secret", UNSET),
+        is_system=boolean(config["is_system_webhook"]) if "is_system_webhook" in config else UNSET,
+        authorization=body.authorization_header,
+        events=UNSET if body.events is UNSET else tuple(body.events),
+        branch_filter=body.branch_filter,
+        is_active=body.active,
+        name=body.name,
+        **slack_options(config),
+    )
+    edited = webhooks.edit(request.app, request.actor, hook_owner, id, changes)
+    warn_of_dropped(request, body.events or ())
+    return schemas.hook(edited)
+
+
+def slack_options(config: Mapping[str, str]) -> dict[str, str | UnsetType]:
+    """Return the options that only webhooks for Slack have."""
+    return {option: config.get(option, UNSET) for option in webhooks.SLACK_OPTIONS}
+
+
+def boolean(text: str) -> bool | None:
+    """Read a boolean as clients write it; None when it is none."""
+    return text in TRUE if text in TRUE | FALSE else None
+
+
+def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
+    """Name unknown events in a `Warning` header: a client that asks for more than there is gets the rest."""
+    unknown = dropped(names)
+    if unknown:
+        said = f"{no_event(unknown)}; dropped, the hook listens to the others"
+        # Printable ASCII, so that no header begins in a name; the quotes around the text are the only double ones.
+        text = said.replace("\\", "\\\\").replace('"', "'")
+        request.response_headers["Warning"] = f'299 - "{text}"'
+
+
+def delete_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> None:  # noqa: A002
+    """Remove a webhook, and the history of its deliveries."""
+    webhooks.delete(request.app, request.actor, hook_owner, id)
+
+
+def test_hook(request: RequestContext, hook_owner: WebhookOwner, id: int, query: TestHookQuery) -> None:  # noqa: A002
+    """Tell a webhook of a push that brought nothing, to see whether it arrives."""
+    webhooks.send_test(
+        request.app, request.actor, hook_owner, id, ref=query.ref.strip(), repository=query.repository
+    )
+
+
+def resume_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002
+    """Let a paused webhook be told again of what has waited."""
+    return schemas.hook(webhooks.resume(request.app, request.actor, hook_owner, id))
+
+
+def list_deliveries(
+    request: RequestContext,
+    hook_owner: WebhookOwner,
+    id: int,  # noqa: A002
+    query: DeliveryQuery,
+    page: PageParams,
+) -> PagedList[schemas.DeliverySchema]:
+    """List what a webhook was told and is to be told, newest first."""
+    found, total = webhook_deliveries.list_deliveries(
+        request.app, request.actor, hook_owner, id, delivery_filter(query), skip=page.skip, limit=page.size
+    )
+    return PagedList([schemas.delivery(one) for one in found], total)
+
+
+def show_delivery(
+    request: RequestContext,
+    hook_owner: WebhookOwner,
+    id: int,  # noqa: A002
+    delivery: str,
+) -> schemas.DeliveryDetails:
+    """Show a delivery by its number or its uuid, with what was sent and what came back."""
+    found = webhook_deliveries.find(request.app, request.actor, hook_owner, id, delivery)
+    return schemas.details(found.delivery, found.payload)
+
+
+def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002
+    """Take back a delivery that waits, so that those behind it are not held up."""
+    webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
+
+
+def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> schemas.DeliverySchema:  # noqa: A002
+    """Make a delivery again, after everything that waits already."""
+    return schemas.delivery(webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery))
+
+
+def redeliver_all(
+    request: RequestContext,
+    hook_owner: WebhookOwner,
+    id: int,  # noqa: A002
+    body: RedeliverOption,
+) -> Redelivered:
+    """Make the deliveries of a time again, each event once and in order."""
+    return Redelivered(
+        webhook_deliveries.redeliver_all(request.app, request.actor, hook_owner, id, delivery_filter(body))
+    )
+
+
+def delivery_filter(asked: DeliveryQuery | RedeliverOption) -> DeliveryFilter:
+    """Read which deliveries are asked for."""
+    return DeliveryFilter(
+        state=asked.status,
+        kind=asked.event or None,
+        since=read_time(asked.since, "Since") if asked.since else None,
+        before=read_time(asked.before, "Before") if asked.before else None,
+    )
+
+
+def declare(
+    word: str,
+    path: str,
+    *,
+    scope: str,
+    guards: tuple[Callable[[RequestContext], object], ...],
+    list_all: Callable[..., object] = list_hooks,
+) -> tuple[Endpoint, ...]:
+    """Declare the endpoints for one kind of owner, which the last of the guards returns."""
+    one, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
+    entry = f"{history}/{{delivery}}"
+    missing = (401, 403, 404)
+    conflict = {"status": 202, "refuses": (*missing, 409)}
+
+    def route(run: Callable[..., object], address: str, name: str, **more: Any) -> Endpoint:
+        options = {"refuses": missing, **more}
+        return endpoint(address, scope=scope, guards=guards, tag=f"{word}_hooks", name=name, **options)(run)
+
+    return (
+        route(list_all, f"GET {path}", f"list_{word}_hooks"),
+        route(create_hook, f"POST {path}", f"create_{word}_hook", status=201, refuses=(400, *missing, 422)),
+        route(show_hook, f"GET {one}", f"show_{word}_hook"),
+        route(edit_hook, f"PATCH {one}", f"edit_{word}_hook", refuses=(400, *missing, 422)),
+        route(delete_hook, f"DELETE {one}", f"delete_{word}_hook"),
+        route(test_hook, f"POST {one}/tests", f"test_{word}_hook"),
+        route(resume_hook, f"POST {one}/resume", f"resume_{word}_hook"),
+        route(redeliver_all, f"POST {one}/redeliver", f"redeliver_{word}_hook", **conflict),
+        route(list_deliveries, f"GET {history}", f"list_{word}_hook_deliveries", slow=True),
+        route(show_delivery, f"GET {entry}", f"show_{word}_hook_delivery", slow=True),
+        route(cancel_delivery, f"DELETE {entry}", f"cancel_{word}_hook_delivery", refuses=(*missing, 409)),
+        route(redeliver, f"POST {entry}/redeliver", f"redeliver_{word}_hook_delivery", **conflict),
+    )
+
+
+ENDPOINTS: Final = (
+    *declare("org", "/orgs/{org}/hooks", scope="organization", guards=ORGANIZATION_WEBHOOKS),
+    *declare("repository", "/repos/{owner}/{repo}/hooks", scope="repository", guards=REPOSITORY_WEBHOOKS),
+    *declare("user", "/user/hooks", scope="user", guards=OWN_WEBHOOKS),
+    *declare("admin", "/admin/hooks", scope="admin", guards=SERVICE_WEBHOOKS, list_all=list_service_hooks),
+)

@@ -1,0 +1,88 @@
+"""Deliveries of webhooks: list and show them, deliver again, cancel."""
+
+from dataclasses import dataclass
+
+from holdfast.hosting.access import Actor, WebhookOwner, require_webhook_admin
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidValue, WebhookInactive
+from holdfast.hosting.services import webhooks
+from holdfast.hosting.store import deliveries
+from holdfast.hosting.store.deliveries import Delivery, DeliveryFilter
+from holdfast.hosting.store.event_types import KINDS
+from holdfast.hosting.store.hooks import Hook
+
+__all__ = ["STATES", "SentDelivery", "cancel", "find", "list_deliveries", "redeliver", "redeliver_all"]
+
+STATES = ("waiting", "delivered", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class SentDelivery:
+    """A delivery, and the payload of its event where that is the body that was sent."""
+
+    delivery: Delivery
+    payload: str
+
+
+def list_deliveries(
+    app: App,
+    actor: Actor,
+    owner: WebhookOwner,
+    webhook_id: int,
+    wanted: DeliveryFilter,
+    *,
+    skip: int,
+    limit: int,
+) -> tuple[list[Delivery], int]:
+    """Return one page of a webhook's deliveries, newest first and without their content, and their number."""
+    hook = webhooks.find(app, actor, owner, webhook_id)
+    check_filter(wanted)
+    return deliveries.deliveries_of(app.database, hook.id, wanted, skip=skip, limit=limit)
+
+
+def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> SentDelivery:
+    """Return a delivery by its id or its UUID."""
+    found = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
+    return SentDelivery(found, "" if found.body else deliveries.payload_of(app.database, found))
+
+
+def cancel(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> None:
+    """Cancel a pending delivery; raise `NotWaiting` for any other."""
+    user = require_webhook_admin(actor, owner)
+    found = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
+    deliveries.cancel(app.database, found, f"cancelled by {user.name}")
+
+
+def redeliver(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> Delivery:
+    """Queue a delivery again, behind the pending ones; raise `WebhookInactive` where nothing would be sent."""
+    hook = webhooks.find(app, actor, owner, webhook_id)
+    found = of_webhook(app, hook, key)
+    check_active(hook)
+    return deliveries.redeliver(app.database, found)
+
+
+def redeliver_all(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, wanted: DeliveryFilter) -> int:
+    """Queue the events of earlier deliveries again, each once and in order; return their number."""
+    hook = webhooks.find(app, actor, owner, webhook_id)
+    check_filter(wanted)
+    check_active(hook)
+    return deliveries.redeliver_all(app.database, hook.id, wanted)
+
+
+def of_webhook(app: App, hook: Hook, key: str) -> Delivery:
+    """Return a delivery of a webhook."""
+    return deliveries.find_delivery(app.database, hook.id, key)
+
+
+def check_filter(wanted: DeliveryFilter) -> None:
+    """Check that there are deliveries of that state and event."""
+    if wanted.kind is not None and wanted.kind not in KINDS:
+        raise InvalidValue("Event", f"unknown event {wanted.kind[:100]!r}")
+    if wanted.state is not None and wanted.state not in STATES:
+        raise InvalidValue("Status", f"unknown state {wanted.state[:100]!r}")
+
+
+def check_active(hook: Hook) -> None:
+    """Raise `WebhookInactive` for a webhook that nothing is sent to."""
+    if not hook.is_active:
+        raise WebhookInactive(deliveries.INACTIVE)

@@ -1,0 +1,377 @@
+"""Webhooks of a repository, an organization, a user or the service: list, create, edit, delete, test, resume."""
+
+import re
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from sqlalchemy import ColumnElement, true
+
+from holdfast.hosting.access import Actor, WebhookOwner, require_webhook_admin
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    EventRefused,
+    InvalidField,
+    InvalidValue,
+    InvalidWebhookOption,
+    NoSuchRef,
+    NoSuchRepository,
+    PatternRefused,
+    RepositoryEmpty,
+    SlackChannelRequired,
+    Violation,
+    WebhooksDisabled,
+)
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.store import deliveries, hooks, repositories
+from holdfast.hosting.store.encryption import Sealer
+from holdfast.hosting.store.event_types import expanded
+from holdfast.hosting.store.globs import compile_glob
+from holdfast.hosting.store.hooks import Hook, HookOwner, HookSummary
+from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import repositories as table
+from holdfast.hosting.webhooks.payloads.pushes import read_push
+from holdfast.http_client.errors import InvalidUrl
+from holdfast.http_client.urls import HttpUrl, without_credentials
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "MAX_AUTHORIZATION",
+    "MAX_NAME",
+    "SLACK_OPTIONS",
+    "TYPES",
+    "NewWebhook",
+    "WebhookEdit",
+    "create",
+    "delete",
+    "edit",
+    "find",
+    "list_webhooks",
+    "require_enabled",
+    "resume",
+    "send_test",
+]
+
+TYPES: Final = (
+    *("gitea", "gogs", "slack", "discord", "dingtalk", "telegram"),
+    *("msteams", "feishu", "matrix", "wechatwork", "packagist"),
+)
+CONTENT_TYPES: Final = ("json", "form")
+SLACK_OPTIONS: Final = ("channel", "username", "icon_url", "color")
+MAX_NAME: Final = 255
+MAX_AUTHORIZATION: Final = 4096
+MAX_OPTION: Final = 2048
+ABSOLUTE_URL: Final = re.compile(r"https?://[^\s\x00-\x20\x7f\\]+", re.IGNORECASE)
+NUMERIC_PORT: Final = re.compile(r"(?:\[[^\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
+# No line end: whoever could write one into a header could write any header.
+HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\x80-\xff\t]*")
+
+Columns = dict[str, str | int | bool]
+
+
+@redacted
+class NewWebhook(msgspec.Struct, frozen=True, kw_only=True):
+    """A webhook to create; an option that is UNSET was not given."""
+
+    type: str
+    url: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+    secret: str = ""
+    authorization: str = ""
+    channel: str | UnsetType = UNSET
+    username: str | UnsetType = UNSET
+    icon_url: str | UnsetType = UNSET
+    color: str | UnsetType = UNSET
+    events: tuple[str, ...] = ()
+    branch_filter: str = ""
+    is_active: bool = False
+    name: str = ""
+    is_system: bool | None = False
+    """Whether a webhook of the service receives every event; None for a value that is no boolean."""
+
+
+@redacted
+class WebhookEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What to change of a webhook; an option that is UNSET keeps its value."""
+
+    url: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+    secret: str | UnsetType = UNSET
+    channel: str | UnsetType = UNSET
+    username: str | UnsetType = UNSET
+    icon_url: str | UnsetType = UNSET
+    color: str | UnsetType = UNSET
+    is_system: bool | UnsetType | None = UNSET
+    authorization: str | UnsetType = UNSET
+    events: tuple[str, ...] | UnsetType = UNSET
+    branch_filter: str | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+
+
+def require_enabled(app: App) -> None:
+    """Raise `WebhooksDisabled` where the settings switch webhooks off."""
+    if not app.settings.webhooks:
+        raise WebhooksDisabled
+
+
+def authorize(app: App, actor: Actor, owner: WebhookOwner) -> HookOwner:
+    """Return the owner as the store knows it; raise unless the actor may change its webhooks."""
+    require_webhook_admin(actor, owner)
+    require_enabled(app)
+    return owner.stored
+
+
+def list_webhooks(
+    app: App,
+    actor: Actor,
+    owner: WebhookOwner,
+    *,
+    skip: int,
+    limit: int,
+    scope: Literal["system", "default"] | None = None,
+) -> tuple[list[HookSummary], int]:
+    """Return one page of the webhooks, oldest first, and their number; `scope` is for those of the service."""
+    return hooks.hooks_of(app.database, authorize(app, actor, owner), skip=skip, limit=limit, scope=scope)
+
+
+def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> Hook:
+    """Return a webhook; raise `NoSuchHook` when the owner has none of that id."""
+    return hooks.find_hook(app.database, authorize(app, actor, owner), webhook_id)
+
+
+def create(app: App, actor: Actor, owner: WebhookOwner, wanted: NewWebhook) -> Hook:
+    """Create a webhook."""
+    stored = authorize(app, actor, owner)
+    columns = new_columns(wanted, app.sealer)
+    return hooks.add_hook(app.database, stored, columns, is_system=bool(wanted.is_system))
+
+
+def edit(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, changes: WebhookEdit) -> Hook:
+    """Edit a webhook."""
+    stored = authorize(app, actor, owner)
+    hook = hooks.find_hook(app.database, stored, webhook_id)
+    return hooks.change_hook(app.database, stored, hook, changed_columns(hook, changes, app.sealer))
+
+
+def delete(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> None:
+    """Delete a webhook with its deliveries."""
+    hooks.remove_hook(app.database, find(app, actor, owner, webhook_id))
+
+
+def resume(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> Hook:
+    """End the pause of a webhook: pending deliveries are due at once."""
+    stored = authorize(app, actor, owner)
+    return hooks.resume_hook(app.database, stored, hooks.find_hook(app.database, stored, webhook_id))
+
+
+def send_test(
+    app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, *, ref: str = "", repository: str = ""
+) -> None:
+    """Queue a push event without new commits for one webhook.
+
+    `ref` is a branch, a tag or a commit, by default the default branch. `repository` is for webhooks that receive
+    the events of several; by default it is the one pushed to last.
+    """
+    user = require_webhook_admin(actor, owner)
+    stored = authorize(app, actor, owner)
+    hook = hooks.find_hook(app.database, stored, webhook_id)
+    target = repository_for_test(app, stored, repository)
+    if target.is_empty:
+        raise RepositoryEmpty
+    found = refs.resolve(open_repository(app.folders.existing(target.id)), ref, target.default_branch)
+    if found is None:
+        raise NoSuchRef(f"ref does not exist: {ref or target.default_branch}")
+    full_name = {"branch": "refs/heads/", "tag": "refs/tags/", "commit": ""}[found.kind] + found.name
+    deliveries.record_for_hook(
+        app.database,
+        hook.id,
+        "push",
+        is_active=hook.is_active,
+        owner_id=target.owner.id,
+        repository_id=target.id,
+        actor_id=user.id,
+        details={
+            "ref": full_name,
+            "before": found.commit,
+            "after": found.commit,
+            "ref_type": "tag" if found.kind == "tag" else "branch",
+        },
+        known=read_push(app, target, Move(full_name, found.commit, found.commit)),
+    )
+
+
+def repository_for_test(app: App, owner: HookOwner, name: str) -> Repository:
+    """Return the repository a test is about: the owner itself, the one named, or the one pushed to last."""
+    if owner.kind == "repository":
+        return repositories.repository_by_id(app.database, owner.number)
+    conditions: list[ColumnElement[bool]] = [table.c.owner_id == owner.number if owner.kind == "owner" else true()]
+    if name:
+        owner_name, _, last = name.rpartition("/")
+        conditions.append(table.c.folded_name == last.casefold())
+        if owner_name:
+            conditions.append(repositories.owned_by_name(owner_name))
+        elif owner.kind == "service":
+            raise InvalidValue("Repository", "must be an owner and a name, such as ada/notes")
+    else:
+        conditions.append(~table.c.is_empty)
+    found, _ = repositories.list_repositories(
+        app.database, conditions, sort="pushed", descending=True, skip=0, limit=1
+    )
+    if not found:
+        if name:
+            raise NoSuchRepository(f"repository does not exist: {name}")
+        raise NoSuchRepository("there is no repository with commits to try it with")
+    return found[0]
+
+
+def new_columns(wanted: NewWebhook, sealer: Sealer) -> Columns:
+    """Check a new webhook, in the order of Gitea's checks, and return its row."""
+    check_texts(wanted)
+    if wanted.type not in TYPES:
+        raise InvalidWebhookOption("type", "is not a known type", f"Invalid hook type: {wanted.type[:100]}")
+    for option, value in (("url", wanted.url), ("content_type", wanted.content_type)):
+        if value is UNSET:
+            raise InvalidWebhookOption(option, "is required", f"Missing config option: {option}")
+    content_type = checked_content_type(text_of(wanted.content_type))
+    url, credentials = checked_url(text_of(wanted.url))
+    check_is_system(is_system=wanted.is_system)
+    check_lengths(wanted)
+    meta = slack_options(wanted, {}) if wanted.type == "slack" else {}
+    return {
+        "type": wanted.type,
+        "name": wanted.name.strip(),
+        "url": url,
+        "content_type": content_type,
+        "secret": sealer.seal(wanted.secret),
+        "authorization": sealer.seal(wanted.authorization or credentials),
+        "meta": msgspec.json.encode(meta).decode(),
+        "events": ",".join(checked_events(wanted.events)),
+        "branch_filter": wanted.branch_filter,
+        "is_active": wanted.is_active,
+    }
+
+
+def changed_columns(hook: Hook, changes: WebhookEdit, sealer: Sealer) -> Columns:
+    """Check what is to be changed of a webhook, and return the columns that are."""
+    check_texts(changes)
+    columns: Columns = {}
+    if changes.branch_filter is not UNSET:
+        columns["branch_filter"] = changes.branch_filter
+    if changes.authorization is not UNSET:
+        columns["authorization"] = sealer.seal(changes.authorization)
+    columns |= changed_config(hook, changes, columns, sealer)
+    if changes.events is not UNSET:
+        columns["events"] = ",".join(checked_events(changes.events))
+    if changes.is_active is not UNSET:
+        columns["is_active"] = changes.is_active
+    if changes.name is not UNSET:
+        columns["name"] = changes.name.strip()
+    return columns
+
+
+def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: Sealer) -> Columns:
+    """Check the options of the type that are given, and return the columns they change."""
+    changed: Columns = {}
+    if changes.content_type is not UNSET:
+        changed["content_type"] = checked_content_type(changes.content_type)
+    if changes.url is not UNSET:
+        changed["url"], credentials = checked_url(changes.url)
+        if credentials and not columns.get("authorization"):
+            changed["authorization"] = sealer.seal(credentials)
+    if hook.scope in {"system", "default"} and changes.is_system is not UNSET:
+        check_is_system(is_system=changes.is_system)
+        if changes.is_system != (hook.scope == "system"):
+            message = "is_system_webhook cannot change; make another hook"
+            raise InvalidWebhookOption("is_system_webhook", "cannot be changed", message)
+    check_lengths(changes)
+    if hook.type == "slack":
+        kept = msgspec.json.decode(hook.meta, type=dict[str, str])
+        changed["meta"] = msgspec.json.encode(slack_options(changes, kept)).decode()
+    if changes.secret is not UNSET:
+        changed["secret"] = sealer.seal(changes.secret)
+    return changed
+
+
+def text_of(value: str | UnsetType) -> str:
+    """Return the text of an option, which is empty where it was not given."""
+    return "" if value is UNSET else value
+
+
+def check_texts(wanted: NewWebhook | WebhookEdit) -> None:
+    """Check the fields that every type of webhook has."""
+    limits = (
+        ("Name", wanted.name, MAX_NAME),
+        ("BranchFilter", wanted.branch_filter, MAX_NAME),
+        ("AuthorizationHeader", wanted.authorization, MAX_AUTHORIZATION),
+    )
+    for field, value, limit in limits:
+        if value is not UNSET and len(value) > limit:
+            raise InvalidField(field, Violation.TOO_LONG, limit)
+    try:
+        compile_glob(text_of(wanted.branch_filter))
+    except PatternRefused as error:
+        raise InvalidValue("BranchFilter", str(error)) from None
+    if not HEADER_VALUE.fullmatch(text_of(wanted.authorization)):
+        raise InvalidValue("AuthorizationHeader", "must be one line of text that a header can hold")
+
+
+def checked_content_type(content_type: str) -> str:
+    """Return the content type of the body, which is one of two."""
+    if content_type not in CONTENT_TYPES:
+        raise InvalidWebhookOption("content_type", "must be json or form", "Invalid content type")
+    return content_type
+
+
+def check_lengths(wanted: NewWebhook | WebhookEdit) -> None:
+    """Check the length of the options that have no other rule."""
+    for option in ("secret", *SLACK_OPTIONS):
+        if len(text_of(getattr(wanted, option))) > MAX_OPTION:
+            raise InvalidValue("Config", f"{option} must have at most {MAX_OPTION} characters")
+
+
+def checked_url(url: str) -> tuple[str, str]:
+    """Return a URL without its credentials, and those as the value of an Authorization header."""
+    try:
+        place = urlsplit(url).netloc.rpartition("@")[2] if ABSOLUTE_URL.fullmatch(url) else ""
+    except ValueError:
+        place = ""
+    if not place or not NUMERIC_PORT.fullmatch(place):
+        raise InvalidWebhookOption("url", "must begin with https:// or http:// and name a host", "Invalid url")
+    if len(url) > MAX_OPTION:
+        reason = f"it must have at most {MAX_OPTION} characters"
+        raise InvalidWebhookOption("url", reason, f"Invalid url: {reason}")
+    try:
+        credentials = HttpUrl.parse(url).credentials
+    except InvalidUrl as error:
+        raise InvalidWebhookOption("url", str(error), f"Invalid url: {error}") from None
+    return without_credentials(url), credentials
+
+
+def check_is_system(*, is_system: bool | None) -> None:
+    """Check that a client's value was a boolean."""
+    if is_system is None:
+        raise InvalidWebhookOption("is_system_webhook", "must be true or false", "Invalid is_system_webhook value")
+
+
+def slack_options(wanted: NewWebhook | WebhookEdit, kept: dict[str, str]) -> dict[str, str]:
+    """Return the options of a webhook for Slack, which needs a channel."""
+    given = {option: value for option in SLACK_OPTIONS if (value := getattr(wanted, option)) is not UNSET}
+    options = {**kept, **given}
+    if "channel" not in options:
+        raise InvalidWebhookOption("channel", "is required", "Missing config option: channel")
+    channel = options["channel"].strip()
+    if not channel:
+        raise SlackChannelRequired
+    return {"channel": channel, **{option: options.get(option, "") for option in SLACK_OPTIONS[1:]}}
+
+
+def checked_events(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the events that the names stand for."""
+    try:
+        return expanded(names)
+    except EventRefused as error:
+        raise InvalidValue("Events", str(error)) from None

@@ -1,0 +1,185 @@
+"""Webhooks are checked and authorized by the service itself, whatever its caller did before."""
+
+from dataclasses import replace
+
+import pytest
+
+from holdfast.hosting import access
+from holdfast.hosting.access import (
+    ANONYMOUS,
+    Actor,
+    Mode,
+    OrganizationAccess,
+    Permissions,
+    RepositoryAccess,
+    Unit,
+    WebhookOwner,
+)
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    InvalidField,
+    InvalidValue,
+    InvalidWebhookOption,
+    LoginRequired,
+    NoSuchHook,
+    NoSuchRef,
+    NoSuchRepository,
+    Permission,
+    RepositoryEmpty,
+    SlackChannelRequired,
+    WebhooksDisabled,
+)
+from holdfast.hosting.services import repositories, webhooks
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.webhooks import NewWebhook, WebhookEdit
+from holdfast.hosting.store import accounts, deliveries, organizations
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.deliveries import DeliveryFilter
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+WANTED = NewWebhook(type="gitea", url="https://ci.example/h", content_type="json")
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Add a user."""
+    return accounts.create_user(app.database, "ada", Secret("correct horse"), email="ada@example.org")
+
+
+@pytest.fixture
+def own(ada: Account) -> WebhookOwner:
+    """Return the owner of the user's own webhooks."""
+    return WebhookOwner(ada)
+
+
+def owners(app: App, ada: Account, mode: Mode) -> dict[str, WebhookOwner]:
+    """Return an owner of each kind, with what somebody who has `mode` there may do."""
+    guild = organizations.create_organization(app.database, ada, "guild")
+    ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    return {
+        "repository": WebhookOwner(RepositoryAccess(ship, Permissions(mode, dict.fromkeys(Unit, mode)))),
+        "organization": WebhookOwner(OrganizationAccess(guild, mode)),
+        "user": WebhookOwner(ada),
+        "service": WebhookOwner(None),
+    }
+
+
+def test_nobody_changes_the_webhooks_of_an_owner_without_the_permission(app: App, ada: Account) -> None:
+    """Writers of a repository, members of an organization, other users, and who is no administrator."""
+    ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")))
+    lacking = {
+        "repository": Permission.ADMIN,
+        "organization": Permission.ORGANIZATION_OWNER,
+        "user": Permission.SELF,
+        "service": Permission.SITE_ADMIN,
+    }
+    for name, owner in owners(app, ada, Mode.WRITE).items():
+        with pytest.raises(LoginRequired):
+            webhooks.create(app, ANONYMOUS, owner, WANTED)
+        for refused in (
+            lambda owner=owner: webhooks.list_webhooks(app, ben, owner, skip=0, limit=1),
+            lambda owner=owner: webhooks.find(app, ben, owner, 1),
+            lambda owner=owner: webhooks.create(app, ben, owner, WANTED),
+            lambda owner=owner: webhooks.edit(app, ben, owner, 1, WebhookEdit(name="x")),
+            lambda owner=owner: webhooks.delete(app, ben, owner, 1),
+            lambda owner=owner: webhooks.resume(app, ben, owner, 1),
+            lambda owner=owner: webhooks.send_test(app, ben, owner, 1),
+        ):
+            with pytest.raises(Forbidden) as error:
+                refused()
+            assert error.value.permission == lacking[name]
+
+
+def test_each_owner_has_webhooks_of_its_own(app: App, ada: Account) -> None:
+    """One owner's webhook is not found through another."""
+    admin = accounts.find_user(app.database, "admin")
+    for name, owner in owners(app, ada, Mode.OWNER).items():
+        actor = Actor(admin if name == "service" else ada)
+        created = webhooks.create(app, actor, owner, WANTED)
+        assert [hook.id for hook in webhooks.list_webhooks(app, actor, owner, skip=0, limit=9)[0]] == [created.id]
+        with pytest.raises(NoSuchHook):
+            webhooks.find(app, Actor(admin), WebhookOwner(admin), created.id)
+
+
+def test_where_webhooks_are_disabled_nothing_is_created(
+    app: App, own: WebhookOwner, ada: Account, settings: Settings
+) -> None:
+    """Not even by a caller that has no guards."""
+    app.settings = replace(settings, webhooks=False)
+    with pytest.raises(WebhooksDisabled):
+        webhooks.create(app, Actor(ada), own, WANTED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "named"),
+    [
+        ({"type": "pigeon"}, InvalidWebhookOption, "type"),
+        ({"url": "ftp://ci.example"}, InvalidWebhookOption, "url"),
+        ({"url": "https://ci.example/" + "x" * 2048}, InvalidWebhookOption, "url"),
+        ({"content_type": "xml"}, InvalidWebhookOption, "content_type"),
+        ({"is_system": None}, InvalidWebhookOption, "is_system_webhook"),
+        ({"type": "slack"}, InvalidWebhookOption, "channel"),
+        ({"type": "slack", "channel": " "}, SlackChannelRequired, "channel"),
+        ({"secret": "x" * 2049}, InvalidValue, "Config"),
+        ({"events": ("nonsense",)}, InvalidValue, "Events"),
+        ({"branch_filter": "[a"}, InvalidValue, "BranchFilter"),
+        ({"branch_filter": "x" * 256}, InvalidField, "BranchFilter"),
+        ({"authorization": "a\r\nb"}, InvalidValue, "AuthorizationHeader"),
+        ({"name": "x" * 256}, InvalidField, "Name"),
+    ],
+)
+def test_an_invalid_option_is_named(
+    app: App, ada: Account, changes: dict[str, object], error: type[HostingError], named: str
+) -> None:
+    """And nothing is created."""
+    options = {"type": "gitea", "url": "https://ci.example/h", "content_type": "json", **changes}
+    with pytest.raises(error) as refused:
+        webhooks.create(app, Actor(ada), WebhookOwner(ada), NewWebhook(**options))  # type: ignore[arg-type]  # invalid on purpose
+    value = refused.value
+    assert (value.option if isinstance(value, InvalidWebhookOption) else getattr(value, "field", "")) == named
+    assert webhooks.list_webhooks(app, Actor(ada), WebhookOwner(ada), skip=0, limit=1) == ([], 0)
+
+
+def test_an_edit_changes_what_is_given_and_keeps_the_rest(app: App, own: WebhookOwner, ada: Account) -> None:
+    """A secret too."""
+    created = webhooks.create(app, Actor(ada), own, replace(WANTED, secret="hunter2"))
+    edited = webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(name=" CI ", is_active=True))
+    assert (edited.name, edited.is_active, edited.secret, edited.url) == ("CI", True, created.secret, created.url)
+    with pytest.raises(InvalidWebhookOption):
+        webhooks.edit(app, Actor(ada), own, created.id, WebhookEdit(url="nowhere"))
+
+
+def test_a_test_needs_a_repository_with_commits_and_a_ref_of_it(app: App, own: WebhookOwner, ada: Account) -> None:
+    """It is queued for the one webhook only."""
+    actor = Actor(ada)
+    first = webhooks.create(app, actor, own, replace(WANTED, is_active=True))
+    second = webhooks.create(app, actor, own, replace(WANTED, is_active=True))
+    with pytest.raises(NoSuchRepository):
+        webhooks.send_test(app, actor, own, first.id)
+    repositories.create(app, ada, ada, NewRepository(name="raft"))
+    with pytest.raises(RepositoryEmpty):
+        webhooks.send_test(app, actor, own, first.id, repository="raft")
+    repositories.create(app, ada, ada, NewRepository(name="ship"), {"README.md": b"ship"})
+    with pytest.raises(NoSuchRef):
+        webhooks.send_test(app, actor, own, first.id, repository="ada/ship", ref="nowhere")
+    webhooks.send_test(app, actor, own, first.id)
+    counts = [
+        deliveries.deliveries_of(app.database, hook.id, DeliveryFilter(), skip=0, limit=9)[1]
+        for hook in (first, second)
+    ]
+    assert counts == [1, 0]
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    of_service = webhooks.create(app, admin, WebhookOwner(None), WANTED)
+    with pytest.raises(InvalidValue, match="owner and a name"):
+        webhooks.send_test(app, admin, WebhookOwner(None), of_service.id, repository="ship")
+
+
+def test_the_owner_is_stored_by_its_kind(app: App, ada: Account) -> None:
+    """As the rows name it."""
+    kinds = {name: owner.stored.kind for name, owner in owners(app, ada, Mode.OWNER).items()}
+    assert kinds == {"repository": "repository", "organization": "owner", "user": "owner", "service": "service"}
+    assert access.require_webhook_admin(Actor(ada), WebhookOwner(ada)) == ada
