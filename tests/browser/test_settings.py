@@ -79,7 +79,7 @@ def make_token(delivering: Service, page: Page) -> None:
     leave_for(page, f"{delivering.url}/-/account/tokens")
     page.get_by_label("Name").fill("builds")
     page.get_by_label("Your password").fill(ADMIN_PASSWORD)
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.get_by_role("status")).to_contain_text("it is not shown again")
 
 

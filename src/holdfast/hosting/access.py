@@ -17,9 +17,11 @@ from holdfast.hosting.errors import (
     Forbidden,
     IssueLocked,
     LoginRequired,
+    PasswordRequired,
     Permission,
     RepositoryArchived,
     RepositoryReadOnly,
+    SessionRequired,
 )
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.hooks import HookOwner
@@ -30,6 +32,7 @@ from holdfast.hosting.store.tokens import Token
 __all__ = [
     "ANONYMOUS",
     "CATEGORIES",
+    "SCOPES",
     "Actor",
     "Mode",
     "OrganizationAccess",
@@ -40,7 +43,6 @@ __all__ = [
     "account_visible",
     "allows",
     "belongs",
-    "check_scopes",
     "enabled_units",
     "issue_kinds",
     "issue_unit",
@@ -62,11 +64,14 @@ __all__ = [
     "require_login",
     "require_organization_member",
     "require_organization_owner",
+    "require_password",
     "require_read",
     "require_repository_admin",
     "require_repository_owner",
     "require_self",
+    "require_session",
     "require_site_admin",
+    "require_token_access",
     "require_unarchived",
     "require_webhook_admin",
     "require_write",
@@ -330,6 +335,29 @@ def require_self(actor: Actor, account: Account) -> Account:
     return user
 
 
+def require_password(actor: Actor) -> None:
+    """Raise `PasswordRequired` unless a password came with the request: a token must not create tokens."""
+    if not actor.by_password:
+        raise PasswordRequired
+
+
+def require_session(actor: Actor) -> Account:
+    """Return the user who acts; raise `SessionRequired` for a token and for an administrator who acts as them."""
+    user = require_login(actor)
+    if actor.token is not None or actor.impersonated_by is not None:
+        raise SessionRequired
+    return user
+
+
+def require_token_access(actor: Actor, user: Account) -> None:
+    """Raise unless the actor may see and revoke the tokens of a user: by a token nobody may."""
+    acting = require_login(actor)
+    if actor.token is not None:
+        raise PasswordRequired
+    if not actor.is_admin and acting.id != user.id:
+        raise Forbidden(Permission.TOKENS)
+
+
 # In the order of `switches`.
 SWITCHED: Final = (
     Unit.CODE,
@@ -496,14 +524,6 @@ def may_give_to_teams(organization: Account, mode: Mode, may: Permissions) -> bo
     Owners of the organization may; whoever looks after the repository may where the organization says so.
     """
     return mode >= Mode.OWNER or (organization.repository_admins_change_teams and may.is_admin)
-
-
-def check_scopes(scopes: list[str]) -> tuple[str, ...]:
-    """Return the scopes of a new token in order, each once; raise ValueError for one nobody knows."""
-    unknown = [scope for scope in scopes if scope not in SCOPES]
-    if unknown:
-        raise ValueError(f"unknown scope: {unknown[0]}")
-    return tuple(sorted(set(scopes)))
 
 
 def allows(actor: Actor, categories: tuple[str, ...], *, write: bool) -> bool:

@@ -14,7 +14,10 @@ HostingError
 │   ├── IssueLocked          only people with write access may comment on a locked issue
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   ├── RepositoryArchived   an archived repository cannot be changed
-│   └── WebhooksDisabled     the settings switch webhooks off
+│   ├── PasswordRequired     no password came with the request
+│   ├── SessionRequired      a token is not enough
+│   ├── WebhooksDisabled     the settings switch webhooks off
+│   └── WrongPassword        that is not the user's password
 ├── NoData                   there is no data to look after
 ├── WrongDataFolder          the data folder and the database do not belong together
 ├── SealError                a secret at rest cannot be sealed or opened
@@ -60,6 +63,7 @@ HostingError
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
 │   ├── EventRefused         no hook can be told of that
+│   ├── InvalidScope         an access token cannot have that scope
 │   ├── LastAdmin            nobody would be left to look after the service
 │   ├── LastOwner            nobody would be left to look after an organization
 │   ├── NameRefused          a name breaks a rule
@@ -107,6 +111,7 @@ HostingError
 │   ├── NoSuchLock           nobody has locked that
 │   ├── NoSuchProtection     the repository has no rule of that name
 │   ├── NoSuchRepository     no repository has that name
+│   ├── NoSuchSession        the user has no such session
 │   ├── NoSuchTeam           no team has that number
 │   ├── NoSuchToken          the user has no such token
 │   ├── NoSuchTopic          the repository does not have that topic
@@ -162,6 +167,7 @@ __all__ = [
     "HostingError",
     "InvalidField",
     "InvalidReference",
+    "InvalidScope",
     "InvalidValue",
     "InvalidWebhookOption",
     "IssueLocked",
@@ -195,6 +201,7 @@ __all__ = [
     "NoSuchRef",
     "NoSuchRepository",
     "NoSuchRevision",
+    "NoSuchSession",
     "NoSuchTag",
     "NoSuchTeam",
     "NoSuchToken",
@@ -206,6 +213,7 @@ __all__ = [
     "OwnerIsNoCollaborator",
     "OwnersStay",
     "PasswordRefused",
+    "PasswordRequired",
     "PathRefused",
     "PatternRefused",
     "Permission",
@@ -224,6 +232,7 @@ __all__ = [
     "RepositoryTaken",
     "SealBroken",
     "SealError",
+    "SessionRequired",
     "ShaMismatch",
     "SlackChannelRequired",
     "SnapshotDamaged",
@@ -249,6 +258,7 @@ __all__ = [
     "WebhookInactive",
     "WebhooksDisabled",
     "WrongDataFolder",
+    "WrongPassword",
 ]
 
 
@@ -306,6 +316,8 @@ class Permission(StrEnum):
     """For giving a repository to an owner one may create repositories for."""
     SELF = "self"
     """For what users change of their own account only."""
+    TOKENS = "tokens"
+    """For the access tokens of a user."""
 
 
 class AccessDenied(HostingError):
@@ -346,6 +358,27 @@ class RepositoryReadOnly(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("repo is not allowed to edit")
+
+
+class PasswordRequired(AccessDenied):
+    """No password came with the request."""
+
+    def __init__(self) -> None:
+        super().__init__("auth required")
+
+
+class SessionRequired(AccessDenied):
+    """This needs somebody who is signed in on the website; a token is not enough."""
+
+    def __init__(self) -> None:
+        super().__init__("log in on the website for this; a token is not enough")
+
+
+class WrongPassword(AccessDenied):
+    """That is not the password of the user who acts."""
+
+    def __init__(self) -> None:
+        super().__init__("that is not your password")
 
 
 class WebhooksDisabled(AccessDenied):
@@ -609,6 +642,14 @@ class SlackChannelRequired(InvalidWebhookOption):
         super().__init__("channel", "is required", "Invalid slack channel name")
 
 
+class InvalidScope(Refused):
+    """An access token cannot have that scope; None stands for no scope at all."""
+
+    def __init__(self, scope: str | None) -> None:
+        super().__init__("access token must have a scope" if scope is None else f"unknown scope: {scope}")
+        self.scope = scope
+
+
 class ColorRefused(Refused):
     """That is no colour."""
 
@@ -822,6 +863,10 @@ class NoSuchProtection(Missing):
 
 class NoSuchRepository(Missing):
     """No repository has that name."""
+
+
+class NoSuchSession(Missing):
+    """The user has no such session."""
 
 
 class NoSuchTeam(Missing):

@@ -69,8 +69,7 @@ def signed_in(request: RequestContext) -> None:
 
 def with_password(request: RequestContext) -> None:
     """Ask for a password: a token must not make more tokens."""
-    if not request.actor.by_password:
-        raise ApiError(401, "auth required")
+    access.require_password(request.actor)
 
 
 def site_admin(request: RequestContext) -> None:

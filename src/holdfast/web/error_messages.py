@@ -28,6 +28,7 @@ FORBIDDEN: Final = {
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
     Permission.SELF: "Only the user can do this.",
+    Permission.TOKENS: "Only the user and site administrators can see these tokens.",
 }
 
 WEBHOOK_OPTIONS: Final = {
@@ -70,6 +71,11 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is no branch, tag or commit named {error.revision}."
         case errors.InvalidWebhookOption():
             return f"{WEBHOOK_OPTIONS.get(error.option, error.option)}: {error.reason}."
+        case errors.InvalidScope():
+            return "Select at least one scope." if error.scope is None else f"There is no scope {error.scope}."
+        case errors.TooManyGuesses():
+            minutes = -(-error.seconds // 60)
+            return f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
         case errors.WebhooksDisabled():
             return "Webhooks are disabled on this service."
         case errors.NotWaiting():

@@ -4,7 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.hosting.errors import HashingBusy, TooManyGuesses
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import HashingBusy, LoginRequired, TooManyGuesses, WrongPassword
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
@@ -77,3 +79,13 @@ def test_who_finds_the_hashing_busy_has_not_guessed(
 def test_what_is_too_long_is_nobodys(database: Database, settings: Settings) -> None:
     """And is not worth counting."""
     assert passwords.check(database, settings, "a" * 2000, Secret("x"), "192.0.2.1") is None
+
+
+def test_a_user_confirms_their_password(app: App) -> None:
+    """Then the actor counts as one who gave it; another password is refused, and so is a token."""
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    assert passwords.confirm(app, admin, Secret(ADMIN_PASSWORD), "192.0.2.1").by_password
+    with pytest.raises(WrongPassword):
+        passwords.confirm(app, admin, Secret("wrong"), "192.0.2.1")
+    with pytest.raises(LoginRequired):
+        passwords.confirm(app, ANONYMOUS, Secret(ADMIN_PASSWORD), "192.0.2.1")

@@ -1,8 +1,7 @@
 """Webhooks are checked and authorized by the service itself, whatever its caller did before."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from holdfast.hosting import access
 from holdfast.hosting.access import (

@@ -39,8 +39,8 @@ def test_making_one_asks_for_the_password(guild: Guild) -> None:
     for wrong, said in (
         ({"password": "a-wrong-password"}, "That is not your password."),
         ({"password": ""}, "That is not your password."),
-        ({"everything": ""}, "Choose what the token may be used for."),
-        ({"name": ""}, "Name: is needed."),
+        ({"everything": ""}, "Select at least one scope."),
+        ({"name": ""}, "Name is required."),
     ):
         answer = eve.post(PAGE, data={**whole, **wrong})
         assert 400 <= answer.status_code < 500

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from holdfast.cli.admin.shared import NameArgument, database, print_table
+from holdfast.cli.admin.shared import NameArgument, host, print_table
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 
@@ -36,11 +36,13 @@ def list_tokens(
     json: JsonOption = False,
 ) -> None:
     """List the tokens of a user; their values are nowhere."""
+    from holdfast.hosting.access import Actor
+    from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.store.tokens import tokens_of
 
-    with database(context, config, data) as opened:
-        found, _ = tokens_of(opened, find_user(opened, user), skip=0, limit=EVERY)
+    with host(context, config, data) as opened:
+        owner = find_user(opened.database, user)
+        found, _ = access_tokens.list_tokens(opened, Actor(owner), owner, skip=0, limit=EVERY)
     if json:
         print_json(found)
         return
@@ -69,18 +71,15 @@ def create(
     json: JsonOption = False,
 ) -> None:
     """Make a token for a user and print its value, which nobody can ask for again."""
-    from holdfast.hosting.access import check_scopes
-    from holdfast.hosting.errors import Refused
+    from holdfast.hosting.access import Actor
+    from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.store.tokens import create_token
 
-    try:
-        scopes = check_scopes(scope or ["all"])
-    except ValueError as error:
-        raise Refused(str(error)) from None
-    with database(context, config, data) as opened:
-        expires_at = int(time.time()) + days * 86_400 if days else 0
-        token, value = create_token(opened, find_user(opened, user), name, scopes, expires_at=expires_at)
+    expires_at = int(time.time()) + days * 86_400 if days else 0
+    wanted = access_tokens.NewToken(name=name, scopes=tuple(scope or ["all"]), expires_at=expires_at)
+    with host(context, config, data) as opened:
+        owner = find_user(opened.database, user)
+        token, value = access_tokens.create(opened, Actor(owner, by_password=True), owner, wanted)
     if json:
         made = {"id": token.id, "name": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
         print_json({**made, "value": value.reveal()})
@@ -98,10 +97,11 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a token; whoever holds it is out from now on."""
+    from holdfast.hosting.access import Actor
+    from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.store.tokens import delete_token, find_token
 
-    with database(context, config, data) as opened:
-        found = find_token(opened, find_user(opened, user), token)
-        delete_token(opened, found)
-    console().print(f"the token {found.id} of {user} is gone.")
+    with host(context, config, data) as opened:
+        owner = find_user(opened.database, user)
+        found = access_tokens.delete(opened, Actor(owner), owner, token)
+    console().print(f"Token {found.id} of {user} revoked.")

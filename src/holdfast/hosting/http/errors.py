@@ -81,6 +81,7 @@ FORBIDDEN: Final = {
     Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
     Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
     Permission.SELF: "only the user may do this",
+    Permission.TOKENS: "only the user or an administrator may see these tokens",
 }
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.LoginRequired, 401),
@@ -88,7 +89,8 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.IssueLocked, 403),
     (errors.RepositoryArchived, 423),
     (errors.RepositoryReadOnly, 423),
-    (errors.WebhooksDisabled, 403),
+    (errors.PasswordRequired, 401),
+    (errors.AccessDenied, 403),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
     (errors.NoSuchRevision, 404),
@@ -101,6 +103,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.RefRefused, 422),
     (errors.PathRefused, 422),
     (errors.PushRefused, 403),
+    (errors.TokenNameTaken, 400),
     (errors.Taken, 409),
     (errors.DependencyCycle, 409),
     (errors.Outdated, 409),
@@ -108,6 +111,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.UnknownState, 412),
     (errors.NotWaiting, 409),
     (errors.WebhookInactive, 409),
+    (errors.InvalidScope, 400),
     (errors.SlackChannelRequired, 400),
     (errors.Refused, 422),
     (errors.NoSuchLfsObject, 404),
@@ -135,6 +139,9 @@ def refusal_for(error: Exception) -> ApiError | None:
         return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
     if isinstance(error, errors.CrossRepositoryDependency):
         return ApiError(400, str(error), words=True)
+    if isinstance(error, errors.HashingBusy | errors.TooManyGuesses):
+        status = 503 if isinstance(error, errors.HashingBusy) else 429
+        return ApiError(status, str(error), headers={"Retry-After": str(error.seconds)})
     known = faults.translate(error) or error
     for kind, status in STATUSES:
         if isinstance(known, kind):

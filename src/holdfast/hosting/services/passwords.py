@@ -2,14 +2,18 @@
 
 from typing import Final
 
-from holdfast.hosting.errors import HashingBusy, TooManyGuesses
+from msgspec.structs import replace
+
+from holdfast.hosting.access import Actor, require_session
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import HashingBusy, TooManyGuesses, WrongPassword
 from holdfast.hosting.store import accounts, login_rate_limit
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
-__all__ = ["LONGEST", "check", "check_limit", "is_too_long"]
+__all__ = ["LONGEST", "check", "check_limit", "confirm", "is_too_long"]
 
 # Longer input is no name or password of anybody's; it is not worth hashing.
 LONGEST: Final = 1024
@@ -48,3 +52,12 @@ def check(database: Database, settings: Settings, name: str, password: Secret, a
     if user is not None:
         login_rate_limit.succeed(database, name, address)
     return user
+
+
+def confirm(app: App, actor: Actor, password: Secret, address: str) -> Actor:
+    """Return the user who acts as somebody who gave their password; raise `WrongPassword` for another one."""
+    user = require_session(actor)
+    found = check(app.database, app.settings, user.name, password, address)
+    if found is None or found.id != user.id:
+        raise WrongPassword
+    return replace(actor, by_password=True)

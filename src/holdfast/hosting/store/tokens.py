@@ -89,8 +89,9 @@ def create_token(
     try:
         with database.write() as connection:
             made = connection.execute(insert(tokens).returning(*TOKEN), row).one()
-    except IntegrityError as error:
-        raise TokenNameTaken("access token name has been used already") from error
+    except IntegrityError:
+        # The name, not the constraint of the database, is what the caller is told of.
+        raise TokenNameTaken("access token name has been used already") from None
     return token_from(tuple(made)), value
 
 

@@ -5,13 +5,14 @@ from typing import Any
 import msgspec
 from starlette.requests import cookie_parser
 
+from holdfast.hosting import access
 from holdfast.hosting.api.admin import EditUserOption
-from holdfast.hosting.errors import HostingError, TooManyGuesses
+from holdfast.hosting.errors import HostingError, InvalidField, PasswordRefused, Violation
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import account_administration, accounts, sessions
 from holdfast.secret import Secret
@@ -21,7 +22,6 @@ from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 __all__ = [
     "change_password",
     "change_profile",
-    "check_own_password",
     "oneself",
     "session_of",
     "show_password_form",
@@ -50,10 +50,8 @@ class PasswordForm(msgspec.Struct, frozen=True):
 
 
 def oneself(request: RequestContext) -> None:
-    """Ask for somebody who logged in here: a token, or an administrator in their place, looks after no secrets."""
-    signed_in(request)
-    if request.actor.token is not None or request.actor.impersonated_by is not None:
-        raise ApiError(403, "log in on the website for this; a token is not enough")
+    """Ask for somebody who is signed in on the website: a token, or an administrator as them, is not enough."""
+    access.require_session(request.actor)
 
 
 def session_of(request: RequestContext) -> Secret | None:
@@ -62,21 +60,9 @@ def session_of(request: RequestContext) -> Secret | None:
     return None if cookie is None else Secret(cookie)
 
 
-def check_own_password(request: RequestContext, typed: str) -> None:
-    """Refuse what is not the password of whoever asks; whoever guesses waits, as when logging in."""
-    try:
-        user = passwords.check(
-            request.app.database, request.app.settings, request.user.name, Secret(typed), request.address
-        )
-    except TooManyGuesses as error:
-        minutes = -(-error.seconds // 60)
-        text = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}"
-        raise ApiError(429, text, headers={"Retry-After": str(error.seconds)}) from None
-    if user is None or user.id != request.user.id:
-        raise ApiError(403, "That is not your password")
-
-
-def show_form(request: RequestContext, form: AccountProfileForm, refusal: ApiError | None = None) -> RawResponse:
+def show_form(
+    request: RequestContext, form: AccountProfileForm, refusal: HostingError | ApiError | None = None
+) -> RawResponse:
     """Show what one says about oneself."""
     return in_account(
         request,
@@ -125,17 +111,12 @@ def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResp
         account_administration.change_user(
             request.app.database, request.user, hides_email=bool(body.hide_email), **wanted
         )
-    except ApiError as refusal:
-        return show_form(request, body, refusal)
-    except HostingError as error:
-        known = refusal_for(error)
-        if known is None:
-            raise
-        return show_form(request, body, known)
+    except (HostingError, ApiError) as error:
+        return show_form(request, body, error)
     return go(ACCOUNT, "changed")
 
 
-def show_passwords(request: RequestContext, refusal: ApiError | None = None) -> RawResponse:
+def show_passwords(request: RequestContext, refusal: HostingError | None = None) -> RawResponse:
     """Ask for the password and a new one."""
     return in_account(
         request,
@@ -157,11 +138,11 @@ def show_password_form(request: RequestContext) -> RawResponse:
 def check_new(form: PasswordForm) -> None:
     """Refuse a new password that was mistyped, is no new one, or nobody could log in with."""
     if form.new != form.again:
-        raise ApiError(422, "The new password was not typed twice in the same way")
+        raise PasswordRefused("the new password was not typed twice in the same way")
     if form.new == form.old:
-        raise ApiError(422, "The new password must be another one")
+        raise PasswordRefused("the new password must be another one")
     if len(form.new) > passwords.LONGEST:
-        raise ApiError(422, "That password is too long")
+        raise InvalidField("Password", Violation.TOO_LONG, passwords.LONGEST)
 
 
 @endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
@@ -169,7 +150,7 @@ def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
     """Change the password; every other browser is logged out, since somebody else may sit at one."""
     must = request.user.must_change_password
     try:
-        check_own_password(request, body.old)
+        passwords.confirm(request.app, request.actor, Secret(body.old), request.address)
         check_new(body)
         session = session_of(request)
         accounts.set_password(
@@ -178,11 +159,6 @@ def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
             Secret(body.new),
             kept_session="" if session is None else sessions.hashed(session),
         )
-    except ApiError as refusal:
-        return show_passwords(request, refusal)
     except HostingError as error:
-        known = refusal_for(error)
-        if known is None:
-            raise
-        return show_passwords(request, known)
+        return show_passwords(request, error)
     return go("/" if must else f"{ACCOUNT}/password", "password-changed")

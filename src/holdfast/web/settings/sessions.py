@@ -1,4 +1,4 @@
-"""The browsers somebody is logged in with, and logging them out."""
+"""The sessions of the user who is signed in, and ending them."""
 
 import re
 from dataclasses import dataclass
@@ -8,9 +8,8 @@ import msgspec
 
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.store import sessions
-from holdfast.hosting.store.sessions import Session
+from holdfast.hosting.services import sessions
+from holdfast.hosting.store.sessions import Session, hashed
 from holdfast.web.pages import go
 from holdfast.web.settings.account import oneself, session_of
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
@@ -36,7 +35,7 @@ class EndForm(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A browser in the list."""
+    """A session in the list."""
 
     session: Session
     name: str
@@ -56,10 +55,10 @@ def named(user_agent: str) -> str:
 def list_sessions_page(request: RequestContext) -> RawResponse:
     """Show where somebody is logged in."""
     mine = session_of(request)
-    own = "" if mine is None else sessions.hashed(mine)
+    own = "" if mine is None else hashed(mine)
     found = [
         SessionRow(session, named(session.user_agent), own.startswith(session.key))
-        for session in sessions.sessions_of(request.app.database, request.user)
+        for session in sessions.list_sessions(request.app, request.actor)
     ]
     found.sort(key=lambda one: not one.is_this)
     return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
@@ -68,13 +67,12 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
 @endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(oneself,))
 def end_one_session(request: RequestContext, body: EndForm) -> RawResponse:
     """Log one browser out."""
-    if not sessions.end_session_of(request.app.database, request.user, body.key):
-        raise ApiError(404)
-    return go(f"{ACCOUNT}/sessions", "logged-out")
+    sessions.end(request.app, request.actor, body.key)
+    return go(f"{ACCOUNT}/sessions", "signed-out")
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
 def end_other_sessions(request: RequestContext) -> RawResponse:
     """Log every other browser out."""
-    sessions.end_others(request.app.database, request.user, session_of(request))
-    return go(f"{ACCOUNT}/sessions", "logged-out")
+    sessions.end_others(request.app, request.actor, session_of(request))
+    return go(f"{ACCOUNT}/sessions", "signed-out")

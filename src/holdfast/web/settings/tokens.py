@@ -1,19 +1,20 @@
-"""The access tokens of whoever is logged in: what there are, making one, shown once, and taking one back."""
+"""The access tokens of the user who is signed in: list them, create one, revoke one."""
 
+from datetime import datetime
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
-from holdfast.hosting.api import tokens
+from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.services import access_tokens, passwords
+from holdfast.hosting.store.tokens import Token
 from holdfast.redacted_repr import redacted
-from holdfast.web.api_actions import act
+from holdfast.secret import Secret
 from holdfast.web.pages import go
-from holdfast.web.settings.account import check_own_password, oneself
+from holdfast.web.settings.account import oneself
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
@@ -50,26 +51,23 @@ class RemoveForm(msgspec.Struct, frozen=True):
     id: str = ""
 
 
-def with_password(request: RequestContext) -> RequestContext:
-    """Ask the API as if the password had been given.
+def chosen_scopes(form: TokenForm) -> tuple[str, ...]:
+    """Return the scopes that were chosen; a token for what is public needs another one as well."""
+    levels = ((getattr(form, category), category) for category in ABOUT)
+    chosen = tuple(f"{level}:{category}" for level, category in levels if level in {"read", "write"})
+    chosen = ("all",) if form.everything else chosen
+    return (*chosen, "public-only") if chosen and form.public_only else chosen
 
-    To list tokens and to take one back it is enough to be logged in; before one is made, the password is asked for
-    and checked.
-    """
-    return replace(request, actor=replace(request.actor, by_password=True))
 
-
-def scopes_of(form: TokenForm) -> list[str]:
-    """Return the scopes that were chosen."""
-    chosen = ["all"] if form.everything else []
-    if not form.everything:
-        for category in ABOUT:
-            level = getattr(form, category)
-            if level in {"read", "write"}:
-                chosen.append(f"{level}:{category}")
-    if not chosen:
-        raise ApiError(422, "Choose what the token may be used for")
-    return [*chosen, "public-only"] if form.public_only else chosen
+def end_of_day(text: str) -> int:
+    """Return the last second of the day that was typed, in UTC; 0 for none."""
+    if not text.strip():
+        return 0
+    try:
+        day = datetime.fromisoformat(f"{text.strip()}T23:59:59+00:00")
+    except ValueError:
+        raise InvalidValue("Expires after", "must be a date such as 2026-08-22") from None
+    return int(day.timestamp())
 
 
 def show_tokens(
@@ -77,58 +75,53 @@ def show_tokens(
     page: PageParams,
     form: TokenForm,
     *,
-    made: tokens.AccessToken | None = None,
-    refusal: ApiError | None = None,
+    created: tuple[Token, Secret] | None = None,
+    error: HostingError | None = None,
 ) -> RawResponse:
-    """Show the tokens, and the one that was just made, with its value, this once."""
-    listed = act(with_password(request), tokens.list_tokens, {"username": request.user.name}, page=page)
+    """Show the tokens, and the value of the one that was just created, this once."""
+    found, total = access_tokens.list_tokens(
+        request.app, request.actor, request.user, skip=page.skip, limit=page.size
+    )
     shown = in_account(
         request,
         "settings/tokens.html",
         at="Tokens",
         title="Tokens",
-        refusal=refusal,
-        tokens=listed.items,
-        total=listed.total,
+        refusal=error,
+        tokens=found,
+        total=total,
         page=page,
         form=form,
         categories=list(ABOUT.items()),
-        made=made,
+        created=None if created is None else (created[0], created[1].reveal()),
     )
-    if made is not None:
+    if created is not None:
         shown.headers["Cache-Control"] = "no-store"
     return shown
 
 
 @endpoint(f"GET {ACCOUNT}/tokens", scope="user", guards=(oneself,), slow=True)
 def list_tokens_page(request: RequestContext, page: PageParams) -> RawResponse:
-    """Show one's tokens, without their values."""
+    """List the tokens of the user, without their values."""
     return show_tokens(request, page, TokenForm(repository="write", issue="write"))
 
 
 @endpoint(f"POST {ACCOUNT}/tokens", scope="user", guards=(oneself,), largest_body=64 * 1024)
 def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
-    """Make a token, and show its value."""
-    wanted = {"name": body.name.strip()}
-    if body.expires.strip():
-        # A day, to the end of which it is good.
-        wanted["expires_at"] = f"{body.expires.strip()}T23:59:59Z"
+    """Create a token, and show its value."""
     try:
-        check_own_password(request, body.password)
-        made = act(
-            with_password(request),
-            tokens.create_token,
-            {"username": request.user.name},
-            body={**wanted, "scopes": scopes_of(body)},
+        actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
+        wanted = access_tokens.NewToken(
+            name=body.name.strip(), scopes=chosen_scopes(body), expires_at=end_of_day(body.expires)
         )
-    except ApiError as refusal:
-        return show_tokens(request, PageParams(1, 30), body, refusal=refusal)
-    return show_tokens(request, PageParams(1, 30), TokenForm(repository="write", issue="write"), made=made)
+        created = access_tokens.create(request.app, actor, request.user, wanted)
+    except HostingError as error:
+        return show_tokens(request, PageParams(1, 30), body, error=error)
+    return show_tokens(request, PageParams(1, 30), TokenForm(repository="write", issue="write"), created=created)
 
 
 @endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(oneself,))
 def remove_token_page(request: RequestContext, body: RemoveForm) -> RawResponse:
-    """Take a token back."""
-    place = {"username": request.user.name, "token": body.id}
-    act(with_password(request), tokens.delete_token, place)
-    return go(f"{ACCOUNT}/tokens", "removed")
+    """Revoke a token."""
+    access_tokens.delete(request.app, request.actor, request.user, body.id)
+    return go(f"{ACCOUNT}/tokens", "token-revoked")

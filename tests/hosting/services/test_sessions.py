@@ -1,0 +1,52 @@
+"""Users see and end the sessions of their own browsers."""
+
+import pytest
+
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import LoginRequired, NoSuchSession, SessionRequired
+from holdfast.hosting.services import sessions
+from holdfast.hosting.store import accounts, tokens
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.sessions import start_session, user_of
+from holdfast.secret import Secret
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Add a user."""
+    return accounts.create_user(app.database, "ada", Secret("correct horse"))
+
+
+def test_one_session_is_ended_or_all_others(app: App, ada: Account) -> None:
+    """A key of somebody else's session is not found."""
+    here, there, elsewhere = (start_session(app.database, ada, days=1) for _ in range(3))
+    listed = sessions.list_sessions(app, Actor(ada))
+    assert len(listed) == 3
+    ben = accounts.create_user(app.database, "ben", Secret("correct horse"))
+    with pytest.raises(NoSuchSession):
+        sessions.end(app, Actor(ben), listed[0].key)
+    sessions.end(app, Actor(ada), listed[0].key)
+    assert len(sessions.list_sessions(app, Actor(ada))) == 2
+    sessions.end_others(app, Actor(ada), here)
+    assert {user_of(app.database, one) for one in (there, elsewhere)} == {None}
+    assert len(sessions.list_sessions(app, Actor(ada))) <= 1
+
+
+def test_sessions_are_for_the_user_in_person(app: App, ada: Account) -> None:
+    """Neither for a token nor for an administrator who acts as them."""
+    token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
+    admin = accounts.find_user(app.database, "admin")
+    for actor, error in (
+        (ANONYMOUS, LoginRequired),
+        (Actor(ada, token), SessionRequired),
+        (Actor(ada, impersonated_by=admin), SessionRequired),
+    ):
+        with pytest.raises(error):
+            sessions.list_sessions(app, actor)
+        with pytest.raises(error):
+            sessions.end(app, actor, "x")
+        with pytest.raises(error):
+            sessions.end_others(app, actor, None)
