@@ -40,9 +40,9 @@ OWN_WORDS = (
 SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")
 # What only counts secrets, names them, or holds what wraps them itself.
 NO_SECRETS = (
-    "holdfast.hosting.access.Caller",
+    "holdfast.hosting.access.Actor",
     "holdfast.hosting.data_folder.FirstStart",
-    "holdfast.hosting.app.Host",
+    "holdfast.hosting.app.App",
     "holdfast.hosting.store.accounts.Account",
     "holdfast.web.settings.hook_forms.HookKind",
 )
