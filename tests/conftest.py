@@ -30,8 +30,8 @@ from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.compat.corpus import ABSENT, FOLDER
 from tests.examples import load_profile
-from tests.plain import PLAIN
-from tests.stage import Stage
+from tests.shared_server import SharedServer
+from tests.tls import PLAIN
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
@@ -257,15 +257,15 @@ class Service:
 
 
 @pytest.fixture(scope="session")
-def stage() -> Iterator[Stage]:
+def stage() -> Iterator[SharedServer]:
     """Keep one server up for all tests of this process."""
-    made = Stage()
+    made = SharedServer()
     yield made
     made.close()
 
 
 @pytest.fixture
-def service(settings: Settings, database: Database, stage: Stage) -> Iterator[Service]:
+def service(settings: Settings, database: Database, stage: SharedServer) -> Iterator[Service]:
     """Serve the whole application on a port of loopback."""
     logs.configure(level="warning")
     with stage.playing(build(settings)) as url:

@@ -19,8 +19,8 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store import pending_ref_updates
 from holdfast.settings import Settings
 from tests.cli.test_serve import address
-from tests.hosting.places import told
-from tests.plain import PLAIN
+from tests.hosting.repository_helpers import told
+from tests.tls import PLAIN
 
 AUTH = ("admin", "a-password-for-tests")
 KILLS = 5

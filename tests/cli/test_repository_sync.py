@@ -15,8 +15,8 @@ from holdfast.hosting.store import accounts, tokens
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.cli.conftest import Ran, Run
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
 
 __all__ = ["world"]
 
@@ -24,7 +24,7 @@ Push = Callable[..., Ran]
 
 
 @pytest.fixture
-def push(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
+def push(world: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
     """Run commands as Ada, who has an empty repository and a token."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "snaps", "private": True})
@@ -40,13 +40,13 @@ def push(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
     return call
 
 
-def log_of(world: World) -> list[str]:
+def log_of(world: ServiceClients) -> list[str]:
     """Return the messages of all commits, the newest first."""
     commits = world.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
     return [commit["commit"]["message"] for commit in commits]
 
 
-def test_snapshots_follow_one_another(world: World, push: Push, tmp_path: Path) -> None:
+def test_snapshots_follow_one_another(world: ServiceClients, push: Push, tmp_path: Path) -> None:
     """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
     first = write(tmp_path / "one.binproto", *copies())
     second = later(tmp_path / "two.binproto", random.Random(2), days=3)
@@ -72,7 +72,7 @@ def test_snapshots_follow_one_another(world: World, push: Push, tmp_path: Path) 
     assert (tmp_path / "back").read_bytes() == first.read_bytes()
 
 
-def test_encrypted_ones_tell_what_the_key_lets_them(world: World, push: Push, tmp_path: Path) -> None:
+def test_encrypted_ones_tell_what_the_key_lets_them(world: ServiceClients, push: Push, tmp_path: Path) -> None:
     """Without it only that they are; archives tell how much is in them."""
     for name, count in (("one", 60), ("two", 80)):
         write_sample(sample_records(count, 1), tmp_path / name, To.CONTAINER, seed=1, keys=KEYS)
@@ -91,7 +91,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(world: World, push: Push, tm
 
 
 def test_what_cannot_be_done_is_said_in_one_line(
-    world: World, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No such repository, file, token, host or address; nothing is written."""
     file = str(write(tmp_path / "one", *copies()))
@@ -125,7 +125,7 @@ def test_patterns_fit_one_path_only() -> None:
 
 
 def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_said(
-    world: World, push: Push, tmp_path: Path
+    world: ServiceClients, push: Push, tmp_path: Path
 ) -> None:
     """Nothing is uploaded before; encrypted backups and private repositories need no leave."""
     ada = world.open("/api/v1", "ada")

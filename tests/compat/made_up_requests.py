@@ -19,8 +19,8 @@ from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, Service, wait_for
-from tests.hosting.cast import assemble
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.permission_matrix import create_matrix
 
 __all__ = ["furnish", "play"]
 
@@ -31,8 +31,8 @@ SPARES = 8
 def furnish(service: Service) -> dict[str, str]:
     """Fill a service with the cast of the permission play and some spares; return a token of each who will ask."""
     with ExitStack() as stack:
-        world = World(service, stack)
-        cast = assemble(world)
+        world = ServiceClients(service, stack)
+        cast = create_matrix(world)
         for number in range(SPARES):
             name = f"spare-{number}"
             for client, path, body in (

@@ -8,11 +8,11 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from tests.conftest import Service
-from tests.hosting.world import World, open_world
+from tests.hosting.api_clients import ServiceClients, open_world
 
 
 @pytest.fixture
-def world(service: Service) -> Iterator[World]:
+def world(service: Service) -> Iterator[ServiceClients]:
     """Run a service and open clients for its people."""
     yield from open_world(service)
 

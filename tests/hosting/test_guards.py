@@ -3,10 +3,10 @@
 import pytest
 
 from holdfast.hosting.store.database import Database
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_permission_and_lookup_take_three_queries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_and_lookup_take_three_queries(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is asking, which repository, and what they may do there."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes", "private": True})
@@ -29,7 +29,7 @@ def test_permission_and_lookup_take_three_queries(world: World, monkeypatch: pyt
     assert len(asked) == 3
 
 
-def test_what_is_missing_is_told_before_what_is_forbidden(world: World) -> None:
+def test_what_is_missing_is_told_before_what_is_forbidden(world: ServiceClients) -> None:
     """Scope, then the repository, then the unit, then archived, then signed in, then the body."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes", "auto_init": True})
@@ -46,7 +46,7 @@ def test_what_is_missing_is_told_before_what_is_forbidden(world: World) -> None:
     assert world.anonymous.post(path, content=b"not json").status_code == 404
 
 
-def test_a_renamed_owner_is_found_by_the_old_name(world: World) -> None:
+def test_a_renamed_owner_is_found_by_the_old_name(world: ServiceClients) -> None:
     """With a redirect that keeps the method, and the rest of the address to the letter."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})

@@ -18,8 +18,8 @@ from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.storage.instance import establish
 from holdfast.hosting.store import accounts, tokens
 from holdfast.settings import Settings
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
 
 __all__ = ["world"]
 
@@ -130,7 +130,11 @@ def test_an_example_prints_what_its_page_says(
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("command", [name for name, one in EXAMPLES.items() if one.setup == "service"])
 def test_an_example_with_a_service_prints_what_its_page_says(
-    command: str, world: World, shell: Shell, enter: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    command: str,
+    world: ServiceClients,
+    shell: Shell,
+    enter: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Against a real service on loopback."""
     world.user("ada").post("/user/repos", json={"name": "snapshots", "private": True})

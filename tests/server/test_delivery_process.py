@@ -29,7 +29,7 @@ from holdfast.hosting.store.tables import events
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, wait_for
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, receiving
-from tests.plain import PLAIN
+from tests.tls import PLAIN
 
 # Processes that start, die and end take their time; `make test-long` runs these.
 pytestmark = pytest.mark.long

@@ -23,9 +23,9 @@ from holdfast.server.scheduled_tasks import (
     note_token_use,
 )
 from holdfast.settings import Settings
-from tests.hosting.client import Git, address
-from tests.hosting.places import make_repository, with_branches
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import make_repository, with_branches
 
 
 async def until(done: list[str], count: int) -> None:
@@ -114,7 +114,7 @@ def test_packing_can_be_turned_off(tmp_path: Path) -> None:
     off.close()
 
 
-def test_the_use_of_a_token_is_noted_a_moment_later(world: World) -> None:
+def test_the_use_of_a_token_is_noted_a_moment_later(world: ServiceClients) -> None:
     """For all tokens at once, and not while a request waits."""
     ada = world.account("ada")
     token, _ = tokens.create_token(world.database, ada, "t", ("all",), now=1)
@@ -126,7 +126,7 @@ def test_the_use_of_a_token_is_noted_a_moment_later(world: World) -> None:
     host.close()
 
 
-def test_browsers_that_were_seen_are_noted_a_moment_later(world: World) -> None:
+def test_browsers_that_were_seen_are_noted_a_moment_later(world: ServiceClients) -> None:
     """A request notes one that was not seen for a while; the chore writes them down together."""
     ada = world.account("ada")
     token = sessions.start_session(world.database, ada, days=1)
@@ -140,7 +140,7 @@ def test_browsers_that_were_seen_are_noted_a_moment_later(world: World) -> None:
     host.close()
 
 
-def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, tmp_path: Path) -> None:
+def test_a_pushed_repository_gets_its_size_and_its_history_index(world: ServiceClients, tmp_path: Path) -> None:
     """One that is gone meanwhile does not hold up the others."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
@@ -172,7 +172,7 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, t
     host.close()
 
 
-def test_a_repository_whose_process_was_killed_is_measured_by_another(world: World) -> None:
+def test_a_repository_whose_process_was_killed_is_measured_by_another(world: ServiceClients) -> None:
     """And by nobody while the process that took the push may still do it."""
     ada = world.account("ada")
     kept = with_branches(world, make_repository(world.database, ada))

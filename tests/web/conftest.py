@@ -2,14 +2,14 @@
 
 import pytest
 
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
-from tests.web.visitors import Guild, guild_in
+from tests.web.organization_fixture import OrganizationFixture, guild_in
 
 __all__ = ["world"]
 
 
 @pytest.fixture
-def guild(world: World) -> Guild:
+def guild(world: ServiceClients) -> OrganizationFixture:
     """Give people a place to look at."""
     return guild_in(world)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.web.bidi import MAIN, WARNING, with_balanced_isolates, with_visible_controls
-from tests.web.visitors import Guild
+from tests.web.organization_fixture import OrganizationFixture
 
 RLO = "\u202e"
 CONTROLS = [chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))]
@@ -44,7 +44,7 @@ def test_nothing_but_the_controls_changes(odd: str, text: str) -> None:
     assert re.sub(r"[\u202a-\u202e\u2066-\u2069]", "", bare) == re.sub(r"[\u202a-\u202e\u2066-\u2069]", "", page)
 
 
-def test_code_differences_and_names_show_them(guild: Guild) -> None:
+def test_code_differences_and_names_show_them(guild: OrganizationFixture) -> None:
     """A file, its blame, its commit, its name in a directory, and the title of an issue."""
     api = guild.api
     path = f"gpj.{RLO}exe.py"
@@ -75,7 +75,7 @@ def test_code_differences_and_names_show_them(guild: Guild) -> None:
     assert CODE.replace("\n", "\r\n").splitlines()[0] in edited
 
 
-def test_names_are_kept_apart_from_the_words_around_them(guild: Guild) -> None:
+def test_names_are_kept_apart_from_the_words_around_them(guild: OrganizationFixture) -> None:
     """A full name written from right to left does not turn the sentence around."""
     name = "\u05d3\u05d5\u05d3"
     guild.api.patch("/user/settings", json={"full_name": name})

@@ -14,7 +14,7 @@ from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
 from holdfast.hosting.store.database import Database
 from holdfast.server.request_log import RequestLog
 from holdfast.settings import Settings
-from tests.stage import Stage
+from tests.shared_server import SharedServer
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
@@ -53,7 +53,7 @@ class Failing:
     ("path", "accept", "content"),
     [("/api/x", "*/*", "application/json"), ("/x", "text/html", "text/html"), ("/x", "*/*", "text/plain")],
 )
-def test_each_is_told_in_its_own_form(app: App, stage: Stage, path: str, accept: str, content: str) -> None:
+def test_each_is_told_in_its_own_form(app: App, stage: SharedServer, path: str, accept: str, content: str) -> None:
     """Programs, people and command lines, with the time after which to try again."""
     with stage.playing(RequestLog(Failing(StorageFull("no space")), app)) as url:
         answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
@@ -62,7 +62,7 @@ def test_each_is_told_in_its_own_form(app: App, stage: Stage, path: str, accept:
     assert "o space" in answer.text
 
 
-def test_a_bug_is_logged_with_its_place(app: App, stage: Stage) -> None:
+def test_a_bug_is_logged_with_its_place(app: App, stage: SharedServer) -> None:
     """And told without its text."""
     stream = io.StringIO()
     logs.configure(stream=stream)
@@ -74,7 +74,7 @@ def test_a_bug_is_logged_with_its_place(app: App, stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("error", [NoSuchLfsObject("x"), OSError(5, "x"), sqlite3.OperationalError("x")])
-def test_an_answer_that_cannot_be_finished_is_cut_off(app: App, stage: Stage, error: Exception) -> None:
+def test_an_answer_that_cannot_be_finished_is_cut_off(app: App, stage: SharedServer, error: Exception) -> None:
     """The client sees that something is missing; the log has a line of it."""
     stream = io.StringIO()
     logs.configure(level="warning", stream=stream)

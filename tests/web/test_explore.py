@@ -3,14 +3,14 @@
 import pytest
 
 from holdfast.web import explore
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.web.browser import visitor
 
 __all__ = ["world"]
 
 
-def test_everybody_sees_what_they_may_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everybody_sees_what_they_may_read(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """By name, owner or description; in pages; one's own apart."""
     ada = world.user("ada")
     world.account("bob")

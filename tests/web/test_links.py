@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.world import World
-from tests.web.visitors import Guild
+from tests.hosting.api_clients import ServiceClients
+from tests.web.organization_fixture import OrganizationFixture
 
 LINK = re.compile(r'<(?:a|link|script|img|iframe)\b[^>]*?\b(?:href|src)="?([^"\s>]+)')
 MOST_PAGES = 400
@@ -17,7 +17,7 @@ MOST_PAGES = 400
 NOT_FOLLOWED = re.compile(r"[?&](?:page|sort|state|line|view|q|label|depth)=|^/api/|/archive/|/avatars/|^/static/")
 
 
-def fill(guild: Guild) -> None:
+def fill(guild: OrganizationFixture) -> None:
     """Put one of each thing a page can lead to into the repository and around it."""
     api = guild.api
     text = "See #1, #99, guild/ship#2, guild/ship#98, @ada and @nobody-of-that-name.\n\n[relative](docs/a.md)"
@@ -47,7 +47,7 @@ def links_of(answer: httpx.Response) -> set[str]:
     return {f"{one.path}{f'?{one.query}' if one.query else ''}" for one in parts if one.netloc == here}
 
 
-def test_no_link_of_any_page_leads_nowhere(guild: Guild, world: World) -> None:
+def test_no_link_of_any_page_leads_nowhere(guild: OrganizationFixture, world: ServiceClients) -> None:
     """An administrator who follows every link from the first page meets no page that is missing or fails."""
     fill(guild)
     user = accounts.find_user(world.database, "ada")

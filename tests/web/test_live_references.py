@@ -2,14 +2,14 @@
 
 import base64
 
-from tests.web.visitors import Guild
+from tests.web.organization_fixture import OrganizationFixture
 
 TEXT = (
     "One #1, none #99, theirs ada/diary#1, nobody's ada/nothing#1, @ben, @guild, @nobody-at-all, {commit}, {none}"
 )
 
 
-def test_only_references_that_lead_somewhere_are_links(guild: Guild) -> None:
+def test_only_references_that_lead_somewhere_are_links(guild: OrganizationFixture) -> None:
     """Issues, people, organizations and commits that exist; the others are text."""
     api = guild.api
     commit = api.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
@@ -25,7 +25,7 @@ def test_only_references_that_lead_somewhere_are_links(guild: Guild) -> None:
         assert words.replace("'", "&#39;") in page or words in page
 
 
-def test_a_reference_does_not_tell_that_a_private_issue_exists(guild: Guild) -> None:
+def test_a_reference_does_not_tell_that_a_private_issue_exists(guild: OrganizationFixture) -> None:
     """It is a link for those who may read it, and text for the others, also in a README."""
     api = guild.api
     assert api.post("/user/repos", json={"name": "diary", "private": True}).status_code == 201
@@ -42,7 +42,7 @@ def test_a_reference_does_not_tell_that_a_private_issue_exists(guild: Guild) -> 
         assert link not in page
 
 
-def test_a_relative_link_in_an_issue_leads_to_a_file_of_the_default_branch(guild: Guild) -> None:
+def test_a_relative_link_in_an_issue_leads_to_a_file_of_the_default_branch(guild: OrganizationFixture) -> None:
     """There is no other directory it could be relative to."""
     issue = {"title": "First", "body": "[read me](README.md)"}
     assert guild.api.post("/repos/guild/ship/issues", json=issue).status_code == 201

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from holdfast.web import search
-from tests.hosting.api.files import make_files
+from tests.hosting.api.file_helpers import make_files
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import PASSWORD, World
-from tests.web.guests import visitor
+from tests.web.browser import visitor
 
 __all__ = ["world"]
 
 
-def test_all_kinds_are_found_with_their_counts(world: World, tmp_path: Path) -> None:
+def test_all_kinds_are_found_with_their_counts(world: ServiceClients, tmp_path: Path) -> None:
     """Each under its tab; the first that has something is shown."""
     make_files(world, tmp_path)
     asked = {"title": "Notes <b>sink</b>"}
@@ -33,7 +33,7 @@ def test_all_kinds_are_found_with_their_counts(world: World, tmp_path: Path) -> 
         assert "<script>" not in answer.text
 
 
-def test_nothing_private_is_found(world: World, tmp_path: Path) -> None:
+def test_nothing_private_is_found(world: ServiceClients, tmp_path: Path) -> None:
     """Neither the repository, nor its issues, nor its files; not even their number."""
     make_files(world, tmp_path, private=True)
     world.account("stranger")
@@ -47,7 +47,7 @@ def test_nothing_private_is_found(world: World, tmp_path: Path) -> None:
             assert found or page.count('<span class="pill">0</span>') == 3
 
 
-def test_a_search_ends(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends(world: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When there is too much to look through, what was found is shown and the rest admitted."""
     make_files(world, tmp_path)
     site = visitor(world)

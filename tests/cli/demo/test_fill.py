@@ -12,7 +12,7 @@ from holdfast.cli.demo.client import pointer_to
 from holdfast.cli.demo.drawings import view_png
 from holdfast.cli.demo.people import EVERYBODY
 from tests.cli.test_serve import address, served
-from tests.hosting.client import Git
+from tests.hosting.git_client import Git
 
 SECONDS = 60
 

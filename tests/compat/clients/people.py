@@ -10,7 +10,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from tests.compat.clients.runtimes import program, run
 from tests.conftest import Service
-from tests.plain import PLAIN
+from tests.tls import PLAIN
 
 __all__ = ["PASSWORD", "Person"]
 

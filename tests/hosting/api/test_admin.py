@@ -3,12 +3,12 @@
 import pytest
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 NEW = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
 
 
-def test_only_administrators_come_in(world: World) -> None:
+def test_only_administrators_come_in(world: ServiceClients) -> None:
     """Everybody else is refused before anything is looked up."""
     bob = world.user("bob")
     for method, path in (
@@ -25,7 +25,7 @@ def test_only_administrators_come_in(world: World) -> None:
     assert narrow.get("/admin/users").status_code == 403
 
 
-def test_a_new_user_has_to_change_their_password_first(world: World) -> None:
+def test_a_new_user_has_to_change_their_password_first(world: ServiceClients) -> None:
     """Unless the administrator says otherwise; keys nobody here needs are accepted."""
     made = world.admin.post("/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True})
     assert made.status_code == 201
@@ -65,7 +65,9 @@ def test_a_new_user_has_to_change_their_password_first(world: World) -> None:
         ({"full_name": "a\0b"}, 422, "[FullName]: the character NUL is not allowed"),
     ],
 )
-def test_a_bad_user_is_refused(world: World, change: dict[str, object], status: int, message: str | None) -> None:
+def test_a_bad_user_is_refused(
+    world: ServiceClients, change: dict[str, object], status: int, message: str | None
+) -> None:
     """Nobody is made."""
     world.account("bob")
     answer = world.admin.post("/admin/users", json={**NEW, **change})
@@ -75,7 +77,7 @@ def test_a_bad_user_is_refused(world: World, change: dict[str, object], status: 
     assert world.admin.get("/admin/users").headers["x-total-count"] == "2"
 
 
-def test_everybody_is_listed_in_pages(world: World) -> None:
+def test_everybody_is_listed_in_pages(world: ServiceClients) -> None:
     """Until an empty page, as clients read them; private people too, organizations not."""
     world.user("ada", visibility="private").post("/orgs", json={"username": "guild"})
     pages = [world.admin.get("/admin/users", params={"limit": "1", "page": str(page)}) for page in (1, 2, 3)]
@@ -83,7 +85,7 @@ def test_everybody_is_listed_in_pages(world: World) -> None:
     assert {page.headers["x-total-count"] for page in pages} == {"2"}
 
 
-def test_an_account_changes_only_where_it_is_told(world: World) -> None:
+def test_an_account_changes_only_where_it_is_told(world: ServiceClients) -> None:
     """All of it or nothing."""
     world.account("bob")
     ada = world.account("ada", full_name="Ada")
@@ -111,7 +113,7 @@ def test_an_account_changes_only_where_it_is_told(world: World) -> None:
 
 
 @pytest.mark.parametrize("change", [{"admin": False}, {"active": False}, {"prohibit_login": True}])
-def test_the_last_administrator_stays_one(world: World, change: dict[str, bool]) -> None:
+def test_the_last_administrator_stays_one(world: ServiceClients, change: dict[str, bool]) -> None:
     """However it is tried; with a second one it works."""
     world.account("ada", is_admin=True, may_not_log_in=True)
     refused = world.admin.patch("/admin/users/admin", json=change)
@@ -124,7 +126,7 @@ def test_the_last_administrator_stays_one(world: World, change: dict[str, bool])
     assert world.admin.get("/admin/users").status_code == 403
 
 
-def test_a_renamed_user_is_found_by_both_names(world: World) -> None:
+def test_a_renamed_user_is_found_by_both_names(world: ServiceClients) -> None:
     """The old one leads to the new one."""
     world.account("ada")
     assert world.admin.post("/admin/users/ada/rename", json={"new_username": "ADMIN"}).status_code == 422
@@ -138,7 +140,7 @@ def test_a_renamed_user_is_found_by_both_names(world: World) -> None:
     )
 
 
-def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(world: World) -> None:
+def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(world: ServiceClients) -> None:
     """Repositories and memberships keep an account until purge is said."""
     ada = world.user("ada")
     number = ada.post("/user/repos", json={"name": "notes"}).json()["id"]
@@ -159,7 +161,7 @@ def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(world: World) 
     assert [user["login"] for user in world.admin.get("/orgs/guild/members").json()] == ["bob"]
 
 
-def test_the_last_owner_of_an_organization_cannot_be_purged(world: World) -> None:
+def test_the_last_owner_of_an_organization_cannot_be_purged(world: ServiceClients) -> None:
     """It would be nobody's; nothing is removed."""
     ada = world.user("ada")
     ada.post("/orgs", json={"username": "guild"})
@@ -171,7 +173,7 @@ def test_the_last_owner_of_an_organization_cannot_be_purged(world: World) -> Non
     assert world.admin.delete("/admin/users/ada", params={"purge": "perhaps"}).status_code == 422
 
 
-def test_a_new_password_by_an_administrator_revokes_tokens(world: World) -> None:
+def test_a_new_password_by_an_administrator_revokes_tokens(world: ServiceClients) -> None:
     """Whoever had the old one may have made some; other changes leave them."""
     ada = world.user("ada")
     assert world.admin.patch("/admin/users/ada", json={"full_name": "Ada A."}).status_code == 200

@@ -5,8 +5,8 @@ from sqlalchemy import select
 
 from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.hosting.store.tables import hooks
-from tests.hosting.api.hooked import CONFIG, made
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api_clients import ServiceClients
 
 PATH = "/admin/hooks"
 
@@ -19,13 +19,13 @@ def system(flag: str = "true") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("flag", "expected"), [("true", "true"), ("1", "true"), ("false", "false"), ("", "false"), ("0", "false")]
 )
-def test_a_hook_says_which_it_is(world: World, flag: str, expected: str) -> None:
+def test_a_hook_says_which_it_is(world: ServiceClients, flag: str, expected: str) -> None:
     """Without a word it is a pattern."""
     hook = made(world.admin, PATH, config=system(flag))
     assert hook["config"] == {"content_type": "json", "is_system_webhook": expected, "url": CONFIG["url"]}
 
 
-def test_both_are_listed_or_one_of_them(world: World) -> None:
+def test_both_are_listed_or_one_of_them(world: ServiceClients) -> None:
     """By their numbers."""
     first, second = made(world.admin, PATH)["id"], made(world.admin, PATH, config=system())["id"]
 
@@ -39,7 +39,7 @@ def test_both_are_listed_or_one_of_them(world: World) -> None:
     assert world.admin.get(PATH, params={"type": "other"}).status_code == 422
 
 
-def test_which_it_is_stays(world: World) -> None:
+def test_which_it_is_stays(world: ServiceClients) -> None:
     """Saying it again is fine."""
     hook = made(world.admin, PATH, config=system())
     same = world.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
@@ -48,7 +48,7 @@ def test_which_it_is_stays(world: World) -> None:
     assert (answer.status_code, answer.json()["message"][:17]) == (422, "is_system_webhook")
 
 
-def test_elsewhere_the_word_means_nothing(world: World) -> None:
+def test_elsewhere_the_word_means_nothing(world: ServiceClients) -> None:
     """A user cannot listen to everybody."""
     ada = world.user("ada")
     hook = made(ada, "/user/hooks", config=system(), active=True, events=["repository"])
@@ -58,7 +58,7 @@ def test_elsewhere_the_word_means_nothing(world: World) -> None:
     assert ada.get(PATH).status_code == 403
 
 
-def test_a_system_hook_is_told_of_everything(world: World) -> None:
+def test_a_system_hook_is_told_of_everything(world: ServiceClients) -> None:
     """Whoever's it is; a pattern is told nothing itself."""
     told = made(world.admin, PATH, config=system(), active=True, events=["repository"])["id"]
     pattern = made(world.admin, PATH, active=True, events=["repository"])["id"]
@@ -67,7 +67,7 @@ def test_a_system_hook_is_told_of_everything(world: World) -> None:
     assert world.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
 
 
-def test_a_new_repository_gets_copies_of_the_patterns(world: World) -> None:
+def test_a_new_repository_gets_copies_of_the_patterns(world: ServiceClients) -> None:
     """With their secrets; from then on they are its own, and they are told that it was made."""
     config = {**CONFIG, "secret": "hunter2", "channel": "#a"}
     names = ["repository", "push"]

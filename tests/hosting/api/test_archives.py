@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosting.api.files import make_files
-from tests.hosting.client import Git
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.file_helpers import make_files
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git
 
 AT = "/repos/ada/Notes/archive"
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
     return make_files(world, tmp_path)
 
@@ -33,7 +33,7 @@ def tarred(content: bytes) -> dict[str, bytes]:
         return {one.name: archive.extractfile(one).read() for one in archive if one.isfile()}  # type: ignore[union-attr]
 
 
-def test_every_name_of_a_commit_leads_to_it(world: World, git: Git) -> None:
+def test_every_name_of_a_commit_leads_to_it(world: ServiceClients, git: Git) -> None:
     """A branch with slashes, a tag, a whole and a shortened id."""
     old, new = git("rev-parse", "v1.0"), git("rev-parse", "main")
     for ref, commit in (
@@ -57,7 +57,7 @@ def test_every_name_of_a_commit_leads_to_it(world: World, git: Git) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_both_formats_hold_the_same_files(world: World, git: Git) -> None:
+def test_both_formats_hold_the_same_files(world: ServiceClients, git: Git) -> None:
     """Below the repository's name in small letters; pointers stay as they are, submodules are empty."""
     as_zip, as_tar = (world.anonymous.get(f"{AT}/main.{kind}").content for kind in ("zip", "tar.gz"))
     files = tarred(as_tar)
@@ -69,7 +69,7 @@ def test_both_formats_hold_the_same_files(world: World, git: Git) -> None:
     assert files["notes/large.bin"].startswith(b"version https://git-lfs")
 
 
-def test_a_part_can_be_taken(world: World, git: Git) -> None:
+def test_a_part_can_be_taken(world: ServiceClients, git: Git) -> None:
     """By paths, as often as one likes; they are no patterns."""
     answer = world.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
     assert set(tarred(answer.content)) == {"notes/dir/sub/file.txt", "notes/run"}
@@ -80,7 +80,7 @@ def test_a_part_can_be_taken(world: World, git: Git) -> None:
         assert (answer.status_code, answer.json()["message"]) == (400, "path doesn't exist or is invalid")
 
 
-def test_a_bundle_can_be_cloned(world: World, git: Git, tmp_path: Path) -> None:
+def test_a_bundle_can_be_cloned(world: ServiceClients, git: Git, tmp_path: Path) -> None:
     """From a branch, a tag or a commit, with its history."""
     for ref in ("main", "feature/x", "v2.0", git("rev-parse", "v1.0")):
         answer = world.anonymous.get(f"{AT}/{ref}.bundle")
@@ -95,14 +95,14 @@ def test_a_bundle_can_be_cloned(world: World, git: Git, tmp_path: Path) -> None:
     assert answer.json()["message"] == "cannot specify paths when requesting a bundle"
 
 
-def test_an_unknown_format_is_refused(world: World, git: Git) -> None:
+def test_an_unknown_format_is_refused(world: ServiceClients, git: Git) -> None:
     """Whether or not the ref is known."""
     for name in ("main.rar", "main", "main.tar", ".zip", "nowhere.7z"):
         answer = world.anonymous.get(f"{AT}/{name}")
         assert (answer.status_code, answer.json()["message"]) == (400, f"unknown format: {name}")
 
 
-def test_an_unknown_ref_is_not_found(world: World, git: Git) -> None:
+def test_an_unknown_ref_is_not_found(world: ServiceClients, git: Git) -> None:
     """Also one that would like to be an option, or a way out."""
     for ref in ("nowhere", "f" * 40, "--output=x", "-o", "main:dir", "a..b", ":/first", "x" * 3000):
         for kind in ("zip", "tar.gz", "bundle"):
@@ -111,7 +111,7 @@ def test_an_unknown_ref_is_not_found(world: World, git: Git) -> None:
             assert answer.json()["message"] == f"unrecognized repository reference: {ref}"
 
 
-def test_an_empty_repository_has_no_archive(world: World) -> None:
+def test_an_empty_repository_has_no_archive(world: ServiceClients) -> None:
     """Its default branch does not exist yet."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -119,7 +119,7 @@ def test_an_empty_repository_has_no_archive(world: World) -> None:
     assert (answer.status_code, answer.json()["message"]) == (404, "unrecognized repository reference: main")
 
 
-def test_head_says_whether_there_is_one(world: World, git: Git) -> None:
+def test_head_says_whether_there_is_one(world: ServiceClients, git: Git) -> None:
     """Without making it."""
     head = world.anonymous.head(f"{AT}/main.zip")
     assert (head.status_code, head.content) == (200, b"")
@@ -129,7 +129,7 @@ def test_head_says_whether_there_is_one(world: World, git: Git) -> None:
     assert world.anonymous.head(f"{AT}/main.rar").status_code == 400
 
 
-def test_the_other_addresses_say_the_format_first(world: World, git: Git) -> None:
+def test_the_other_addresses_say_the_format_first(world: ServiceClients, git: Git) -> None:
     """The ref follows, slashes and all."""
     root = "/repos/ada/Notes"
     assert "notes/README.md" in tarred(world.anonymous.get(f"{root}/tarball/feature/x").content)
@@ -138,7 +138,7 @@ def test_the_other_addresses_say_the_format_first(world: World, git: Git) -> Non
     assert world.anonymous.get(f"{root}/zipball/nowhere").status_code == 404
 
 
-def test_an_archive_is_for_those_who_may_read(world: World, tmp_path: Path) -> None:
+def test_an_archive_is_for_those_who_may_read(world: ServiceClients, tmp_path: Path) -> None:
     """For others there is no repository."""
     make_files(world, tmp_path, private=True)
     assert world.anonymous.get(f"{AT}/main.zip").status_code == 404

@@ -1,11 +1,11 @@
 """Who can be assigned, and who is."""
 
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.places import READ, WRITE, let_in, make_repository
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repository
 
 
-def test_who_may_write_can_be_assigned(world: World) -> None:
+def test_who_may_write_can_be_assigned(world: ServiceClients) -> None:
     """A reader and a stranger cannot; an assignment tells everybody on the issue."""
     ada, bob, eve = (world.account(name) for name in ("ada", "bob", "eve"))
     ship = make_repository(world.database, ada)
@@ -30,7 +30,7 @@ def test_who_may_write_can_be_assigned(world: World) -> None:
     assert client.request("DELETE", there, json={"assignees": ["bob"]}).json()["assignees"] is None
 
 
-def test_a_private_repository_tells_nobody_who_works_on_it(world: World) -> None:
+def test_a_private_repository_tells_nobody_who_works_on_it(world: ServiceClients) -> None:
     """It is not there."""
     world.account("ada")
     make_repository(world.database, find_user(world.database, "ada"), is_private=True)

@@ -3,11 +3,11 @@
 import httpx
 import pytest
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Make somebody with a repository of one commit."""
     ada = world.user("ada")
     made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
@@ -53,7 +53,7 @@ def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> 
     assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["trunk"]
 
 
-def test_others_can_read_branches_and_not_change_them(world: World, ada: httpx.Client) -> None:
+def test_others_can_read_branches_and_not_change_them(world: ServiceClients, ada: httpx.Client) -> None:
     """A stranger is refused, an archived repository refuses everybody."""
     eve = world.user("eve")
     assert eve.get("/repos/ada/notes/branches/main").json()["user_can_push"] is False
@@ -77,7 +77,7 @@ def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> Non
     assert ada.delete("/repos/ada/notes/branches/release/1").status_code == 204
 
 
-def test_rules_name_people_who_exist(world: World, ada: httpx.Client) -> None:
+def test_rules_name_people_who_exist(world: ServiceClients, ada: httpx.Client) -> None:
     """Names come back as they are now; a rule of the same name is refused."""
     world.user("bob")
     body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
@@ -91,7 +91,7 @@ def test_rules_name_people_who_exist(world: World, ada: httpx.Client) -> None:
     assert [rule["rule_name"] for rule in ada.get("/repos/ada/notes/branch_protections").json()] == ["main"]
 
 
-def test_moving_a_branch_is_recorded_as_an_event(world: World, ada: httpx.Client) -> None:
+def test_moving_a_branch_is_recorded_as_an_event(world: ServiceClients, ada: httpx.Client) -> None:
     """Creating is two events, deleting one."""
     ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"})
     ada.delete("/repos/ada/notes/branches/x")

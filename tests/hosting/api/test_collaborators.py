@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_a_collaborator_is_let_in_and_sent_out(world: World) -> None:
+def test_a_collaborator_is_let_in_and_sent_out(world: ServiceClients) -> None:
     """A private repository is there for them as long as they are."""
     ada, bob = world.user("ada"), world.user("bob")
     ada.post("/user/repos", json={"name": "diary", "private": True})
@@ -31,7 +31,7 @@ def test_a_collaborator_is_let_in_and_sent_out(world: World) -> None:
         ("bob", {}, 204),
     ],
 )
-def test_who_can_be_let_in(world: World, who: str, body: dict[str, str], status: int) -> None:
+def test_who_can_be_let_in(world: ServiceClients, who: str, body: dict[str, str], status: int) -> None:
     """People who exist and do not own it, to read, write or administer; write when nothing is said."""
     ada, bob = world.user("ada"), world.user("bob")
     ada.post("/user/repos", json={"name": "notes"})

@@ -7,14 +7,14 @@ from sqlalchemy import insert
 from holdfast.hosting.http import pagination
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.tables import comments
-from tests.hosting.places import make_repository, with_branches
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import make_repository, with_branches
 
 ISSUES = "/repos/ada/ship/issues"
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Give Ada a repository with an issue and a pull request, and return her client."""
     account = world.account("ada")
     with_branches(world, make_repository(world.database, account))
@@ -24,7 +24,7 @@ def ada(world: World) -> httpx.Client:
     return client
 
 
-def test_comments_are_listed_whole_or_by_page(world: World, ada: httpx.Client) -> None:
+def test_comments_are_listed_whole_or_by_page(world: ServiceClients, ada: httpx.Client) -> None:
     """Clients that know no pages here get everything; what else happened is not listed."""
     for number in range(35):
         ada.post(f"{ISSUES}/1/comments", json={"body": str(number)})
@@ -44,7 +44,7 @@ def test_comments_are_listed_whole_or_by_page(world: World, ada: httpx.Client) -
 
 
 def test_a_list_too_long_for_one_answer_goes_on_in_pages(
-    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next page begins where the answer ends."""
     monkeypatch.setattr(pagination, "ALL", 100)
@@ -57,7 +57,7 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     assert [one["body"] for one in rest.json()] == [str(number) for number in range(100, 120)]
 
 
-def test_authors_and_writers_change_a_comment_and_nobody_else(world: World, ada: httpx.Client) -> None:
+def test_authors_and_writers_change_a_comment_and_nobody_else(world: ServiceClients, ada: httpx.Client) -> None:
     """The count follows."""
     bob, eve = world.user("bob"), world.user("eve")
     number = bob.post(f"{ISSUES}/1/comments", json={"body": "Hm"}).json()["id"]
@@ -74,7 +74,9 @@ def test_authors_and_writers_change_a_comment_and_nobody_else(world: World, ada:
     assert ada.get(f"{ISSUES}/1").json()["comments"] == 0
 
 
-def test_comments_of_other_repositories_and_other_entries_are_not_there(world: World, ada: httpx.Client) -> None:
+def test_comments_of_other_repositories_and_other_entries_are_not_there(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """An id alone opens nothing."""
     account = find_user(world.database, "ada")
     make_repository(world.database, account, "secret", is_private=True)
@@ -87,7 +89,7 @@ def test_comments_of_other_repositories_and_other_entries_are_not_there(world: W
         assert ada.patch(f"{ISSUES}/comments/{number}", json={"body": "b"}).status_code == 404
 
 
-def test_comments_on_pull_requests_need_their_unit(world: World, ada: httpx.Client) -> None:
+def test_comments_on_pull_requests_need_their_unit(world: ServiceClients, ada: httpx.Client) -> None:
     """With pull requests switched off, what was said on them is not listed either."""
     ada.post(f"{ISSUES}/1/comments", json={"body": "on the issue"})
     number = ada.post(f"{ISSUES}/2/comments", json={"body": "on the pull"}).json()["id"]

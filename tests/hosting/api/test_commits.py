@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.api import commits
-from tests.hosting.client import Git, address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: World, tmp_path: Path) -> Git:
+def work(world: ServiceClients, tmp_path: Path) -> Git:
     """Push a small history: three commits, a branch, a tag."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
@@ -26,7 +26,7 @@ def work(world: World, tmp_path: Path) -> Git:
     return git
 
 
-def test_the_history_is_gits(world: World, work: Git) -> None:
+def test_the_history_is_gits(world: ServiceClients, work: Git) -> None:
     """Newest first, with who and what and how much."""
     answer = world.anonymous.get("/repos/ada/notes/commits")
     assert [commit["sha"] for commit in answer.json()] == work("rev-list", "main").split()
@@ -57,7 +57,7 @@ def test_the_history_is_gits(world: World, work: Git) -> None:
         ({"stat": "false", "files": "false"}, 3),
     ],
 )
-def test_the_history_can_be_narrowed(world: World, work: Git, query: dict[str, str], count: int) -> None:
+def test_the_history_can_be_narrowed(world: ServiceClients, work: Git, query: dict[str, str], count: int) -> None:
     """By start, file, time and page."""
     found = world.anonymous.get("/repos/ada/notes/commits", params=query).json()
     assert len(found) == count
@@ -68,19 +68,21 @@ def test_the_history_can_be_narrowed(world: World, work: Git, query: dict[str, s
     ("query", "status"),
     [({"sha": "nowhere"}, 404), ({"path": "no/such"}, 404), ({"since": "yesterday"}, 422), ({"sha": "-x"}, 404)],
 )
-def test_what_is_not_there_is_not_found(world: World, work: Git, query: dict[str, str], status: int) -> None:
+def test_what_is_not_there_is_not_found(
+    world: ServiceClients, work: Git, query: dict[str, str], status: int
+) -> None:
     """Names that are none, files that never were."""
     assert world.anonymous.get("/repos/ada/notes/commits", params=query).status_code == status
 
 
-def test_an_empty_repository_has_no_commits_to_list(world: World) -> None:
+def test_an_empty_repository_has_no_commits_to_list(world: ServiceClients) -> None:
     """Clients know the conflict."""
     world.user("bob").post("/user/repos", json={"name": "empty"})
     answer = world.anonymous.get("/repos/bob/empty/commits")
     assert (answer.status_code, answer.json()["message"]) == (409, "Git Repository is empty.")
 
 
-def test_one_commit_is_found_by_any_of_its_names(world: World, work: Git) -> None:
+def test_one_commit_is_found_by_any_of_its_names(world: ServiceClients, work: Git) -> None:
     """Its id, a part of it, a branch or a tag; and its text as git shows it."""
     sha = work("rev-parse", "feature/x")
     for name in (sha, sha[:10], "v1"):
@@ -92,7 +94,7 @@ def test_one_commit_is_found_by_any_of_its_names(world: World, work: Git) -> Non
     assert world.anonymous.get(f"/repos/ada/notes/git/commits/{'0' * 40}").status_code == 404
 
 
-def test_two_commits_are_compared(world: World, work: Git) -> None:
+def test_two_commits_are_compared(world: ServiceClients, work: Git) -> None:
     """Since they parted, or as they are; branch names may have slashes."""
     for between in ("feature/x...main", "feature/x..main", "v1...main"):
         found = world.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
@@ -100,7 +102,7 @@ def test_two_commits_are_compared(world: World, work: Git) -> None:
     assert world.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
 
 
-def test_the_commits_of_a_comparison_tell_what_they_changed(world: World, work: Git) -> None:
+def test_the_commits_of_a_comparison_tell_what_they_changed(world: ServiceClients, work: Git) -> None:
     """As each does by itself."""
     found = world.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
     assert len(found["commits"]) == 2
@@ -112,7 +114,7 @@ def test_the_commits_of_a_comparison_tell_what_they_changed(world: World, work: 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_commit_of_very_many_files_names_the_first(
-    world: World, work: Git, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, work: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are counted; what there is no room for in a list is left out instead of told to be nothing."""
     blob = work.fed("hash-object", "-w", "--stdin", text="content\n")

@@ -16,10 +16,10 @@ from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.schemas.contents import ContentsOptions
 from holdfast.hosting.store import repositories, tables
-from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of
-from tests.hosting.client import Git, address
-from tests.hosting.places import READ, let_in
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.file_helpers import LARGE, OID, POINTER, commit_all, make_files, shape_of
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import READ, let_in
 
 AT = "/repos/ada/Notes/contents"
 EXTENDED = "/repos/ada/Notes/contents-ext"
@@ -40,12 +40,12 @@ KEYS = [
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
     return make_files(world, tmp_path)
 
 
-def test_a_file_comes_with_its_content_and_its_newest_commit(world: World, git: Git) -> None:
+def test_a_file_comes_with_its_content_and_its_newest_commit(world: ServiceClients, git: Git) -> None:
     """Every key, in order; times keep the offset they were made at."""
     found = world.anonymous.get(f"{AT}/README.md").json()
     assert list(found) == KEYS
@@ -61,7 +61,7 @@ def test_a_file_comes_with_its_content_and_its_newest_commit(world: World, git: 
     )
 
 
-def test_a_commit_has_two_dates(world: World, git: Git) -> None:
+def test_a_commit_has_two_dates(world: ServiceClients, git: Git) -> None:
     """That of its author and that of its committer."""
     found = world.anonymous.get(f"{AT}/run").json()
     assert (found["last_author_date"], found["last_committer_date"]) == (
@@ -71,13 +71,13 @@ def test_a_commit_has_two_dates(world: World, git: Git) -> None:
     assert (found["type"], found["mode"]) == ("file", "100755")
 
 
-def test_an_empty_file_has_empty_content(world: World, git: Git) -> None:
+def test_an_empty_file_has_empty_content(world: ServiceClients, git: Git) -> None:
     """Which is not the same as none."""
     found = world.anonymous.get(f"{AT}/empty").json()
     assert (found["size"], found["encoding"], found["content"]) == (0, "base64", "")
 
 
-def test_a_link_has_a_target_and_no_content(world: World, git: Git) -> None:
+def test_a_link_has_a_target_and_no_content(world: ServiceClients, git: Git) -> None:
     """It is not followed."""
     found = world.anonymous.get(f"{AT}/link").json()
     assert found["type"], found["mode"] == ("symlink", "120000")
@@ -86,7 +86,7 @@ def test_a_link_has_a_target_and_no_content(world: World, git: Git) -> None:
     assert world.anonymous.get(f"{AT}/link/file.txt").status_code == 404
 
 
-def test_a_submodule_says_where_it_comes_from(world: World, git: Git) -> None:
+def test_a_submodule_says_where_it_comes_from(world: ServiceClients, git: Git) -> None:
     """It has no page and no blob here."""
     found = world.anonymous.get(f"{AT}/lib").json()
     assert (found["type"], found["mode"], found["size"], found["sha"]) == ("submodule", "160000", 0, "1" * 40)
@@ -95,7 +95,7 @@ def test_a_submodule_says_where_it_comes_from(world: World, git: Git) -> None:
     assert found["_links"] == {"self": found["url"], "git": None, "html": None}
 
 
-def test_a_pointer_to_a_large_file_says_so(world: World, git: Git) -> None:
+def test_a_pointer_to_a_large_file_says_so(world: ServiceClients, git: Git) -> None:
     """With the object's name and size, besides its own text."""
     found = world.anonymous.get(f"{AT}/large.bin").json()
     assert list(found) == [*KEYS, "lfs_oid", "lfs_size"]
@@ -103,7 +103,7 @@ def test_a_pointer_to_a_large_file_says_so(world: World, git: Git) -> None:
     assert base64.b64decode(found["content"]) == POINTER.encode()
 
 
-def test_a_directory_is_a_list_in_gits_order(world: World, git: Git) -> None:
+def test_a_directory_is_a_list_in_gits_order(world: ServiceClients, git: Git) -> None:
     """Each entry with its newest commit, and without content."""
     found = world.anonymous.get(AT).json()
     assert world.anonymous.get(f"{AT}/").json() == found
@@ -122,7 +122,7 @@ def test_a_directory_is_a_list_in_gits_order(world: World, git: Git) -> None:
     assert link["target"] == "dir/sub"
 
 
-def test_names_are_escaped_in_addresses(world: World, git: Git) -> None:
+def test_names_are_escaped_in_addresses(world: ServiceClients, git: Git) -> None:
     """Slashes stay; an escaped slash in a request is one."""
     (found,) = (one for one in world.anonymous.get(f"{AT}/dir").json() if one["type"] == "file")
     assert found["path"] == "dir/100% näme?.txt"
@@ -131,7 +131,7 @@ def test_names_are_escaped_in_addresses(world: World, git: Git) -> None:
         assert world.anonymous.get(AT + path).json()["sha"] == found["sha"]
 
 
-def test_a_ref_is_a_branch_or_a_tag(world: World, git: Git) -> None:
+def test_a_ref_is_a_branch_or_a_tag(world: ServiceClients, git: Git) -> None:
     """By its short or its full name; addresses say which of them it is, and in the words of the caller."""
     for ref, shown in (
         ("main", "branch/main"),
@@ -146,7 +146,7 @@ def test_a_ref_is_a_branch_or_a_tag(world: World, git: Git) -> None:
         assert found["url"].endswith(f"/contents/README.md?ref={ref.replace('/', '%2F')}")
 
 
-def test_a_ref_is_a_whole_commit_id(world: World, git: Git) -> None:
+def test_a_ref_is_a_whole_commit_id(world: ServiceClients, git: Git) -> None:
     """A shortened one is nobody."""
     commit = git("rev-parse", "v1.0")
     found = world.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
@@ -155,7 +155,7 @@ def test_a_ref_is_a_whole_commit_id(world: World, git: Git) -> None:
     assert world.anonymous.get(AT, params={"ref": commit[:10]}).status_code == 404
 
 
-def test_a_tag_hides_a_branch_of_the_same_name(world: World, git: Git) -> None:
+def test_a_tag_hides_a_branch_of_the_same_name(world: ServiceClients, git: Git) -> None:
     """As clients rely on."""
     git("push", "-q", "origin", "main:refs/heads/v1.0")
     found = world.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
@@ -164,7 +164,7 @@ def test_a_tag_hides_a_branch_of_the_same_name(world: World, git: Git) -> None:
     assert base64.b64decode(full["content"]) == b"deeper\n"
 
 
-def test_an_unknown_ref_is_not_found(world: World, git: Git) -> None:
+def test_an_unknown_ref_is_not_found(world: ServiceClients, git: Git) -> None:
     """The answer names it."""
     paths = (AT, f"{AT}/README.md", EXTENDED, "/repos/ada/Notes/file-contents")
     for ref, path in product(
@@ -175,7 +175,7 @@ def test_an_unknown_ref_is_not_found(world: World, git: Git) -> None:
         assert answer.json()["message"] == f"object does not exist [id: {ref}, rel_path: ]"
 
 
-def test_a_missing_path_is_not_found(world: World, git: Git) -> None:
+def test_a_missing_path_is_not_found(world: ServiceClients, git: Git) -> None:
     """The answer names the first part that is missing."""
     paths = [("nothing", "nothing"), ("dir/nothing", "dir/nothing"), ("no/such/thing", "no"), ("run/x", "run")]
     for root, (path, missing) in product((AT, EXTENDED), paths):
@@ -184,7 +184,7 @@ def test_a_missing_path_is_not_found(world: World, git: Git) -> None:
         assert answer.json()["message"] == f"object does not exist [id: , rel_path: {missing}]"
 
 
-def test_a_malformed_path_is_refused(world: World, git: Git) -> None:
+def test_a_malformed_path_is_refused(world: ServiceClients, git: Git) -> None:
     """What leads nowhere, and whatever names git's own folder."""
     for path in ("%2E", "%2E%2E", ".git", ".GIT/config", "dir/.Git/x"):
         answer = world.anonymous.get(f"{AT}/{path}")
@@ -193,7 +193,7 @@ def test_a_malformed_path_is_refused(world: World, git: Git) -> None:
         assert answer.json()["message"] == f"path contains a malformed path component [path: {shown}]"
 
 
-def test_steps_in_a_path_are_taken(world: World, git: Git) -> None:
+def test_steps_in_a_path_are_taken(world: ServiceClients, git: Git) -> None:
     """But never above the root."""
     for path in (
         "dir/%2E%2E/README.md",
@@ -205,13 +205,13 @@ def test_steps_in_a_path_are_taken(world: World, git: Git) -> None:
         assert found["path"] == "README.md"
 
 
-def test_a_nul_and_a_very_long_path_are_not_found(world: World, git: Git) -> None:
+def test_a_nul_and_a_very_long_path_are_not_found(world: ServiceClients, git: Git) -> None:
     """Nothing can lie there."""
     for path in ("a%00b", "x" * 5000, "a/" * 2500 + "b"):
         assert world.anonymous.get(f"{AT}/{path}").status_code == 404
 
 
-def test_an_empty_repository_has_nothing(world: World) -> None:
+def test_an_empty_repository_has_nothing(world: ServiceClients) -> None:
     """Not even a root."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -221,7 +221,7 @@ def test_an_empty_repository_has_nothing(world: World) -> None:
         assert answer.json()["message"] == "object does not exist [id: main, rel_path: ]"
 
 
-def test_a_file_too_large_has_no_content(world: World, git: Git) -> None:
+def test_a_file_too_large_has_no_content(world: ServiceClients, git: Git) -> None:
     """Ten megabytes still fit; one byte more has to be fetched."""
     (git.folder / "fits").write_bytes(b"x" * 10 * 2**20)
     (git.folder / "too large").write_bytes(b"x" * (10 * 2**20 + 1))
@@ -232,7 +232,7 @@ def test_a_file_too_large_has_no_content(world: World, git: Git) -> None:
     assert (large["encoding"], large["content"], large["size"]) == (None, None, 10 * 2**20 + 1)
 
 
-def test_extended_contents_tell_only_what_is_asked_for(world: World, git: Git) -> None:
+def test_extended_contents_tell_only_what_is_asked_for(world: ServiceClients, git: Git) -> None:
     """Without includes, what lies there and nothing else."""
     plain = shape_of(world, git, "large.bin")
     assert world.anonymous.get(f"{EXTENDED}/large.bin").json() == {"file_contents": plain}
@@ -255,7 +255,7 @@ def test_extended_contents_tell_only_what_is_asked_for(world: World, git: Git) -
         assert found == {"file_contents": plain | more}
 
 
-def test_extended_contents_list_directories(world: World, git: Git) -> None:
+def test_extended_contents_list_directories(world: ServiceClients, git: Git) -> None:
     """The root has three spellings; contents of files are not told there."""
     for path in (EXTENDED, f"{EXTENDED}/", f"{EXTENDED}/%2E", f"{EXTENDED}/%2F"):
         found = world.anonymous.get(path).json()
@@ -274,7 +274,7 @@ def test_extended_contents_list_directories(world: World, git: Git) -> None:
     assert not any("lfs_oid" in entry for entry in only)
 
 
-def test_an_unknown_include_is_refused(world: World, git: Git) -> None:
+def test_an_unknown_include_is_refused(world: ServiceClients, git: Git) -> None:
     """The answer names it, whatever else is wrong."""
     for option in ("nonsense", " commit_metadata", "FILE_CONTENT"):
         answer = world.anonymous.get(f"{EXTENDED}/no", params={"includes": f"file_content,{option}", "ref": "no"})
@@ -282,7 +282,7 @@ def test_an_unknown_include_is_refused(world: World, git: Git) -> None:
         assert answer.json()["message"] == f'unknown include option "{option}"'
 
 
-def test_an_empty_directory_is_an_empty_list(world: World, git: Git) -> None:
+def test_an_empty_directory_is_an_empty_list(world: ServiceClients, git: Git) -> None:
     """Not an answer without a key."""
     git("rm", "-rqf", "--cached", ".")
     git("commit", "-qm", "nothing is left")
@@ -291,7 +291,7 @@ def test_an_empty_directory_is_an_empty_list(world: World, git: Git) -> None:
     assert world.anonymous.get(EXTENDED, params={"ref": "bare"}).json() == {"dir_contents": []}
 
 
-def test_who_may_read(world: World, tmp_path: Path) -> None:
+def test_who_may_read(world: ServiceClients, tmp_path: Path) -> None:
     """A private repository is not there for strangers; whoever cannot read the code is told so."""
     make_files(world, tmp_path, private=True)
     guest = world.account("guest")
@@ -309,7 +309,7 @@ def test_who_may_read(world: World, tmp_path: Path) -> None:
     assert answer.json()["message"].startswith("user should have specific read permission")
 
 
-def test_a_directory_comes_in_pages_when_one_is_asked_for(world: World, git: Git) -> None:
+def test_a_directory_comes_in_pages_when_one_is_asked_for(world: ServiceClients, git: Git) -> None:
     """Every entry is counted, and in git's order."""
     whole = world.anonymous.get(AT)
     assert whole.headers["x-total-count"] == str(len(whole.json()))
@@ -328,7 +328,7 @@ def test_a_directory_comes_in_pages_when_one_is_asked_for(world: World, git: Git
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_directory_with_very_many_files_is_not_listed_at_once(world: World, tmp_path: Path) -> None:
+def test_a_directory_with_very_many_files_is_not_listed_at_once(world: ServiceClients, tmp_path: Path) -> None:
     """What is left is counted, and the header says where it is."""
     many_files(world, tmp_path, 5100)
     answer = world.anonymous.get("/repos/ada/many/contents/all")
@@ -340,7 +340,7 @@ def test_a_directory_with_very_many_files_is_not_listed_at_once(world: World, tm
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_path: Path) -> None:
+def test_a_large_directory_is_not_listed_on_the_event_loop(world: ServiceClients, tmp_path: Path) -> None:
     """Also when everything about it is known already: everybody else would wait."""
     many_files(world, tmp_path, 1000)
     repository = repositories.find_repository(world.database, "ada", "many")
@@ -356,7 +356,7 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_pat
     host.close()
 
 
-def many_files(world: World, folder: Path, count: int) -> None:
+def many_files(world: ServiceClients, folder: Path, count: int) -> None:
     """Push a repository whose one directory holds very many files."""
     world.user("ada").post("/user/repos", json={"name": "many"})
     git = Git(folder / "many")

@@ -17,8 +17,8 @@ from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.repositories import Repository, find_repository
-from tests.hosting.places import READ, WRITE, let_in, told
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, WRITE, let_in, told
 
 SHIP = "/repos/ada/ship/contents"
 ZERO = "0" * 40
@@ -29,7 +29,9 @@ def encoded(content: bytes | str) -> str:
     return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
 
 
-def made(world: World, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada") -> Repository:
+def made(
+    world: ServiceClients, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada"
+) -> Repository:
     """Make a repository with a first commit of some files."""
     account = accounts.find_user(world.database, owner)
     host = App.open(world.service.settings)
@@ -39,7 +41,7 @@ def made(world: World, files: dict[str, bytes] | None, name: str = "ship", owner
         host.close()
 
 
-def folder(world: World, repository: Repository) -> Path:
+def folder(world: ServiceClients, repository: Repository) -> Path:
     """Return where a repository lies."""
     return Folders(world.service.settings.data / "repositories").existing(repository.id)
 
@@ -50,13 +52,13 @@ def git(place: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Give Ada a client."""
     return world.user("ada", full_name="Ada Lovelace")
 
 
 @pytest.fixture
-def ship(world: World, ada: httpx.Client) -> Repository:
+def ship(world: ServiceClients, ada: httpx.Client) -> Repository:
     """Give her a repository with some files."""
     files = {
         "README.md": b"# ship\n",
@@ -78,7 +80,9 @@ def refused(answer: httpx.Response, status: int, message: str) -> None:
     assert (answer.status_code, answer.json()["message"]) == (status, message)
 
 
-def test_a_file_is_created_and_everything_is_told(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_file_is_created_and_everything_is_told(
+    world: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
     before = git(folder(world, ship), "rev-parse", "main").strip()
     answer = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
@@ -129,7 +133,7 @@ def test_a_file_is_created_and_everything_is_told(world: World, ada: httpx.Clien
     )
 
 
-def test_a_file_is_updated_moved_and_deleted(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_file_is_updated_moved_and_deleted(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """PUT with a sha answers 200, with another path it moves, and DELETE leaves no content."""
     place = folder(world, ship)
     hull = sha(ada, place, "src/hull.txt")
@@ -156,7 +160,7 @@ def test_a_file_is_updated_moved_and_deleted(world: World, ada: httpx.Client, sh
     assert git(place, "fsck", "--strict") == ""
 
 
-def test_many_files_change_in_one_commit(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_many_files_change_in_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Every operation at once: one commit, one result per change, nothing for what is deleted."""
     place = folder(world, ship)
     git(place, "rev-parse", "main")
@@ -190,7 +194,7 @@ def test_many_files_change_in_one_commit(world: World, ada: httpx.Client, ship: 
     assert git(place, "rev-list", "--count", "main").strip() == "2"
 
 
-def test_modes_are_kept_and_can_be_given(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_modes_are_kept_and_can_be_given(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """An executable file stays one when it is updated or moved; a mode can be asked for, links included."""
     place = folder(world, ship)
     entry = {"operation": "upload", "path": "run.sh", "content": encoded("#!/bin/sh\n"), "mode": "100755"}
@@ -236,7 +240,7 @@ def test_modes_are_kept_and_can_be_given(world: World, ada: httpx.Client, ship: 
     ],
 )
 def test_content_that_harms_others_is_refused(
-    world: World, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
+    world: ServiceClients, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
 ) -> None:
     """Links that lead nowhere, and files that git reads and would refuse."""
     del world, ship
@@ -245,7 +249,7 @@ def test_content_that_harms_others_is_refused(
     refused(answer, 422, f"[Content]: {problem}")
 
 
-def test_people_dates_and_signoff(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_people_dates_and_signoff(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """One identity stands for both, dates keep their offsets, and the sign-off is the committer's."""
     body = {
         "content": "",
@@ -267,7 +271,9 @@ def test_people_dates_and_signoff(world: World, ada: httpx.Client, ship: Reposit
     refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
 
 
-def test_a_new_branch_is_made_and_force_replaces_one(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_new_branch_is_made_and_force_replaces_one(
+    world: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """The new branch starts at the old one; one that is there is only replaced by force."""
     place = folder(world, ship)
     first = ada.post(f"{SHIP}/a", json={"content": encoded("1"), "new_branch": "feature/one"})
@@ -285,7 +291,7 @@ def test_a_new_branch_is_made_and_force_replaces_one(world: World, ada: httpx.Cl
     refused(missing, 404, f"branch does not exist [repo_id: {ship.id} name: nope]")
 
 
-def test_an_empty_repository_gets_its_first_commit(world: World, ada: httpx.Client) -> None:
+def test_an_empty_repository_gets_its_first_commit(world: ServiceClients, ada: httpx.Client) -> None:
     """The first commit has no parent, its branch becomes the default, and an update with any sha is fine."""
     repository = made(world, None, "empty")
     address = "/repos/ada/empty/contents"
@@ -300,7 +306,9 @@ def test_an_empty_repository_gets_its_first_commit(world: World, ada: httpx.Clie
     assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
 
 
-def test_what_is_not_there_or_not_the_same_is_refused(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_what_is_not_there_or_not_the_same_is_refused(
+    world: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
     place = folder(world, ship)
     hull = sha(ada, place, "src/hull.txt")
@@ -323,7 +331,7 @@ def test_what_is_not_there_or_not_the_same_is_refused(world: World, ada: httpx.C
     refused(answer, 422, f"sha does not match [given: {ZERO}, expected: ]")
 
 
-def test_last_commit_id_stands_for_a_sha(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_last_commit_id_stands_for_a_sha(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The path must be unchanged since that commit."""
     place = folder(world, ship)
     first = git(place, "rev-parse", "main").strip()
@@ -337,7 +345,7 @@ def test_last_commit_id_stands_for_a_sha(world: World, ada: httpx.Client, ship: 
     refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
 
 
-def test_what_is_in_the_way_is_told(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_what_is_in_the_way_is_told(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A file, a link, a directory or a submodule where something else should be."""
     place = folder(world, ship)
     link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
@@ -371,7 +379,7 @@ def test_what_is_in_the_way_is_told(world: World, ada: httpx.Client, ship: Repos
     assert git(place, "fsck", "--strict") == ""
 
 
-def test_changes_of_one_request_do_not_fight(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_changes_of_one_request_do_not_fight(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
     place = folder(world, ship)
     before = git(place, "rev-parse", "main")
@@ -422,7 +430,9 @@ def test_changes_of_one_request_do_not_fight(world: World, ada: httpx.Client, sh
         *(".g\u200cit", ".git/", "a\\.git", "nul\0name", "x" * 5000),
     ],
 )
-def test_paths_git_refuses_are_refused(world: World, ada: httpx.Client, ship: Repository, path: str) -> None:
+def test_paths_git_refuses_are_refused(
+    world: ServiceClients, ada: httpx.Client, ship: Repository, path: str
+) -> None:
     """In the body and in the address alike."""
     del world, ship
     entry = {"operation": "create", "path": path, "content": ""}
@@ -437,7 +447,7 @@ def test_paths_git_refuses_are_refused(world: World, ada: httpx.Client, ship: Re
 
 
 def test_a_name_that_is_no_text_can_be_changed_and_deleted(
-    world: World, ada: httpx.Client, ship: Repository
+    world: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
     place = folder(world, ship)
@@ -476,7 +486,7 @@ def test_a_name_that_is_no_text_can_be_changed_and_deleted(
     assert git(place, "ls-tree", "odd") == ""
 
 
-def test_a_path_is_cleaned_first(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_path_is_cleaned_first(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Slashes too many and dots lead where they would on a disk, but never above the root."""
     entry = {"operation": "create", "path": "/a//./b/../../../c/", "content": encoded("c")}
     answer = ada.post(SHIP, json={"files": [entry]})
@@ -498,21 +508,23 @@ def test_a_path_is_cleaned_first(world: World, ada: httpx.Client, ship: Reposito
         ("YQ=x", 2),
     ],
 )
-def test_base64_is_strict(world: World, ada: httpx.Client, ship: Repository, text: str, byte: int) -> None:
+def test_base64_is_strict(
+    world: ServiceClients, ada: httpx.Client, ship: Repository, text: str, byte: int
+) -> None:
     """Padding is needed, and the first byte that is wrong is told."""
     del world, ship
     answer = ada.post(f"{SHIP}/b", json={"content": text})
     refused(answer, 422, f"illegal base64 data at input byte {byte}")
 
 
-def test_base64_may_come_in_lines(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_base64_may_come_in_lines(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Line ends do not count."""
     answer = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
     assert answer.status_code == 201
     assert git(folder(world, ship), "show", "main:b") == "abcd"
 
 
-def test_who_may_write(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_who_may_write(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers are asked who they are, readers refused, writers and administrators let; archives are closed."""
     bob, eve = world.account("bob"), world.account("eve")
     let_in(world.database, ship, bob, WRITE)
@@ -531,7 +543,7 @@ def test_who_may_write(world: World, ada: httpx.Client, ship: Repository) -> Non
     refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
 
 
-def test_protected_branches(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_protected_branches(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Whoever may not push may not commit; protected files stay, unprotected ones may be changed by anybody."""
     bob = world.account("bob")
     let_in(world.database, ship, bob, WRITE)
@@ -575,7 +587,7 @@ def test_protected_branches(world: World, ada: httpx.Client, ship: Repository) -
     ],
 )
 def test_bad_options_are_named(
-    world: World, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
+    world: ServiceClients, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
 ) -> None:
     """Each is an error of the caller's, never of ours."""
     del world, ship
@@ -585,7 +597,9 @@ def test_bad_options_are_named(
         refused(answer, 422, message)
 
 
-def test_the_same_content_again_is_a_commit_of_its_own(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_the_same_content_again_is_a_commit_of_its_own(
+    world: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """The tree stays, and what was not changed keeps its last commit."""
     place = folder(world, ship)
     before = git(place, "rev-parse", "main").strip()
@@ -596,7 +610,7 @@ def test_the_same_content_again_is_a_commit_of_its_own(world: World, ada: httpx.
     assert answer.json()["content"]["last_commit_sha"] == before
 
 
-def test_a_dry_run_changes_nothing(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_dry_run_changes_nothing(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """It shows the commit and the tree that would be, refuses what would be refused, and leaves nothing behind."""
     place = folder(world, ship)
     before = git(place, "for-each-ref")
@@ -624,7 +638,7 @@ def test_a_dry_run_changes_nothing(world: World, ada: httpx.Client, ship: Reposi
 
 
 def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
-    world: World, ada: httpx.Client, ship: Repository
+    world: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
     place = folder(world, ship)
@@ -647,7 +661,7 @@ def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
     assert not list((world.service.settings.data / "lfs").rglob("*"))
 
 
-def test_expected_head(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_expected_head(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Only on top of the commit the caller knows."""
     head = git(folder(world, ship), "rev-parse", "main").strip()
     body = {"content": "", "expected_head": head}
@@ -656,7 +670,7 @@ def test_expected_head(world: World, ada: httpx.Client, ship: Repository) -> Non
     refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
 
 
-def test_an_idempotency_key_makes_one_commit(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_an_idempotency_key_makes_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same key and body answer the same commit, another body is refused, another person's key is another."""
     place = folder(world, ship)
     body = {"content": encoded("x")}
@@ -674,7 +688,9 @@ def test_an_idempotency_key_makes_one_commit(world: World, ada: httpx.Client, sh
     refused(long, 422, "[Idempotency-Key]: must be at most 255 printable characters")
 
 
-def test_a_huge_body_is_refused_before_it_is_read(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_huge_body_is_refused_before_it_is_read(
+    world: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """A gigabyte is announced; not a byte of it has to be sent."""
     del ship
     token = ada.headers["Authorization"]
@@ -684,7 +700,7 @@ def test_a_huge_body_is_refused_before_it_is_read(world: World, ada: httpx.Clien
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_name_may_have_line_breaks_in_it(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_name_may_have_line_breaks_in_it(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Git takes it, so it is made, read, listed, changed, renamed and deleted like any other."""
     place = folder(world, ship)
     name, escaped = "two\nlines\t.txt", "two%0Alines%09.txt"

@@ -10,7 +10,8 @@ import pytest
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.repositories import find_repository
 from holdfast.settings import Settings
-from tests.hosting.linked import (
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.dependency_helpers import (
     SHIP,
     counting_queries,
     edges,
@@ -22,7 +23,7 @@ from tests.hosting.linked import (
     removed,
     with_issues,
 )
-from tests.hosting.places import (
+from tests.hosting.repository_helpers import (
     READ,
     WRITE,
     let_in,
@@ -32,7 +33,6 @@ from tests.hosting.places import (
     opened,
     told,
 )
-from tests.hosting.world import World
 
 HIDDEN = {
     "id": 0,
@@ -91,7 +91,7 @@ def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
     assert (gone.status_code, gone.json()["number"], gone.json()["blocked_by_count"]) == (201, 1, 0)
 
 
-def test_a_circle_is_refused_with_the_way_around_it(world: World, ada: httpx.Client) -> None:
+def test_a_circle_is_refused_with_the_way_around_it(world: ServiceClients, ada: httpx.Client) -> None:
     """Whatever its length; nothing is changed."""
     for length in range(1, 6):
         if length > 1:
@@ -107,7 +107,7 @@ def test_a_circle_is_refused_with_the_way_around_it(world: World, ada: httpx.Cli
         assert edges(world.database) == before
 
 
-def test_a_long_circle_is_shown_in_part(world: World, ada: httpx.Client) -> None:
+def test_a_long_circle_is_shown_in_part(world: ServiceClients, ada: httpx.Client) -> None:
     """Its beginning and its end: the answer does not grow with the circle."""
     place = find_repository(world.database, "ada", "ship")
     issues = open_many(world.database, place, find_user(world.database, "ada"), 400)
@@ -122,7 +122,9 @@ def test_a_long_circle_is_shown_in_part(world: World, ada: httpx.Client) -> None
     assert "..." not in shorter
 
 
-def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(world: World, ada: httpx.Client) -> None:
+def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """Nor does it leave a gap in a page, or a page at the end."""
     bob = world.account("bob")
     secret = make_repository(world.database, bob, "secret", is_private=True)
@@ -144,7 +146,7 @@ def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(world: Worl
     assert world.admin.get(f"{SHIP}/1").json()["blocking_count"] == 43
 
 
-def test_doing_it_twice_is_refused(world: World, ada: httpx.Client) -> None:
+def test_doing_it_twice_is_refused(world: ServiceClients, ada: httpx.Client) -> None:
     """A relation that is there (409), and one that is not (404), with the ids of both."""
     ids = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     named = f"[issue id: {ids[0]}, dependency id: {ids[1]}]"
@@ -168,7 +170,7 @@ def test_an_issue_that_is_not_there_blocks_nothing(ada: httpx.Client) -> None:
         assert message(ada.get(f"{SHIP}/{index}/dependencies/graph"), 404).startswith(said)
 
 
-def test_pages_of_blockers_and_of_what_is_blocked_differ(world: World) -> None:
+def test_pages_of_blockers_and_of_what_is_blocked_differ(world: ServiceClients) -> None:
     """A page of blockers has 50 at most and one of what is blocked as many as one likes, but not one."""
     account = world.account("ada")
     repository = make_repository(world.database, account)
@@ -206,7 +208,7 @@ def test_pages_of_blockers_and_of_what_is_blocked_differ(world: World) -> None:
     )
 
 
-def test_blockers_of_the_same_repository_come_first(world: World, ada: httpx.Client) -> None:
+def test_blockers_of_the_same_repository_come_first(world: ServiceClients, ada: httpx.Client) -> None:
     """Then by repository, oldest first, and within each the newest first; the same for what is blocked."""
     account = find_user(world.database, "ada")
     places = [make_repository(world.database, account, name) for name in ("zebra", "aardvark")]
@@ -230,7 +232,7 @@ ROLES = ("nothing", "read", "write")
 
 
 @pytest.mark.parametrize("kind", ["issue", "pull"])
-def test_everybody_sees_exactly_what_they_may(world: World, kind: str) -> None:
+def test_everybody_sees_exactly_what_they_may(world: ServiceClients, kind: str) -> None:
     """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
     owner = world.account("owner")
     places = [make_repository(world.database, owner, name, is_private=True) for name in ("target", "blocker")]
@@ -291,7 +293,7 @@ def test_everybody_sees_exactly_what_they_may(world: World, kind: str) -> None:
             assert client.request("DELETE", path, json=body).status_code == (201 if may else 404), (roles, path)
 
 
-def test_pull_requests_go_by_their_own_unit(world: World) -> None:
+def test_pull_requests_go_by_their_own_unit(world: ServiceClients) -> None:
     """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
     owner, eve = world.account("owner"), world.account("eve")
     guild = make_organization(world.database, "guild", owner)
@@ -314,7 +316,7 @@ def test_pull_requests_go_by_their_own_unit(world: World) -> None:
     assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
 
 
-def test_archived_and_switched_off_targets_are_not_there(world: World, ada: httpx.Client) -> None:
+def test_archived_and_switched_off_targets_are_not_there(world: ServiceClients, ada: httpx.Client) -> None:
     """A blocker's repository may be archived; lists of what is blocked do not ask for the switch."""
     make_repository(world.database, find_user(world.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
@@ -349,7 +351,7 @@ def test_archived_and_switched_off_targets_are_not_there(world: World, ada: http
     assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 1
 
 
-def test_nobody_known_may_look_and_not_touch(world: World, ada: httpx.Client) -> None:
+def test_nobody_known_may_look_and_not_touch(world: ServiceClients, ada: httpx.Client) -> None:
     """Asked for a name before the body is looked at."""
     linked(ada, f"{SHIP}/1", 2)
     assert numbers(world.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
@@ -372,7 +374,7 @@ class TestOneRepository:
             data=settings.data, database_url=settings.database_url, allow_cross_repository_dependencies=False
         )
 
-    def test_others_are_refused_with_a_text(self, world: World, ada: httpx.Client) -> None:
+    def test_others_are_refused_with_a_text(self, world: ServiceClients, ada: httpx.Client) -> None:
         """Also one that is not there, and the same one in another spelling; relations that are there are shown."""
         boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
         [other] = open_many(world.database, boat, find_user(world.database, "ada"), 1)
@@ -395,7 +397,7 @@ class TestOneRepository:
         assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [4, 1]
 
 
-def test_a_list_takes_at_most_seven_queries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_takes_at_most_seven_queries(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is asking, where, whether they may, and fifty blockers in twenty repositories with all they have."""
     ada, eve = world.account("ada"), world.account("eve")
     guild = make_organization(world.database, "guild", ada)
@@ -428,7 +430,7 @@ def test_a_list_takes_at_most_seven_queries(world: World, monkeypatch: pytest.Mo
     assert all(one["labels"][0]["name"] == "bug" for one in seen if one["title"] == "t")
 
 
-def test_what_cannot_be_read_is_not_named_on_the_way_around(world: World, ada: httpx.Client) -> None:
+def test_what_cannot_be_read_is_not_named_on_the_way_around(world: ServiceClients, ada: httpx.Client) -> None:
     """Neither where it is nor how many of them there are."""
     bob = world.account("bob")
     secret = make_repository(world.database, bob, "secret", is_private=True)
@@ -442,7 +444,7 @@ def test_what_cannot_be_read_is_not_named_on_the_way_around(world: World, ada: h
     assert for_admin.count("bob/secret#") == 3
 
 
-def test_an_issue_closes_when_nothing_blocks_it(world: World, ada: httpx.Client) -> None:
+def test_an_issue_closes_when_nothing_blocks_it(world: ServiceClients, ada: httpx.Client) -> None:
     """Not before, by whichever endpoint, and nothing else of the request is done; the switch lifts it."""
     linked(ada, f"{SHIP}/1", 2)
     said = "cannot close this issue or pull request because it still has open dependencies"
@@ -465,7 +467,7 @@ def test_an_issue_closes_when_nothing_blocks_it(world: World, ada: httpx.Client)
     assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 201
 
 
-def test_both_timelines_tell_of_a_relation(world: World, ada: httpx.Client) -> None:
+def test_both_timelines_tell_of_a_relation(world: ServiceClients, ada: httpx.Client) -> None:
     """With the other issue, as far as whoever looks may read it, and nothing once that is gone."""
     bob = world.account("bob")
     secret = make_repository(world.database, bob, "secret", is_private=True)
@@ -492,7 +494,7 @@ def test_both_timelines_tell_of_a_relation(world: World, ada: httpx.Client) -> N
     assert [entry["dependent_issue"] for entry in ada.get(f"{SHIP}/1/timeline").json()] == [None, None]
 
 
-def test_the_whole_list_is_set_at_once(world: World, ada: httpx.Client) -> None:
+def test_the_whole_list_is_set_at_once(world: ServiceClients, ada: httpx.Client) -> None:
     """As an object or as a list alone; what is wrong with one of them undoes all."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/1", 3)
@@ -519,7 +521,7 @@ def test_the_whole_list_is_set_at_once(world: World, ada: httpx.Client) -> None:
     assert edges(world.database) == {(5, 1)}
 
 
-def test_setting_the_list_leaves_what_the_caller_cannot_read(world: World, ada: httpx.Client) -> None:
+def test_setting_the_list_leaves_what_the_caller_cannot_read(world: ServiceClients, ada: httpx.Client) -> None:
     """They could not have named it, nor removed it by itself."""
     bob = world.account("bob")
     secret = make_repository(world.database, bob, "secret", is_private=True)
@@ -531,7 +533,7 @@ def test_setting_the_list_leaves_what_the_caller_cannot_read(world: World, ada: 
     assert world.admin.put(f"{SHIP}/1/dependencies", json=[]).json()["blocked_by_count"] == 0
 
 
-def test_ready_issues_are_open_and_wait_for_nothing_open(world: World, ada: httpx.Client) -> None:
+def test_ready_issues_are_open_and_wait_for_nothing_open(world: ServiceClients, ada: httpx.Client) -> None:
     """And the total counts them; where dependencies are switched off nothing waits."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/3", 4)
@@ -554,7 +556,7 @@ def test_ready_issues_are_open_and_wait_for_nothing_open(world: World, ada: http
     assert listed(ready="true") == ([1, 2, 3, 5], "4")
 
 
-def test_two_at_once_cannot_make_a_circle(world: World, ada: httpx.Client) -> None:
+def test_two_at_once_cannot_make_a_circle(world: ServiceClients, ada: httpx.Client) -> None:
     """Whoever comes second is told of the circle; on either database, again and again."""
     boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
     open_many(world.database, boat, find_user(world.database, "ada"), 1)

@@ -9,9 +9,9 @@ import pytest
 from holdfast.hosting.services import dependencies
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.issues import Issue
-from tests.hosting.linked import SHIP, counting_queries, open_many, relate
-from tests.hosting.places import READ, let_in, make_repository
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.dependency_helpers import SHIP, counting_queries, open_many, relate
+from tests.hosting.repository_helpers import READ, let_in, make_repository
 
 
 def around(client: httpx.Client, path: str, **query: object) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def drawn(graph: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 @pytest.fixture
-def issues(world: World) -> list[Issue]:
+def issues(world: ServiceClients) -> list[Issue]:
     """Give Ada six issues: 1 waits for 2 and 3, which wait for 4; 5 waits for 1, and 6 for 2 alone."""
     ada = world.account("ada")
     made = open_many(world.database, make_repository(world.database, ada), ada, 6)
@@ -39,7 +39,7 @@ def issues(world: World) -> list[Issue]:
 
 
 @pytest.mark.usefixtures("issues")
-def test_everything_in_either_direction_is_in_it(world: World) -> None:
+def test_everything_in_either_direction_is_in_it(world: ServiceClients) -> None:
     """Each issue once with its distance, the asked one first; what only shares a blocker is not."""
     graph = around(world.anonymous, f"{SHIP}/1")
     assert [(one["number"], one["depth"]) for one in graph["nodes"]] == [(1, 0), (2, 1), (3, 1), (5, -1), (4, 2)]
@@ -65,7 +65,7 @@ def test_everything_in_either_direction_is_in_it(world: World) -> None:
 
 
 @pytest.mark.usefixtures("issues")
-def test_a_depth_ends_it(world: World) -> None:
+def test_a_depth_ends_it(world: ServiceClients) -> None:
     """And says that there is more; nonsense is refused."""
     near = around(world.anonymous, f"{SHIP}/1", depth=1)
     assert [one["number"] for one in near["nodes"]] == [1, 2, 3, 5]
@@ -77,7 +77,7 @@ def test_a_depth_ends_it(world: World) -> None:
         assert answer.json()["message"].startswith("[Depth]:")
 
 
-def test_hidden_issues_are_ends(world: World, issues: list[Issue]) -> None:
+def test_hidden_issues_are_ends(world: ServiceClients, issues: list[Issue]) -> None:
     """They have no name, and what lies behind them is not shown unless another way leads there."""
     bob = world.account("bob")
     secret = make_repository(world.database, bob, "secret", is_private=True)
@@ -111,7 +111,9 @@ def test_hidden_issues_are_ends(world: World, issues: list[Issue]) -> None:
     assert not any(node["hidden"] for node in full["nodes"])
 
 
-def test_very_large_graphs_are_cut(world: World, issues: list[Issue], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_large_graphs_are_cut(
+    world: ServiceClients, issues: list[Issue], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The nearest are shown."""
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 4)
     graph = around(world.anonymous, f"{SHIP}/1")
@@ -123,7 +125,7 @@ def test_very_large_graphs_are_cut(world: World, issues: list[Issue], monkeypatc
 
 
 def test_a_long_chain_takes_no_more_queries_than_a_short_one(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many steps it has."""
     ada = world.account("ada")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.hosting.api.files import commit_all, make_files
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.file_helpers import commit_all, make_files
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 AT = "/repos/ada/Notes/editorconfig"
 TEXT = """root = true
@@ -22,7 +22,7 @@ max_line_length = 80
 """
 
 
-def test_what_is_said_about_a_file(world: World, tmp_path: Path) -> None:
+def test_what_is_said_about_a_file(world: ServiceClients, tmp_path: Path) -> None:
     """As texts, and only what the definition has; a file nothing is said about is not found."""
     git = make_files(world, tmp_path)
     answer = world.anonymous.get(f"{AT}/a.py")
@@ -45,7 +45,7 @@ def test_what_is_said_about_a_file(world: World, tmp_path: Path) -> None:
     assert world.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == told
 
 
-def test_a_file_that_cannot_be_read_is_none(world: World, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_none(world: ServiceClients, tmp_path: Path) -> None:
     """One that is too large, no file at all, or takes too long to match."""
     git = make_files(world, tmp_path)
     (git.folder / ".editorconfig").write_bytes(b"[*]\ncharset=x\n" + b"#" * (8 * 2**20))
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_none(world: World, tmp_path: Path) -> Non
     assert world.anonymous.get(f"{AT}/{'a' * 900}", params={"ref": "slow"}).status_code == 422
 
 
-def test_an_empty_repository_has_none(world: World) -> None:
+def test_an_empty_repository_has_none(world: ServiceClients) -> None:
     """Nor has one that cannot be seen."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))

@@ -12,22 +12,22 @@ import pytest
 from holdfast.hosting.api import file_contents
 from holdfast.hosting.store import repositories
 from tests.conftest import run_service
-from tests.hosting.api.files import make_files, shape_of
-from tests.hosting.client import Git
-from tests.hosting.places import READ, WRITE, let_in
-from tests.hosting.world import PASSWORD, World
-from tests.plain import PLAIN
+from tests.hosting.api.file_helpers import make_files, shape_of
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git
+from tests.hosting.repository_helpers import READ, WRITE, let_in
+from tests.tls import PLAIN
 
 AT = "/repos/ada/Notes/file-contents"
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
     return make_files(world, tmp_path)
 
 
-def shown(world: World, files: list[Any], **query: str) -> list[Any]:
+def shown(world: ServiceClients, files: list[Any], **query: str) -> list[Any]:
     """Ask for some files in both ways, which must agree."""
     got = world.anonymous.get(AT, params={"body": json.dumps({"files": files}), **query})
     sent = world.admin.post(AT, params=query, json={"files": files})
@@ -37,7 +37,7 @@ def shown(world: World, files: list[Any], **query: str) -> list[Any]:
     return found
 
 
-def test_files_come_in_the_order_asked_for(world: World, git: Git) -> None:
+def test_files_come_in_the_order_asked_for(world: ServiceClients, git: Git) -> None:
     """Whole, and null where that cannot be done."""
     found = shown(world, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
     assert [one and one["path"] for one in found] == ["run", None, "README.md", None, "run", None, None]
@@ -53,7 +53,7 @@ def test_files_come_in_the_order_asked_for(world: World, git: Git) -> None:
     )
 
 
-def test_directories_have_no_content(world: World, git: Git) -> None:
+def test_directories_have_no_content(world: ServiceClients, git: Git) -> None:
     """The root has no name either."""
     directory, root = shown(world, ["dir", ""])
     assert (directory["type"], directory["content"], directory["encoding"]) == ("dir", None, None)
@@ -61,7 +61,7 @@ def test_directories_have_no_content(world: World, git: Git) -> None:
     assert root["last_commit_sha"] == git("rev-parse", "main")
 
 
-def test_a_ref_is_looked_at(world: World, git: Git) -> None:
+def test_a_ref_is_looked_at(world: ServiceClients, git: Git) -> None:
     """As everywhere."""
     (found,) = shown(world, ["dir/sub/file.txt"], ref="feature/x")
     assert base64.b64decode(found["content"]) == b"deep\n"
@@ -69,12 +69,14 @@ def test_a_ref_is_looked_at(world: World, git: Git) -> None:
     assert world.admin.post(AT, params={"ref": "no"}, json={"files": ["a"]}).status_code == 404
 
 
-def test_at_most_thirty_come_at_once(world: World, git: Git) -> None:
+def test_at_most_thirty_come_at_once(world: ServiceClients, git: Git) -> None:
     """Nulls count; the caller asks again for the rest."""
     assert len(shown(world, ["run", "no"] * 20)) == 30
 
 
-def test_what_is_too_large_together_is_cut(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_together_is_cut(
+    world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Up to the limit, not beyond."""
     monkeypatch.setattr(file_contents, "MOST_BYTES", 28)
     assert [one["path"] for one in shown(world, ["README.md", "run", "README.md"])] == ["README.md", "run"]
@@ -82,7 +84,7 @@ def test_what_is_too_large_together_is_cut(world: World, git: Git, monkeypatch: 
     assert [one["path"] for one in shown(world, ["README.md", "run", "README.md"])] == ["README.md"]
 
 
-def test_a_body_that_is_none_is_refused(world: World, git: Git) -> None:
+def test_a_body_that_is_none_is_refused(world: ServiceClients, git: Git) -> None:
     """In the query it must be JSON, with a list of texts."""
     bodies = [None, "", "nonsense", "[]", '{"files": 1}', '{"files": [1]}', '{"files": ["a"]']
     for body in bodies:
@@ -91,7 +93,7 @@ def test_a_body_that_is_none_is_refused(world: World, git: Git) -> None:
         assert answer.json()["message"] == "invalid body parameter"
 
 
-def test_no_files_are_no_files(world: World, git: Git) -> None:
+def test_no_files_are_no_files(world: ServiceClients, git: Git) -> None:
     """In a query; a body must have some."""
     for body in ("{}", "null", '{"files": null}', '{"files": []}', '{"other": 1}'):
         answer = world.anonymous.get(AT, params={"body": body})
@@ -101,13 +103,13 @@ def test_no_files_are_no_files(world: World, git: Git) -> None:
         assert (answer.status_code, answer.json()["message"]) == (422, "[Files]: Required")
 
 
-def test_a_nul_is_in_no_path(world: World, git: Git) -> None:
+def test_a_nul_is_in_no_path(world: ServiceClients, git: Git) -> None:
     """Nothing is found in a query, and a body is refused."""
     assert world.anonymous.get(AT, params={"body": '{"files": ["a\\u0000b"]}'}).json() == [None]
     assert world.admin.post(AT, json={"files": ["a\0b"]}).status_code == 422
 
 
-def test_posting_takes_permission_to_write(world: World, git: Git) -> None:
+def test_posting_takes_permission_to_write(world: ServiceClients, git: Git) -> None:
     """Though it only reads; the other way does not."""
     guest, helper = world.account("guest"), world.account("helper")
     repository = repositories.find_repository(world.database, "ada", "Notes")
@@ -124,14 +126,14 @@ def test_posting_takes_permission_to_write(world: World, git: Git) -> None:
     assert world.holding(guest).get(AT, params={"body": "{}"}).status_code == 200
 
 
-def test_an_empty_repository_has_no_files(world: World) -> None:
+def test_an_empty_repository_has_no_files(world: ServiceClients) -> None:
     """Nor a default branch."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     assert world.anonymous.get(AT, params={"body": '{"files": ["a"]}'}).status_code == 404
 
 
-def test_a_setting_lets_readers_post(world: World, git: Git) -> None:
+def test_a_setting_lets_readers_post(world: ServiceClients, git: Git) -> None:
     """Then whoever may read the files may send a long list of them; nobody still has to say who they are."""
     relaxed = msgspec.structs.replace(world.service.settings, posted_reads_need_write=False)
     guest = world.user("guest")

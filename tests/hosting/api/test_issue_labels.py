@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from tests.hosting.api.labelled import ON_ISSUE, made, names
-from tests.hosting.world import World
+from tests.hosting.api.label_helpers import ON_ISSUE, made, names
+from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return ada
 
 
-def test_labels_go_on_an_issue_and_come_off(world: World, ada: httpx.Client) -> None:
+def test_labels_go_on_an_issue_and_come_off(world: ServiceClients, ada: httpx.Client) -> None:
     """By id or name, in an object or as a list alone."""
     bug, hull, deck = (made(ada, name) for name in ("bug", "hull", "deck"))
     assert names(ada.post(ON_ISSUE, json={"labels": [bug]})) == ["bug"]

@@ -2,13 +2,15 @@
 
 import httpx
 
-from tests.hosting.places import opened
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import opened
 
 ISSUES = "/repos/ada/ship/issues"
 
 
-def test_what_only_writers_may_say_is_left_out_when_others_say_it(world: World, ada: httpx.Client) -> None:
+def test_what_only_writers_may_say_is_left_out_when_others_say_it(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """The issue is opened all the same, as on the services clients were made for."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
     made = opened(world.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
@@ -49,7 +51,7 @@ BAD: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_bad_input_is_refused_by_the_name_of_its_field(world: World, ada: httpx.Client) -> None:
+def test_bad_input_is_refused_by_the_name_of_its_field(world: ServiceClients, ada: httpx.Client) -> None:
     """Nothing is opened, and no number is used up."""
     world.account("eve")
     for body, message in BAD:

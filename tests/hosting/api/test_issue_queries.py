@@ -8,7 +8,7 @@ import pytest
 from holdfast.hosting.api.issue_queries import ListQuery, order_of, words
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.issue_lists import ORDERS
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -24,7 +24,7 @@ BAD_QUERIES = [
 ]
 
 
-def test_queries_nobody_understands_are_refused(world: World, ada: httpx.Client) -> None:
+def test_queries_nobody_understands_are_refused(world: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field, on the list and on the search alike."""
     for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
         answer = world.anonymous.get(path, params=query)

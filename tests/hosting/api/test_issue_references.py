@@ -6,9 +6,17 @@ import httpx
 import pytest
 
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.linked import SHIP, counting_queries, linked, message, open_many, removed, with_issues
-from tests.hosting.places import make_organization, make_repository
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.dependency_helpers import (
+    SHIP,
+    counting_queries,
+    linked,
+    message,
+    open_many,
+    removed,
+    with_issues,
+)
+from tests.hosting.repository_helpers import make_organization, make_repository
 
 
 @pytest.fixture
@@ -17,7 +25,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return with_issues(ada)
 
 
-def test_bodies_name_the_other_issue_in_several_ways(world: World, ada: httpx.Client) -> None:
+def test_bodies_name_the_other_issue_in_several_ways(world: ServiceClients, ada: httpx.Client) -> None:
     """`name` and `repo` mean the same and `name` wins; without both it is the path's repository."""
     make_repository(world.database, find_user(world.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
@@ -74,7 +82,7 @@ def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
 
 
 def test_a_hidden_repository_is_as_good_as_none(
-    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is the same to the letter, and so are the questions put to the database."""
     bob, cabal = (

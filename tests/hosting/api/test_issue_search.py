@@ -4,8 +4,8 @@ import httpx
 import pytest
 
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.places import READ, make_organization, make_repository, make_team, with_branches
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, make_organization, make_repository, make_team, with_branches
 
 SEARCH = "/repos/issues/search"
 
@@ -19,7 +19,7 @@ def found(client: httpx.Client, **query: str | int | bool) -> list[str]:
 
 
 @pytest.fixture
-def people(world: World) -> dict[str, httpx.Client]:
+def people(world: ServiceClients) -> dict[str, httpx.Client]:
     """Make Ada's repositories and an organization's, with an issue and a pull request in each."""
     ada, bob, eve = (world.account(name) for name in ("ada", "bob", "eve"))
     acme = make_organization(world.database, "acme", ada, visibility="private")
@@ -39,7 +39,7 @@ def people(world: World) -> dict[str, httpx.Client]:
     return {"ada": owner, "bob": world.holding(bob), "eve": world.holding(eve), "": world.anonymous}
 
 
-def test_everybody_finds_what_they_can_read(world: World, people: dict[str, httpx.Client]) -> None:
+def test_everybody_finds_what_they_can_read(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Unit by unit: a team that reads issues alone finds no pull requests."""
     public = ["open issue", "open pull"]
     everything = [*public, "secret issue", "secret pull", "shared issue", "shared pull"]
@@ -50,7 +50,7 @@ def test_everybody_finds_what_they_can_read(world: World, people: dict[str, http
     assert found(public_only) == public
 
 
-def test_searches_are_narrowed(world: World, people: dict[str, httpx.Client]) -> None:
+def test_searches_are_narrowed(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """By kind, owner, team and what the caller has to do with it."""
     ada, bob = people["ada"], people["bob"]
     assert found(ada, type="pulls", owner="ADA") == ["open pull", "secret pull"]

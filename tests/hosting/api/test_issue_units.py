@@ -1,10 +1,17 @@
 """Issues and pull requests are read and written unit by unit."""
 
-from tests.hosting.places import READ, WRITE, make_organization, make_repository, make_team, with_branches
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import (
+    READ,
+    WRITE,
+    make_organization,
+    make_repository,
+    make_team,
+    with_branches,
+)
 
 
-def test_a_team_reaches_what_its_units_say(world: World) -> None:
+def test_a_team_reaches_what_its_units_say(world: ServiceClients) -> None:
     """Who reads issues and writes pull requests does just that."""
     ada, bob = world.account("ada"), world.account("bob")
     acme = make_organization(world.database, "acme", ada)

@@ -6,13 +6,13 @@ import httpx
 
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.places import READ, WRITE, let_in, make_repository, opened
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repository, opened
 
 ISSUES = "/repos/ada/ship/issues"
 
 
-def test_everything_can_be_said_at_once_by_a_writer(world: World, ada: httpx.Client) -> None:
+def test_everything_can_be_said_at_once_by_a_writer(world: ServiceClients, ada: httpx.Client) -> None:
     """Labels go by id or name, assignees by name, and the issue may be born closed."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
     other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
@@ -33,7 +33,7 @@ def test_everything_can_be_said_at_once_by_a_writer(world: World, ada: httpx.Cli
     assert (made["due_date"], made["state"], made["ref"]) == ("2030-01-02T02:04:05Z", "closed", "refs/heads/main")
 
 
-def test_an_author_edits_their_words_and_closes_their_issue(world: World, ada: httpx.Client) -> None:
+def test_an_author_edits_their_words_and_closes_their_issue(world: ServiceClients, ada: httpx.Client) -> None:
     """Everything else is for writers, and nothing for strangers."""
     bob, eve = world.user("bob"), world.user("eve")
     opened(bob)
@@ -67,7 +67,9 @@ def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
     assert ada.patch(f"{ISSUES}/1", json={"milestone": 0}).json()["milestone"] is None
 
 
-def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(world: World, ada: httpx.Client) -> None:
+def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """The error names the repository and the number."""
     opened(ada)
     answer = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
@@ -80,7 +82,7 @@ def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(world: Wor
     assert ada.get("/repos/ada/ship%00/issues").status_code == 404
 
 
-def test_what_cannot_be_read_is_not_there(world: World, ada: httpx.Client) -> None:
+def test_what_cannot_be_read_is_not_there(world: ServiceClients, ada: httpx.Client) -> None:
     """A private repository, and one whose issues are switched off even for its owner."""
     account = find_user(world.database, "ada")
     make_repository(world.database, account, "secret", is_private=True)
@@ -94,7 +96,7 @@ def test_what_cannot_be_read_is_not_there(world: World, ada: httpx.Client) -> No
     assert ada.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
 
 
-def test_an_archived_repository_is_only_read(world: World, ada: httpx.Client) -> None:
+def test_an_archived_repository_is_only_read(world: ServiceClients, ada: httpx.Client) -> None:
     """Everything that writes is refused, and a stranger is asked who they are first."""
     make_repository(world.database, find_user(world.database, "ada"), "wreck", archived_at=1)
     there = "/repos/ada/wreck/issues"
@@ -124,7 +126,7 @@ def test_an_archived_repository_is_only_read(world: World, ada: httpx.Client) ->
         assert ada.post(f"/repos/ada/wreck/{path}", json={}).status_code == 423
 
 
-def test_only_administrators_delete_and_the_number_stays_used(world: World, ada: httpx.Client) -> None:
+def test_only_administrators_delete_and_the_number_stays_used(world: ServiceClients, ada: httpx.Client) -> None:
     """A writer may not."""
     bob = world.account("bob")
     let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
@@ -138,7 +140,7 @@ def test_only_administrators_delete_and_the_number_stays_used(world: World, ada:
     assert repositories.find_repository(world.database, "ada", "ship").open_issues == 1
 
 
-def test_a_locked_issue_is_for_writers(world: World, ada: httpx.Client) -> None:
+def test_a_locked_issue_is_for_writers(world: ServiceClients, ada: httpx.Client) -> None:
     """Its author is locked out too."""
     bob = world.user("bob")
     opened(bob)
@@ -151,7 +153,7 @@ def test_a_locked_issue_is_for_writers(world: World, ada: httpx.Client) -> None:
     assert bob.post(f"{ISSUES}/1/comments", json={"body": "but"}).status_code == 201
 
 
-def test_a_deadline_is_set_and_removed(world: World, ada: httpx.Client) -> None:
+def test_a_deadline_is_set_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
     """By writers only."""
     opened(ada)
     body = {"due_date": "2031-05-06T07:08:09Z"}
@@ -160,7 +162,7 @@ def test_a_deadline_is_set_and_removed(world: World, ada: httpx.Client) -> None:
     assert world.user("bob").post(f"{ISSUES}/1/deadline", json=body).status_code == 403
 
 
-def test_a_token_needs_the_scope_of_issues(world: World, ada: httpx.Client) -> None:
+def test_a_token_needs_the_scope_of_issues(world: ServiceClients, ada: httpx.Client) -> None:
     """Reading and writing apart."""
     account = find_user(world.database, "ada")
     reader, other = world.holding(account, "read:issue"), world.holding(account, "write:repository")
@@ -175,7 +177,7 @@ def titles(answer: httpx.Response) -> list[str]:
     return [issue["title"] for issue in answer.json()]
 
 
-def test_lists_are_filtered_sorted_and_counted(world: World, ada: httpx.Client) -> None:
+def test_lists_are_filtered_sorted_and_counted(world: ServiceClients, ada: httpx.Client) -> None:
     """Each filter alone, and several together."""
     bob = world.account("bob")
     let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
@@ -219,7 +221,7 @@ def test_lists_are_filtered_sorted_and_counted(world: World, ada: httpx.Client) 
     assert 'rel="prev"' in page.headers["Link"]
 
 
-def test_issues_opened_at_once_have_numbers_of_their_own(world: World, ada: httpx.Client) -> None:
+def test_issues_opened_at_once_have_numbers_of_their_own(world: ServiceClients, ada: httpx.Client) -> None:
     """Nobody waits in vain and no number is given twice."""
     clients = [world.holding(find_user(world.database, "ada")) for _ in range(4)]
     numbers: list[int] = []
@@ -236,7 +238,7 @@ def test_issues_opened_at_once_have_numbers_of_their_own(world: World, ada: http
     assert repositories.find_repository(world.database, "ada", "ship").open_issues == 24
 
 
-def test_a_reader_of_a_private_repository_takes_part(world: World, ada: httpx.Client) -> None:
+def test_a_reader_of_a_private_repository_takes_part(world: ServiceClients, ada: httpx.Client) -> None:
     """A collaborator who may read opens issues and comments, and changes no labels."""
     private = make_repository(world.database, find_user(world.database, "ada"), "secret", is_private=True)
     bob = world.account("bob")

@@ -5,9 +5,9 @@ import pytest
 
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.api.labelled import LABELS, ON_ISSUE, made, names
-from tests.hosting.places import WRITE, let_in, make_organization, make_repository
-from tests.hosting.world import World
+from tests.hosting.api.label_helpers import LABELS, ON_ISSUE, made, names
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import WRITE, let_in, make_organization, make_repository
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return ada
 
 
-def test_a_label_is_made_shown_changed_and_removed(world: World, ada: httpx.Client) -> None:
+def test_a_label_is_made_shown_changed_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
     """Its colour is written as six digits, however it came."""
     label = ada.post(LABELS, json={"name": "bug", "color": "#F0a", "description": "d"}).json()
     assert list(label) == ["id", "name", "exclusive", "is_archived", "color", "description", "url"]
@@ -39,7 +39,7 @@ def test_a_label_is_made_shown_changed_and_removed(world: World, ada: httpx.Clie
         assert answer.status_code == 404
 
 
-def test_labels_are_for_writers_to_make(world: World, ada: httpx.Client) -> None:
+def test_labels_are_for_writers_to_make(world: ServiceClients, ada: httpx.Client) -> None:
     """Everybody who can read may look."""
     bob = world.account("bob")
     client = world.holding(bob)
@@ -70,7 +70,7 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
     assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422
 
 
-def test_labels_of_an_organization_are_for_all_its_repositories(world: World, ada: httpx.Client) -> None:
+def test_labels_of_an_organization_are_for_all_its_repositories(world: ServiceClients, ada: httpx.Client) -> None:
     """Owners look after them; another owner's cannot be used."""
     owner = find_user(world.database, "ada")
     acme = make_organization(world.database, "acme", owner)

@@ -2,10 +2,10 @@
 
 from base64 import b64encode
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_the_address_a_repository_names_lists_its_languages(world: World) -> None:
+def test_the_address_a_repository_names_lists_its_languages(world: ServiceClients) -> None:
     """In bytes, the most first, as the default branch is now."""
     ada = world.user("ada")
     shown = ada.post("/user/repos", json={"name": "ship"}).json()
@@ -23,7 +23,7 @@ def test_the_address_a_repository_names_lists_its_languages(world: World) -> Non
     assert list(answer.json().items()) == [("Python", 9), ("C", 6)]
 
 
-def test_the_languages_of_what_is_not_there_are_not_there(world: World) -> None:
+def test_the_languages_of_what_is_not_there_are_not_there(world: ServiceClients) -> None:
     """Nor of what is hidden."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "diary", "private": True, "auto_init": True})

@@ -3,11 +3,11 @@
 import httpx
 import pytest
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def people(world: World) -> dict[str, httpx.Client]:
+def people(world: ServiceClients) -> dict[str, httpx.Client]:
     """Make an organization with an owner and a member, and a stranger."""
     made = {name: world.user(name) for name in ("ada", "bob", "eve")}
     made["ada"].post("/orgs", json={"username": "guild"})
@@ -21,7 +21,7 @@ def names(client: httpx.Client, path: str) -> list[str]:
     return [user["login"] for user in client.get(path).json()]
 
 
-def test_strangers_see_public_members_only(world: World, people: dict[str, httpx.Client]) -> None:
+def test_strangers_see_public_members_only(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Members see each other."""
     ada, bob, eve = people.values()
     for client in (ada, bob, world.admin):
@@ -43,7 +43,7 @@ def test_strangers_see_public_members_only(world: World, people: dict[str, httpx
     assert names(eve, "/orgs/guild/public_members") == []
 
 
-def test_nobody_decides_for_others_who_may_know(world: World, people: dict[str, httpx.Client]) -> None:
+def test_nobody_decides_for_others_who_may_know(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Not even owners and administrators."""
     ada, _, eve = people.values()
     for client in (ada, world.admin):
@@ -54,7 +54,7 @@ def test_nobody_decides_for_others_who_may_know(world: World, people: dict[str, 
     assert world.anonymous.put("/orgs/guild/public_members/bob").status_code == 401
 
 
-def test_owners_send_members_away(world: World, people: dict[str, httpx.Client]) -> None:
+def test_owners_send_members_away(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Out of every team; strangers cannot be sent away, and members cannot send anybody."""
     ada, bob, eve = people.values()
     for client in (bob, eve):
@@ -67,7 +67,7 @@ def test_owners_send_members_away(world: World, people: dict[str, httpx.Client])
     assert bob.get("/orgs/guild/teams").status_code == 403
 
 
-def test_the_last_owner_cannot_leave(world: World, people: dict[str, httpx.Client]) -> None:
+def test_the_last_owner_cannot_leave(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """By neither door; with a second owner it works."""
     ada, bob, _ = people.values()
     owners = ada.get("/orgs/guild/teams").json()[0]["id"]

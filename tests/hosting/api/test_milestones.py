@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 MILESTONES = "/repos/ada/ship/milestones"
 
@@ -13,7 +13,7 @@ def titles(answer: httpx.Response) -> list[str]:
     return [one["title"] for one in answer.json()]
 
 
-def test_a_milestone_counts_its_issues(world: World, ada: httpx.Client) -> None:
+def test_a_milestone_counts_its_issues(world: ServiceClients, ada: httpx.Client) -> None:
     """Open and closed apart, wherever it is shown."""
     made = ada.post(MILESTONES, json={"title": "1.0", "due_on": "2030-01-01T00:00:00Z"})
     assert made.status_code == 201
@@ -41,7 +41,7 @@ def test_a_milestone_counts_its_issues(world: World, ada: httpx.Client) -> None:
     assert world.anonymous.get(f"{MILESTONES}/1.0").json() == shown
 
 
-def test_a_milestone_is_changed_and_removed(world: World, ada: httpx.Client) -> None:
+def test_a_milestone_is_changed_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
     """Its issues stay."""
     number = ada.post(MILESTONES, json={"title": "1.0", "description": "d"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "t", "milestone": number})

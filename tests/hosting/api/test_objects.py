@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosting.client import Git, address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: World, tmp_path: Path) -> Git:
+def work(world: ServiceClients, tmp_path: Path) -> Git:
     """Push a tree with directories, a program, a link and names that need escaping."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
@@ -35,7 +35,7 @@ def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize("recursive", ["", "true"])
-def test_a_tree_is_gits(world: World, work: Git, recursive: str) -> None:
+def test_a_tree_is_gits(world: ServiceClients, work: Git, recursive: str) -> None:
     """One directory, or everything below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
         answer = world.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
@@ -46,7 +46,7 @@ def test_a_tree_is_gits(world: World, work: Git, recursive: str) -> None:
         assert answer.headers["x-total-count"] == str(len(entries))
 
 
-def test_a_tree_comes_in_pages(world: World, work: Git) -> None:
+def test_a_tree_comes_in_pages(world: ServiceClients, work: Git) -> None:
     """Each says whether there is more."""
     path = "/repos/ada/notes/git/trees/main"
     pages = [
@@ -58,7 +58,7 @@ def test_a_tree_comes_in_pages(world: World, work: Git) -> None:
     assert world.anonymous.get("/repos/ada/notes/git/trees/nowhere").status_code == 400
 
 
-def test_a_blob_is_its_bytes(world: World, work: Git) -> None:
+def test_a_blob_is_its_bytes(world: ServiceClients, work: Git) -> None:
     """In base64; what is no blob is not found."""
     sha = work("rev-parse", "main:dir/sub/file.txt")
     blob = world.anonymous.get(f"/repos/ada/notes/git/blobs/{sha}").json()
@@ -70,7 +70,7 @@ def test_a_blob_is_its_bytes(world: World, work: Git) -> None:
     assert world.anonymous.get(f"/repos/ada/notes/git/blobs/{tree}").status_code == 404
 
 
-def test_refs_are_listed_by_their_beginnings(world: World, work: Git) -> None:
+def test_refs_are_listed_by_their_beginnings(world: ServiceClients, work: Git) -> None:
     """Full names; a beginning nobody has is not found."""
     found = world.anonymous.get("/repos/ada/notes/git/refs").json()
     assert [ref["ref"] for ref in found] == ["refs/heads/feature/x", "refs/heads/main"]

@@ -5,8 +5,8 @@ import pytest
 
 from holdfast.hosting.store import tables
 from holdfast.settings import Settings
-from tests.hosting.api.hooked import CONFIG, made
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api_clients import ServiceClients
 
 PATH = "/orgs/guild/hooks"
 KEYS = [
@@ -16,7 +16,7 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Be somebody who owns an organization."""
     client = world.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
@@ -34,7 +34,7 @@ def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
     assert ada.get(f"{PATH}/{hook['id']}").json() == hook
 
 
-def test_secrets_are_never_shown_and_not_readable_at_rest(world: World, ada: httpx.Client) -> None:
+def test_secrets_are_never_shown_and_not_readable_at_rest(world: ServiceClients, ada: httpx.Client) -> None:
     """Neither when they are given nor later, nor to whoever gets hold of the database alone."""
     config = {**CONFIG, "secret": "hunter2", "url": "https://joe:hunter3@ci.example/h?x=1"}
     hook = made(ada, PATH, config=config, authorization_header="Bearer hunter4")
@@ -93,7 +93,7 @@ def test_what_is_not_there_is_not_found(ada: httpx.Client, method: str, number: 
     assert (answer.status_code, answer.json()["message"]) == (404, "not found")
 
 
-def test_hooks_of_others_are_not_there(world: World, ada: httpx.Client) -> None:
+def test_hooks_of_others_are_not_there(world: ServiceClients, ada: httpx.Client) -> None:
     """Neither below another organization, nor below a repository, nor as one's own."""
     number = made(ada, PATH)["id"]
     ada.post("/orgs", json={"username": "other"})
@@ -105,7 +105,7 @@ def test_hooks_of_others_are_not_there(world: World, ada: httpx.Client) -> None:
     assert ada.get(f"{PATH}/{number}").status_code == 200
 
 
-def test_the_order_of_what_is_asked(world: World, ada: httpx.Client) -> None:
+def test_the_order_of_what_is_asked(world: ServiceClients, ada: httpx.Client) -> None:
     """Whether the organization is there, who is asking, whether they own it; only then what they sent."""
     eve = world.user("eve")
     bad = {"type": "nonsense"}
@@ -179,7 +179,7 @@ class TestSwitchedOff:
             webhooks=False,
         )
 
-    def test_hooks_are_refused(self, world: World) -> None:
+    def test_hooks_are_refused(self, world: ServiceClients) -> None:
         """In words, to those who could otherwise have them."""
         world.admin.post("/orgs", json={"username": "guild"})
         answer = world.admin.post(PATH, json={"type": "nonsense"})

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.hosting.store import accounts
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 KEYS = [
     *("id", "name", "full_name", "email", "avatar_url", "description", "website", "location", "visibility"),
@@ -11,7 +11,7 @@ KEYS = [
 ]
 
 
-def test_whoever_makes_an_organization_owns_it(world: World) -> None:
+def test_whoever_makes_an_organization_owns_it(world: ServiceClients) -> None:
     """All keys are there in the order clients know, and the maker is in the team of the owners."""
     ada = world.user("ada")
     body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
@@ -43,7 +43,7 @@ def test_whoever_makes_an_organization_owns_it(world: World) -> None:
     ],
 )
 def test_a_bad_organization_is_refused_by_the_name_of_the_field(
-    world: World, body: dict[str, object], message: str
+    world: ServiceClients, body: dict[str, object], message: str
 ) -> None:
     """422, and nothing is made."""
     answer = world.user("ada").post("/orgs", json=body)
@@ -51,14 +51,14 @@ def test_a_bad_organization_is_refused_by_the_name_of_the_field(
     assert world.admin.get("/admin/orgs").json() == []
 
 
-def test_a_website_is_no_script(world: World) -> None:
+def test_a_website_is_no_script(world: ServiceClients) -> None:
     """It becomes a link on a page."""
     answer = world.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
     assert answer.status_code == 422
     assert answer.json()["message"].startswith("[Website]: ")
 
 
-def test_some_people_may_not_make_organizations(world: World) -> None:
+def test_some_people_may_not_make_organizations(world: ServiceClients) -> None:
     """The administrator decides, and can make one for them."""
     bob = world.user("bob", may_create_organizations=False)
     assert world.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
@@ -70,7 +70,7 @@ def test_some_people_may_not_make_organizations(world: World) -> None:
     assert world.admin.get("/user/orgs").json() == []
 
 
-def test_only_owners_change_an_organization(world: World) -> None:
+def test_only_owners_change_an_organization(world: ServiceClients) -> None:
     """Absent keys keep their values; strangers and members get a clear no."""
     ada, bob = world.user("ada"), world.user("bob")
     ada.post("/orgs", json={"username": "guild", "location": "London", "visibility": "limited"})
@@ -93,7 +93,7 @@ def test_only_owners_change_an_organization(world: World) -> None:
     assert ada.patch("/orgs/guild", json={"visibility": "open"}).status_code == 422
 
 
-def test_an_old_name_leads_to_the_new_one(world: World) -> None:
+def test_an_old_name_leads_to_the_new_one(world: ServiceClients) -> None:
     """Even when it spells like a part of every address; and only for those who may know of the organization."""
     ada = world.user("ada")
     ada.post("/orgs", json={"username": "a", "visibility": "private"})
@@ -109,7 +109,7 @@ def test_an_old_name_leads_to_the_new_one(world: World) -> None:
     assert ada.get("/users/a").status_code == 307
 
 
-def test_an_organization_goes_when_it_owns_nothing_any_more(world: World) -> None:
+def test_an_organization_goes_when_it_owns_nothing_any_more(world: ServiceClients) -> None:
     """Its repositories are not lost by the way: 409 says how many there are."""
     ada = world.user("ada")
     ada.post("/orgs", json={"username": "guild"})
@@ -126,7 +126,7 @@ def test_an_organization_goes_when_it_owns_nothing_any_more(world: World) -> Non
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
 
 
-def test_lists_show_what_the_caller_may_know_of(world: World) -> None:
+def test_lists_show_what_the_caller_may_know_of(world: ServiceClients) -> None:
     """Public to all, limited to those who are signed in, private to members; pages have their headers."""
     ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve", is_restricted=True)
     for visibility in ("public", "limited", "private"):
@@ -154,7 +154,7 @@ def test_lists_show_what_the_caller_may_know_of(world: World) -> None:
     assert 'rel="prev"' in page.headers["link"]
 
 
-def test_memberships_are_shown_to_those_who_may_know(world: World) -> None:
+def test_memberships_are_shown_to_those_who_may_know(world: ServiceClients) -> None:
     """One's own, to administrators, to fellow members, and to everybody once they are public."""
     ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve")
     ada.post("/orgs", json={"username": "guild"})
@@ -175,7 +175,7 @@ def test_memberships_are_shown_to_those_who_may_know(world: World) -> None:
     assert world.anonymous.get("/users/guild/orgs").status_code == 404
 
 
-def test_permissions_in_an_organization(world: World) -> None:
+def test_permissions_in_an_organization(world: ServiceClients) -> None:
     """One's own, or anybody's for administrators."""
     ada, bob = world.user("ada"), world.user("bob")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
@@ -205,7 +205,7 @@ def test_permissions_in_an_organization(world: World) -> None:
     assert world.anonymous.get(path.format("ada")).status_code == 401
 
 
-def test_a_private_account_is_there_for_its_own_people_only(world: World) -> None:
+def test_a_private_account_is_there_for_its_own_people_only(world: ServiceClients) -> None:
     """An organization for its members, a person for those they share an organization with."""
     ada, bob, eve = world.user("ada", visibility="private"), world.user("bob"), world.user("eve")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
@@ -221,7 +221,7 @@ def test_a_private_account_is_there_for_its_own_people_only(world: World) -> Non
     assert eve.put(f"/teams/{team}/members/ada").status_code == 404
 
 
-def test_scopes_of_a_token_count(world: World) -> None:
+def test_scopes_of_a_token_count(world: ServiceClients) -> None:
     """Reading organizations is not writing them."""
     ada = world.account("ada")
     reading = world.holding(ada, "read:organization")
@@ -232,7 +232,7 @@ def test_scopes_of_a_token_count(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["a%00b", "%2E%2E", "%F0%9F%90%99", "a%2Fb", "x" * 3000])
-def test_no_organization_has_an_impossible_name(world: World, name: str) -> None:
+def test_no_organization_has_an_impossible_name(world: ServiceClients, name: str) -> None:
     """404, whatever stands there."""
     for path in (f"/orgs/{name}/teams", f"/users/{name}/orgs", f"/orgs/{name}/members"):
         assert world.admin.get(path).status_code == 404

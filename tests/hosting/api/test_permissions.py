@@ -6,9 +6,16 @@ from dataclasses import dataclass
 import pytest
 
 from holdfast.hosting.api import endpoints
-from tests.hosting.api.deeds import ABOUT_ORGANIZATIONS, ABOUT_REPOSITORIES, ELSEWHERE, UNSCOPED, Deed, refusal
-from tests.hosting.cast import CIRCLES, PLACES, ROLES, Cast, assemble
-from tests.hosting.world import World
+from tests.hosting.api.endpoint_permissions import (
+    ABOUT_ORGANIZATIONS,
+    ABOUT_REPOSITORIES,
+    ELSEWHERE,
+    UNSCOPED,
+    EndpointPermission,
+    refusal,
+)
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.permission_matrix import CIRCLES, PLACES, ROLES, PermissionMatrix, create_matrix
 
 OWN_NAMES = {"stranger", "restricted", "reader", "writer", "manager", "coder", "triager", "admin"}
 # A body that is refused, but only after everything that decides about permission.
@@ -27,7 +34,7 @@ def by_scope(role: str, route: str) -> int | None:
     return 403 if too_far and route not in UNSCOPED else None
 
 
-def elsewhere(role: str, deed: Deed) -> int | None:
+def elsewhere(role: str, deed: EndpointPermission) -> int | None:
     """Say how a role is refused something that is about no repository and no organization."""
     if deed.asked == "anyone":
         return None
@@ -43,7 +50,7 @@ class Scene:
     role: str
     place: str
     route: str
-    deed: Deed
+    deed: EndpointPermission
     refused: int | None
 
     @property
@@ -51,7 +58,7 @@ class Scene:
         """How the request is sent."""
         return self.route.partition(" ")[0]
 
-    def address(self, cast: Cast, **instead: str) -> str:
+    def address(self, cast: PermissionMatrix, **instead: str) -> str:
         """Write the path of the request."""
         path = self.route.partition(" ")[2].replace("...}", "}")
         values = {**self.deed.path, **instead}
@@ -64,13 +71,13 @@ class Scene:
         assert "{" not in path, path
         return path
 
-    def number(self, cast: Cast, value: str) -> str:
+    def number(self, cast: PermissionMatrix, value: str) -> str:
         """Read a value of a path; one in angle brackets differs from place to place."""
         if value == "<self>":
             return self.role if self.role in OWN_NAMES else "owner"
         return cast.numbers[self.place, value[1:-1]] if value.startswith("<") else value
 
-    def perform(self, cast: Cast) -> int | None:
+    def perform(self, cast: PermissionMatrix) -> int | None:
         """Try it: the real thing where it should be refused, something harmless where it should not."""
         client, deed = cast.clients[self.role], self.deed
         if self.refused is not None or self.method == "GET":
@@ -92,7 +99,7 @@ class Scene:
         return status in {401, 403, 423} or status >= 500
 
 
-def scenes(cast: Cast) -> Iterator[Scene]:
+def scenes(cast: PermissionMatrix) -> Iterator[Scene]:
     """Go through everything."""
     for role in ROLES:
         for place in PLACES:
@@ -109,9 +116,9 @@ def scenes(cast: Cast) -> Iterator[Scene]:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_everybody_gets_exactly_what_they_may(world: World) -> None:
+def test_everybody_gets_exactly_what_they_may(world: ServiceClients) -> None:
     """Nothing is shown or done that should not be, and nothing refused that should be done."""
-    cast = assemble(world)
+    cast = create_matrix(world)
     wrong = []
     for scene in scenes(cast):
         status = scene.perform(cast)

@@ -7,14 +7,14 @@ import pytest
 
 from holdfast.hosting.services import pulls
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.places import make_repository
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import make_repository
 
 PULLS = "/repos/ada/ship/pulls"
 NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
-def test_a_pull_request_is_changed_and_closed(world: World, ada: httpx.Client) -> None:
+def test_a_pull_request_is_changed_and_closed(world: ServiceClients, ada: httpx.Client) -> None:
     """By its author; another target needs write access."""
     bob = world.user("bob")
     assert bob.post(PULLS, json=NEW).status_code == 201
@@ -36,7 +36,7 @@ def test_two_open_ones_for_the_same_branches_are_one_too_many(ada: httpx.Client)
     assert ada.post(PULLS, json={**NEW, "head": "Ada:fix"}).json()["number"] == 2
 
 
-def test_bad_pull_requests_are_refused(world: World, ada: httpx.Client) -> None:
+def test_bad_pull_requests_are_refused(world: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field."""
     for body, field in (
         ({"title": ""}, "Title"),
@@ -54,7 +54,7 @@ def test_bad_pull_requests_are_refused(world: World, ada: httpx.Client) -> None:
     assert world.anonymous.post(PULLS, json=NEW).status_code == 401
 
 
-def test_pull_requests_are_listed_and_filtered(world: World, ada: httpx.Client) -> None:
+def test_pull_requests_are_listed_and_filtered(world: ServiceClients, ada: httpx.Client) -> None:
     """By branch, author, label and milestone."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "no pull"})
@@ -73,7 +73,7 @@ def test_pull_requests_are_listed_and_filtered(world: World, ada: httpx.Client) 
     assert world.anonymous.get(PULLS, params={"labels": "x"}).status_code == 422
 
 
-def test_pull_requests_can_be_switched_off(world: World, ada: httpx.Client) -> None:
+def test_pull_requests_can_be_switched_off(world: ServiceClients, ada: httpx.Client) -> None:
     """Then they are not there, and issues still are."""
     make_repository(world.database, find_user(world.database, "ada"), "quiet", has_pulls=False)
     assert ada.get("/repos/ada/quiet/pulls").status_code == 404
@@ -92,7 +92,7 @@ def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None
     assert ada.patch(f"{PULLS}/1", json={"base": "nowhere"}).status_code == 404
 
 
-def test_a_pull_request_tells_what_its_branches_come_to(world: World) -> None:
+def test_a_pull_request_tells_what_its_branches_come_to(world: ServiceClients) -> None:
     """As comparing them does, and as they are now; whether they can be merged follows both."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})

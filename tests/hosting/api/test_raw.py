@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.hosting import blob_responses as served
 from holdfast.hosting.store import repositories
-from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files
-from tests.hosting.client import Git
-from tests.hosting.places import READ, let_in
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.file_helpers import LARGE, OID, POINTER, commit_all, make_files
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git
+from tests.hosting.repository_helpers import READ, let_in
 
 RAW = "/repos/ada/Notes/raw"
 MEDIA = "/repos/ada/Notes/media"
@@ -20,12 +20,12 @@ BOTH = pytest.mark.parametrize("at", [RAW, MEDIA])
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
     return make_files(world, tmp_path)
 
 
-def upload(world: World, content: bytes = LARGE, oid: str = OID) -> None:
+def upload(world: ServiceClients, content: bytes = LARGE, oid: str = OID) -> None:
     """Put a large file into the store."""
     store = world.open("/ada/Notes.git/info/lfs", "ada")
     answer = store.put(f"/objects/{oid}/{len(content)}", content=content)
@@ -33,7 +33,7 @@ def upload(world: World, content: bytes = LARGE, oid: str = OID) -> None:
 
 
 @BOTH
-def test_a_file_comes_as_it_is(world: World, git: Git, at: str) -> None:
+def test_a_file_comes_as_it_is(world: ServiceClients, git: Git, at: str) -> None:
     """With everything a browser and a cache need to know."""
     answer = world.anonymous.get(f"{at}/README.md")
     assert (answer.status_code, answer.content) == (200, b"# Notes\n")
@@ -51,7 +51,7 @@ def test_a_file_comes_as_it_is(world: World, git: Git, at: str) -> None:
 
 
 @BOTH
-def test_head_tells_without_sending(world: World, git: Git, at: str) -> None:
+def test_head_tells_without_sending(world: ServiceClients, git: Git, at: str) -> None:
     """The same headers, no bytes."""
     head, got = world.anonymous.head(f"{at}/README.md"), world.anonymous.get(f"{at}/README.md")
     volatile = {"date", "x-request-id"}
@@ -81,7 +81,7 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
 
 
 @BOTH
-def test_a_path_may_begin_with_a_ref(world: World, git: Git, at: str) -> None:
+def test_a_path_may_begin_with_a_ref(world: ServiceClients, git: Git, at: str) -> None:
     """Or have it beside, where it may have its full name."""
     for path, query, content in PATHS:
         answer = world.anonymous.get(f"{at}/{path}", params=query)
@@ -90,7 +90,9 @@ def test_a_path_may_begin_with_a_ref(world: World, git: Git, at: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize("ref", ["nowhere", "feature/y", "refs/heads/nowhere", "refs/pull/1/head", "0" * 12])
-def test_an_unknown_ref_is_not_found_wherever_it_stands(world: World, git: Git, at: str, ref: str) -> None:
+def test_an_unknown_ref_is_not_found_wherever_it_stands(
+    world: ServiceClients, git: Git, at: str, ref: str
+) -> None:
     """Before the path or beside it, the answer is the same; never the file of another branch."""
     before = world.anonymous.get(f"{at}/{ref}/README.md")
     beside = world.anonymous.get(f"{at}/README.md", params={"ref": ref})
@@ -98,7 +100,7 @@ def test_an_unknown_ref_is_not_found_wherever_it_stands(world: World, git: Git, 
     assert (before.status_code, before.json()["message"]) == (404, "not found")
 
 
-def test_a_path_may_begin_with_a_commit(world: World, git: Git) -> None:
+def test_a_path_may_begin_with_a_commit(world: ServiceClients, git: Git) -> None:
     """With its whole id."""
     commit = git("rev-parse", "v1.0")
     assert world.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
@@ -112,14 +114,14 @@ def test_a_path_may_begin_with_a_commit(world: World, git: Git) -> None:
 @pytest.mark.parametrize(
     "path", ["nothing", "dir", "main", "lib", "lib/x", "link/file.txt", "main/", ".git/config"]
 )
-def test_what_is_no_file_is_not_found(world: World, git: Git, at: str, path: str) -> None:
+def test_what_is_no_file_is_not_found(world: ServiceClients, git: Git, at: str, path: str) -> None:
     """Directories and submodules have no bytes."""
     answer = world.anonymous.get(f"{at}/{path}")
     assert (answer.status_code, answer.json()["message"]) == (404, "not found")
 
 
 @BOTH
-def test_an_empty_repository_says_so(world: World, at: str) -> None:
+def test_an_empty_repository_says_so(world: ServiceClients, at: str) -> None:
     """Nothing else can be wrong with it."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -128,7 +130,7 @@ def test_an_empty_repository_says_so(world: World, at: str) -> None:
 
 
 @BOTH
-def test_a_link_is_its_target(world: World, git: Git, at: str) -> None:
+def test_a_link_is_its_target(world: ServiceClients, git: Git, at: str) -> None:
     """It is not followed."""
     answer = world.anonymous.get(f"{at}/link")
     assert answer.content == b"dir/sub"
@@ -136,7 +138,7 @@ def test_a_link_is_its_target(world: World, git: Git, at: str) -> None:
 
 
 @BOTH
-def test_a_client_that_has_the_file_is_told_so(world: World, git: Git, at: str) -> None:
+def test_a_client_that_has_the_file_is_told_so(world: ServiceClients, git: Git, at: str) -> None:
     """By its tag, or by the time when it sends no tag."""
     path = f"{at}/README.md"
     tag = f'"{git("rev-parse", "main:README.md")}"'
@@ -162,7 +164,7 @@ def test_a_client_that_has_the_file_is_told_so(world: World, git: Git, at: str) 
 
 
 @BOTH
-def test_a_part_can_be_asked_for(world: World, git: Git, at: str) -> None:
+def test_a_part_can_be_asked_for(world: ServiceClients, git: Git, at: str) -> None:
     """From a place, up to a place, or the end of it."""
     for wanted, content, told in (
         ("bytes=0-0", b"#", "bytes 0-0/8"),
@@ -179,7 +181,7 @@ def test_a_part_can_be_asked_for(world: World, git: Git, at: str) -> None:
         assert answer.headers["content-length"] == str(len(content))
 
 
-def test_a_part_outside_is_refused(world: World, git: Git) -> None:
+def test_a_part_outside_is_refused(world: ServiceClients, git: Git) -> None:
     """The answer says how much there is."""
     for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
         answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
@@ -188,13 +190,13 @@ def test_a_part_outside_is_refused(world: World, git: Git) -> None:
     assert world.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
 
 
-def test_a_part_of_what_has_no_body_is_not_counted(world: World, git: Git) -> None:
+def test_a_part_of_what_has_no_body_is_not_counted(world: ServiceClients, git: Git) -> None:
     """A range is for GET alone; the headers of HEAD are those of the whole file."""
     answer = world.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
     assert (answer.status_code, answer.headers["content-length"]) == (200, "8")
 
 
-def test_a_part_nobody_understands_is_the_whole(world: World, git: Git) -> None:
+def test_a_part_nobody_understands_is_the_whole(world: ServiceClients, git: Git) -> None:
     """As the standard has it."""
     for wanted in (
         "lines=1-2",
@@ -221,7 +223,7 @@ def parts_of(answer: httpx.Response) -> list[tuple[str | None, str | None, bytes
     ]
 
 
-def test_several_parts_can_be_asked_for(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_parts_can_be_asked_for(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each comes with its place, whether the file is read at once or piece by piece."""
     for most in (served.QUICK_BYTES, 1):
         monkeypatch.setattr(served, "QUICK_BYTES", most)
@@ -236,7 +238,7 @@ def test_several_parts_can_be_asked_for(world: World, git: Git, monkeypatch: pyt
         ]
 
 
-def test_a_part_of_another_file_is_not_wanted(world: World, git: Git) -> None:
+def test_a_part_of_another_file_is_not_wanted(world: ServiceClients, git: Git) -> None:
     """If the file has changed since the client began, it gets the whole."""
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given, status in (
@@ -250,7 +252,7 @@ def test_a_part_of_another_file_is_not_wanted(world: World, git: Git) -> None:
         assert answer.status_code == status
 
 
-def test_large_files_come_piece_by_piece(world: World, git: Git) -> None:
+def test_large_files_come_piece_by_piece(world: ServiceClients, git: Git) -> None:
     """With their size, and in parts."""
     content = bytes(range(256)) * 4096 * 9
     (git.folder / "big").write_bytes(content)
@@ -265,7 +267,7 @@ def test_large_files_come_piece_by_piece(world: World, git: Git) -> None:
     assert world.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
 
 
-def test_a_private_file_is_kept_by_nobody_else(world: World, tmp_path: Path) -> None:
+def test_a_private_file_is_kept_by_nobody_else(world: ServiceClients, tmp_path: Path) -> None:
     """Nor shown to strangers, in any way."""
     git = make_files(world, tmp_path, private=True)
     guest = world.account("guest")
@@ -281,7 +283,7 @@ def test_a_private_file_is_kept_by_nobody_else(world: World, tmp_path: Path) -> 
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, max-age=21600")
 
 
-def test_a_pointer_leads_to_the_large_file(world: World, git: Git) -> None:
+def test_a_pointer_leads_to_the_large_file(world: ServiceClients, git: Git) -> None:
     """Once the repository has it; before, and on the other route, it is the pointer itself."""
     path = f"{MEDIA}/large.bin"
     assert world.anonymous.get(path).text == POINTER
@@ -306,7 +308,7 @@ def test_a_pointer_leads_to_the_large_file(world: World, git: Git) -> None:
     assert world.anonymous.head(path).headers["content-length"] == str(len(LARGE))
 
 
-def test_an_object_that_is_lost_is_its_pointer(world: World, git: Git) -> None:
+def test_an_object_that_is_lost_is_its_pointer(world: ServiceClients, git: Git) -> None:
     """The store has nothing, though the repository should."""
     upload(world)
     for file in (world.service.settings.data / "lfs").rglob(OID):
@@ -316,7 +318,7 @@ def test_an_object_that_is_lost_is_its_pointer(world: World, git: Git) -> None:
     assert answer.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
 
 
-def test_an_object_of_another_repository_is_not_given_away(world: World, git: Git) -> None:
+def test_an_object_of_another_repository_is_not_given_away(world: ServiceClients, git: Git) -> None:
     """Whoever knows only its name must not get its bytes."""
     upload(world)
     world.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
@@ -328,7 +330,7 @@ def test_an_object_of_another_repository_is_not_given_away(world: World, git: Gi
     assert world.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
 
 
-def test_no_file_is_run_as_a_page(world: World, git: Git) -> None:
+def test_no_file_is_run_as_a_page(world: ServiceClients, git: Git) -> None:
     """Whatever its name and its bytes say."""
     files: list[tuple[str, bytes, str, str | None]] = [
         ("page.html", b"<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", "sandbox"),
@@ -351,7 +353,7 @@ def test_no_file_is_run_as_a_page(world: World, git: Git) -> None:
 
 
 @BOTH
-def test_a_name_a_branch_once_had_is_not_taken_for_a_path(world: World, git: Git, at: str) -> None:
+def test_a_name_a_branch_once_had_is_not_taken_for_a_path(world: ServiceClients, git: Git, at: str) -> None:
     """Whoever asks for it is told that it is gone."""
     auth = ("ada", PASSWORD)
     made = world.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)

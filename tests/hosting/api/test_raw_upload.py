@@ -8,25 +8,25 @@ import pytest
 
 from holdfast.hosting.store.repositories import Repository
 from tests.hosting.api.test_contents_write import folder, git, made, refused, sha
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 RAW = "/repos/ada/ship/raw"
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Give Ada a client."""
     return world.user("ada")
 
 
 @pytest.fixture
-def ship(world: World, ada: httpx.Client) -> Repository:
+def ship(world: ServiceClients, ada: httpx.Client) -> Repository:
     """Give her a repository."""
     del ada
     return made(world, {"a.txt": b"one\n"})
 
 
-def test_a_file_is_put_and_replaced(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_file_is_put_and_replaced(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A new one answers 201, one in place of another 200, and the branch and the message can be named."""
     first = ada.put(f"{RAW}/d/b.bin", content=b"\0\xff", params={"message": "Put it", "mode": "100755"})
     assert first.status_code == 201
@@ -38,7 +38,7 @@ def test_a_file_is_put_and_replaced(world: World, ada: httpx.Client, ship: Repos
     assert git(folder(world, ship), "fsck", "--strict") == ""
 
 
-def test_conditions(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_conditions(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """If-Match asks for the blob the caller knows, If-None-Match for none at all; otherwise 412."""
     place = folder(world, ship)
     known = sha(ada, place, "a.txt")
@@ -55,7 +55,7 @@ def test_conditions(world: World, ada: httpx.Client, ship: Repository) -> None:
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
 
 
-def test_a_list_of_tags_and_any_file(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_list_of_tags_and_any_file(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
     place = folder(world, ship)
     other = "1" * 40
@@ -84,7 +84,7 @@ def test_a_list_of_tags_and_any_file(world: World, ada: httpx.Client, ship: Repo
     failed(put("none.txt", ("If-Match", "*"), ("If-None-Match", "*")), "object does not exist")
 
 
-def test_no_condition_holds_by_chance_in_an_empty_repository(world: World, ada: httpx.Client) -> None:
+def test_no_condition_holds_by_chance_in_an_empty_repository(world: ServiceClients, ada: httpx.Client) -> None:
     """There is no file at all, so nothing that asks for one is written."""
     empty = made(world, None, "empty")
     for value in ("*", f'"{"1" * 40}"'):
@@ -105,7 +105,7 @@ def test_conditions_nobody_can_read(ada: httpx.Client, ship: Repository) -> None
             refused(put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
 
 
-def test_who_may_upload(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_who_may_upload(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers and readers may not."""
     del ship, ada
     refused(world.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
@@ -113,7 +113,7 @@ def test_who_may_upload(world: World, ada: httpx.Client, ship: Repository) -> No
     refused(eve, 403, "user should have a permission to write to the target branch")
 
 
-def test_a_key_makes_one_commit(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_key_makes_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same bytes under one key are one commit, other bytes are refused."""
     key = {"Idempotency-Key": "k"}
     first = ada.put(f"{RAW}/x", content=b"x", headers=key)
@@ -123,7 +123,7 @@ def test_a_key_makes_one_commit(world: World, ada: httpx.Client, ship: Repositor
     assert git(folder(world, ship), "rev-list", "--count", "main").strip() == "2"
 
 
-def test_a_large_file_is_not_held_in_memory(world: World, ada: httpx.Client, ship: Repository) -> None:
+def test_a_large_file_is_not_held_in_memory(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A stream of 200 MB without a length, in a process that grows by much less than that."""
     block = bytes(range(256)) * 4096
 
@@ -141,7 +141,7 @@ def test_a_large_file_is_not_held_in_memory(world: World, ada: httpx.Client, shi
 
 
 def test_a_store_of_large_files_that_cannot_be_used_is_said(
-    world: World, ada: httpx.Client, ship: Repository
+    world: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """Nothing is committed, and the client may try again; other files can be written meanwhile."""
     assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 201

@@ -3,11 +3,11 @@
 import pytest
 
 from holdfast.hosting.store import repositories
-from tests.hosting.places import READ, make_team
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, make_team
 
 
-def test_a_new_repository_is_empty_and_its_makers_own(world: World) -> None:
+def test_a_new_repository_is_empty_and_its_makers_own(world: ServiceClients) -> None:
     """Everything a client asks for first is there."""
     ada = world.user("ada")
     made = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
@@ -21,7 +21,7 @@ def test_a_new_repository_is_empty_and_its_makers_own(world: World) -> None:
     assert (shown["mirror_updated"], shown["mirror_last_sync_at"]) == (never, never)
 
 
-def test_auto_init_makes_a_first_commit_with_a_readme(world: World) -> None:
+def test_auto_init_makes_a_first_commit_with_a_readme(world: ServiceClients) -> None:
     """On the branch that was asked for."""
     ada = world.user("ada")
     body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
@@ -36,14 +36,14 @@ def test_auto_init_makes_a_first_commit_with_a_readme(world: World) -> None:
         *(("nötes", 422), ("a\x00b", 422), ("notes.wiki", 422), ("-", 422), ("NOTES", 409), ("notes", 409)),
     ],
 )
-def test_names_that_cannot_be_are_refused(world: World, name: str, status: int) -> None:
+def test_names_that_cannot_be_are_refused(world: ServiceClients, name: str, status: int) -> None:
     """Those that could not stand in an address, and those that exist already in whatever case."""
     ada = world.user("ada")
     assert ada.post("/user/repos", json={"name": "notes"}).status_code == 201
     assert ada.post("/user/repos", json={"name": name}).status_code == status
 
 
-def test_a_private_repository_is_not_there_for_others(world: World) -> None:
+def test_a_private_repository_is_not_there_for_others(world: ServiceClients) -> None:
     """404 for everybody who may not see it, whatever they try."""
     ada, eve = world.user("ada"), world.user("eve")
     ada.post("/user/repos", json={"name": "diary", "private": True})
@@ -56,7 +56,7 @@ def test_a_private_repository_is_not_there_for_others(world: World) -> None:
     assert world.admin.get("/repos/ada/diary").json()["private"] is True
 
 
-def test_a_rename_leaves_a_redirect_until_the_name_is_taken(world: World) -> None:
+def test_a_rename_leaves_a_redirect_until_the_name_is_taken(world: ServiceClients) -> None:
     """Old addresses lead on, with their query."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
@@ -68,7 +68,7 @@ def test_a_rename_leaves_a_redirect_until_the_name_is_taken(world: World) -> Non
     assert world.anonymous.get("/repos/ada/notes").json()["name"] == "notes"
 
 
-def test_settings_are_changed_by_administrators_only(world: World) -> None:
+def test_settings_are_changed_by_administrators_only(world: ServiceClients) -> None:
     """A collaborator who may write may not change settings, one who administers may."""
     ada, bob = world.user("ada"), world.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
@@ -80,7 +80,7 @@ def test_settings_are_changed_by_administrators_only(world: World) -> None:
     assert bob.patch("/repos/ada/notes", json={"private": True}).status_code == 422
 
 
-def test_absent_keys_keep_their_value(world: World) -> None:
+def test_absent_keys_keep_their_value(world: ServiceClients) -> None:
     """Only what is named changes."""
     ada = world.user("ada")
     before = ada.post("/user/repos", json={"name": "notes", "description": "old"}).json()
@@ -94,7 +94,7 @@ def test_absent_keys_keep_their_value(world: World) -> None:
     assert same == {key: before[key] for key in same}
 
 
-def test_archiving_is_undone_by_unarchiving(world: World) -> None:
+def test_archiving_is_undone_by_unarchiving(world: ServiceClients) -> None:
     """The time it was archived is told meanwhile."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
@@ -104,7 +104,7 @@ def test_archiving_is_undone_by_unarchiving(world: World) -> None:
     assert ada.patch("/repos/ada/notes", json={"archived": False}).json()["archived_at"] == "1970-01-01T00:00:00Z"
 
 
-def test_deleting_removes_the_row_and_the_folder(world: World) -> None:
+def test_deleting_removes_the_row_and_the_folder(world: ServiceClients) -> None:
     """And the number is never used again."""
     ada = world.user("ada")
     first = ada.post("/user/repos", json={"name": "notes"}).json()
@@ -116,7 +116,7 @@ def test_deleting_removes_the_row_and_the_folder(world: World) -> None:
     assert ada.post("/user/repos", json={"name": "notes"}).json()["id"] > first["id"]
 
 
-def test_a_repository_is_given_only_to_those_one_may_act_for(world: World) -> None:
+def test_a_repository_is_given_only_to_those_one_may_act_for(world: ServiceClients) -> None:
     """An administrator may give it to anybody; others are refused."""
     ada = world.user("ada")
     world.user("bob")
@@ -128,7 +128,7 @@ def test_a_repository_is_given_only_to_those_one_may_act_for(world: World) -> No
     assert ada.get("/repos/ada/notes").status_code == 301
 
 
-def test_lists_are_paged_with_their_headers(world: World) -> None:
+def test_lists_are_paged_with_their_headers(world: ServiceClients) -> None:
     """The headers tell how many there are and where the others are."""
     ada = world.user("ada")
     for number in range(5):
@@ -144,7 +144,7 @@ def test_lists_are_paged_with_their_headers(world: World) -> None:
     assert (found["ok"], [entry["name"] for entry in found["data"]]) == (True, ["r3"])
 
 
-def test_a_repository_given_away_leaves_its_old_owners_labels(world: World) -> None:
+def test_a_repository_given_away_leaves_its_old_owners_labels(world: ServiceClients) -> None:
     """They are labels of an organization it does not belong to any more."""
     ada = world.user("ada")
     ada.post("/orgs", json={"username": "acme"})
@@ -165,7 +165,7 @@ def test_a_repository_given_away_leaves_its_old_owners_labels(world: World) -> N
         ("repo.pulls", {"branch_count": 0, "open_issues_count": 0, "open_pr_counter": 1}),
     ],
 )
-def test_what_cannot_be_read_is_not_counted(world: World, unit: str, seen: dict[str, int]) -> None:
+def test_what_cannot_be_read_is_not_counted(world: ServiceClients, unit: str, seen: dict[str, int]) -> None:
     """Somebody with one unit of a private repository is told nothing of the others."""
     ada, bob = world.user("ada"), world.account("bob")
     ada.post("/orgs", json={"username": "guild"})

@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.hosting.git.program import run
 from tests.conftest import Service
-from tests.hosting.api.oddities import FILES, make_odd_repository
-from tests.hosting.client import address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.odd_repository import FILES, make_odd_repository
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import address
 
 
 def test_an_unknown_route_is_a_404_of_the_api(service: Service) -> None:
@@ -29,7 +29,7 @@ def test_a_wrong_method_is_a_405(service: Service) -> None:
 
 
 @pytest.fixture
-def odd(world: World, tmp_path: Path) -> dict[str, str]:
+def odd(world: ServiceClients, tmp_path: Path) -> dict[str, str]:
     """Push a repository of everything strange, as somebody who moves here would; return its refs."""
     world.account("ada")
     made = world.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
@@ -93,7 +93,7 @@ def addresses(refs: dict[str, str]) -> Iterator[str]:
         yield f"{page}{rest}"
 
 
-def test_nothing_that_git_can_clone_breaks_an_answer(world: World, odd: dict[str, str]) -> None:
+def test_nothing_that_git_can_clone_breaks_an_answer(world: ServiceClients, odd: dict[str, str]) -> None:
     """Old modes, names of any bytes, tags of anything, dates and encodings of no sense: all of it is read."""
     client = world.open("", "ada")
     found = {address: client.get(address).status_code for address in addresses(odd)}

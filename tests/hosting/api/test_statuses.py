@@ -3,14 +3,14 @@
 import httpx
 import pytest
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 # Nothing of this is in the database.
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Give Ada a repository with a commit, and return her client."""
     client = world.user("ada")
     client.post("/user/repos", json={"name": "ship", "auto_init": True})
@@ -58,7 +58,7 @@ def test_an_unknown_state_or_order_is_refused(ada: httpx.Client) -> None:
         assert ada.get("/repos/ada/ship/commits/main/statuses", params=query).status_code == 400
 
 
-def test_an_empty_repository_has_no_commit_to_ask_about(world: World) -> None:
+def test_an_empty_repository_has_no_commit_to_ask_about(world: ServiceClients) -> None:
     """Its default branch is not there yet."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "ship"})

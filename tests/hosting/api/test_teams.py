@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.store import accounts
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 KEYS = [
     *("id", "name", "description", "organization", "includes_all_repositories", "permission", "units"),
@@ -13,7 +13,7 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Make an organization with a private repository, and return its owner."""
     client = world.user("ada")
     client.post("/orgs", json={"username": "guild"})
@@ -117,7 +117,7 @@ def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
     assert ada.delete(f"{path}/repos/guild/engine").status_code == 422
 
 
-def test_a_team_is_seen_from_inside(world: World, ada: httpx.Client) -> None:
+def test_a_team_is_seen_from_inside(world: ServiceClients, ada: httpx.Client) -> None:
     """Its own people and the owners see into it, other members know it is there, strangers do not."""
     inside, member, stranger = world.user("ida"), world.user("max"), world.user("sam")
     made = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
@@ -155,7 +155,7 @@ def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
     assert ada.get("/orgs/guild/teams/search", params={"include_desc": "perhaps"}).status_code == 422
 
 
-def test_a_team_opens_repositories_to_its_people(world: World, ada: httpx.Client) -> None:
+def test_a_team_opens_repositories_to_its_people(world: ServiceClients, ada: httpx.Client) -> None:
     """Given and taken one by one, or all at once."""
     bob = world.user("bob")
     team = ada.post("/orgs/guild/teams", json={"name": "writers", "permission": "write"}).json()["id"]
@@ -177,7 +177,7 @@ def test_a_team_opens_repositories_to_its_people(world: World, ada: httpx.Client
     assert bob.get(f"/teams/{team}/repos").headers["x-total-count"] == "1"
 
 
-def test_only_repositories_of_the_organization_can_be_given(world: World, ada: httpx.Client) -> None:
+def test_only_repositories_of_the_organization_can_be_given(world: ServiceClients, ada: httpx.Client) -> None:
     """By an owner, or by whoever looks after the repository where the organization lets them."""
     bob, eve = world.user("bob"), world.user("eve")
     bob.post("/user/repos", json={"name": "engine"})
@@ -195,7 +195,9 @@ def test_only_repositories_of_the_organization_can_be_given(world: World, ada: h
     assert bob.delete(path).status_code == 204
 
 
-def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(world: World, ada: httpx.Client) -> None:
+def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """The mode admin in one unit gives no settings and no other unit."""
     bob = world.user("bob")
     body = {"name": "clerks", "units_map": {"repo.issues": "admin"}, "includes_all_repositories": True}
@@ -205,7 +207,7 @@ def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(world: 
     assert bob.patch("/repos/guild/engine", json={"private": False}).status_code == 403
 
 
-def test_people_are_put_into_teams_by_owners(world: World, ada: httpx.Client) -> None:
+def test_people_are_put_into_teams_by_owners(world: ServiceClients, ada: httpx.Client) -> None:
     """Out of their last team they leave the organization; organizations cannot be in teams."""
     bob = world.user("bob")
     ids = [ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")]
@@ -226,13 +228,15 @@ def test_people_are_put_into_teams_by_owners(world: World, ada: httpx.Client) ->
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "999", "9223372036854775808", "x", "1.0", "%00", "٣"])
-def test_no_team_has_an_impossible_number(world: World, number: str) -> None:
+def test_no_team_has_an_impossible_number(world: ServiceClients, number: str) -> None:
     """404, whatever stands there."""
     assert world.admin.get(f"/teams/{number}").status_code == 404
     assert world.admin.put(f"/teams/{number}/members/admin").status_code == 404
 
 
-def test_a_token_for_public_things_sees_no_team_of_a_private_organization(world: World, ada: httpx.Client) -> None:
+def test_a_token_for_public_things_sees_no_team_of_a_private_organization(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """Nor does it list them."""
     number = ada.get("/user/teams").json()[0]["id"]
     ada.patch("/orgs/guild", json={"visibility": "private"})
@@ -244,7 +248,7 @@ def test_a_token_for_public_things_sees_no_team_of_a_private_organization(world:
 
 @pytest.mark.parametrize("named", ["guild", "GUILD", "bob", "nobody", "undefined", "a%2Fb"])
 def test_the_organization_in_the_path_of_a_repository_is_ignored(
-    world: World, ada: httpx.Client, named: str
+    world: ServiceClients, ada: httpx.Client, named: str
 ) -> None:
     """The team's own counts, as clients send junk there; nobody else's repository is reached by naming them."""
     bob = world.user("bob")

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.hosting.places import make_repository
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import make_repository
 
 ISSUES = "/repos/ada/ship/issues"
 KEYS = [
@@ -43,7 +43,7 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Give Ada a repository with an issue, a label and a milestone, and return her client."""
     account = world.account("ada")
     make_repository(world.database, account)
@@ -60,7 +60,7 @@ def told(client: httpx.Client) -> list[dict[str, Any]]:
     return entries
 
 
-def test_every_change_is_told_once(world: World, ada: httpx.Client) -> None:
+def test_every_change_is_told_once(world: ServiceClients, ada: httpx.Client) -> None:
     """In the order it happened, and nothing is told of a change that changes nothing."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     for body in (

@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 
 from tests.conftest import ADMIN_PASSWORD
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
-def test_a_token_is_shown_once_and_lets_its_holder_in(world: World) -> None:
+def test_a_token_is_shown_once_and_lets_its_holder_in(world: ServiceClients) -> None:
     """The list shows the last eight characters only."""
     world.account("ada")
     made = world.anonymous.post(
@@ -25,7 +25,7 @@ def test_a_token_is_shown_once_and_lets_its_holder_in(world: World) -> None:
 
 
 @pytest.mark.parametrize("pair", ["{token}:", "{token}:x-oauth-basic", "ada:{token}"])
-def test_a_token_can_stand_in_basic_credentials(world: World, pair: str) -> None:
+def test_a_token_can_stand_in_basic_credentials(world: ServiceClients, pair: str) -> None:
     """Clients that know only names and passwords can use tokens too."""
     account = world.account("ada")
     value = world.holding(account).headers["authorization"].removeprefix("token ")
@@ -33,7 +33,7 @@ def test_a_token_can_stand_in_basic_credentials(world: World, pair: str) -> None
     assert world.anonymous.get("/user", auth=(name, password)).json()["login"] == "ada"
 
 
-def test_a_token_in_the_address_works_and_warns(world: World) -> None:
+def test_a_token_in_the_address_works_and_warns(world: ServiceClients) -> None:
     """Old clients send it there."""
     value = world.admin.headers["authorization"].removeprefix("token ")
     answer = world.anonymous.get("/user", params={"token": value})
@@ -41,7 +41,7 @@ def test_a_token_in_the_address_works_and_warns(world: World) -> None:
     assert "X-Gitea-Warning" in answer.headers
 
 
-def test_a_token_reaches_no_further_than_its_scopes(world: World) -> None:
+def test_a_token_reaches_no_further_than_its_scopes(world: ServiceClients) -> None:
     """What is missing is named; writing includes reading."""
     ada = world.account("ada")
     assert world.holding(ada, "write:user").get("/user").status_code == 200
@@ -53,7 +53,7 @@ def test_a_token_reaches_no_further_than_its_scopes(world: World) -> None:
     assert world.holding(ada, "read:user").patch("/user/settings", json={}).status_code == 403
 
 
-def test_tokens_are_made_with_a_password_only(world: World) -> None:
+def test_tokens_are_made_with_a_password_only(world: ServiceClients) -> None:
     """A stolen token must not make others."""
     world.account("ada")
     body = {"name": "more", "scopes": ["all"]}
@@ -63,7 +63,7 @@ def test_tokens_are_made_with_a_password_only(world: World) -> None:
     assert world.anonymous.post("/users/ada/tokens", json=body, auth=("admin", ADMIN_PASSWORD)).status_code == 201
 
 
-def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: World) -> None:
+def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: ServiceClients) -> None:
     """Each refusal says which."""
     world.account("ada")
 
@@ -78,7 +78,7 @@ def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: World) -> None:
     assert make(name="a", scopes=["all"]) == (400, "access token name has been used already")
 
 
-def test_a_token_is_removed_by_id_or_name_or_by_itself(world: World) -> None:
+def test_a_token_is_removed_by_id_or_name_or_by_itself(world: ServiceClients) -> None:
     """Then nobody gets in with it."""
     ada = world.account("ada")
     holder = world.holding(ada)
@@ -93,7 +93,7 @@ def test_a_token_is_removed_by_id_or_name_or_by_itself(world: World) -> None:
     assert other.get("/user").status_code == 401
 
 
-def test_a_token_may_expire(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_may_expire(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """From then on it lets nobody in, over the API, git and LFS, and it counts as no guess of a password."""
     world.account("ada")
     auth = ("ada", PASSWORD)
@@ -127,7 +127,7 @@ def test_a_token_may_expire(world: World, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "when", ["2001-01-01T00:00:00Z", "tomorrow", "10000-01-01T00:00:00Z", "1969-01-01T00:00:00Z"]
 )
-def test_a_token_expires_in_the_future(world: World, when: str) -> None:
+def test_a_token_expires_in_the_future(world: ServiceClients, when: str) -> None:
     """Or at a time that is none."""
     world.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
@@ -135,7 +135,7 @@ def test_a_token_expires_in_the_future(world: World, when: str) -> None:
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", None])
-def test_no_time_is_never(world: World, when: str | None) -> None:
+def test_no_time_is_never(world: ServiceClients, when: str | None) -> None:
     """As clients of other languages write it."""
     world.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}

@@ -1,9 +1,9 @@
 """Topics."""
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_topics_are_set_added_and_removed(world: World) -> None:
+def test_topics_are_set_added_and_removed(world: ServiceClients) -> None:
     """In lower case, each once."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
@@ -16,7 +16,7 @@ def test_topics_are_set_added_and_removed(world: World) -> None:
     assert [found["name"] for found in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
 
 
-def test_topics_are_counted_and_come_in_pages(world: World) -> None:
+def test_topics_are_counted_and_come_in_pages(world: ServiceClients) -> None:
     """All of them unless a page is asked for."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
@@ -28,7 +28,7 @@ def test_topics_are_counted_and_come_in_pages(world: World) -> None:
     assert 'rel="prev"' in answer.headers["link"]
 
 
-def test_topics_that_cannot_be_are_refused(world: World) -> None:
+def test_topics_that_cannot_be_are_refused(world: ServiceClients) -> None:
     """Odd characters, and too many."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})

@@ -1,10 +1,10 @@
 """A user's own webhooks: for everything they own, and nothing else."""
 
-from tests.hosting.api.hooked import made
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import made
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_everybody_has_their_own(world: World) -> None:
+def test_everybody_has_their_own(world: ServiceClients) -> None:
     """Nobody sees those of others, not even an administrator as their own."""
     ada, bob = world.user("ada"), world.user("bob")
     hook = made(ada, "/user/hooks")
@@ -15,7 +15,7 @@ def test_everybody_has_their_own(world: World) -> None:
     assert world.anonymous.get("/user/hooks").status_code == 401
 
 
-def test_it_is_told_of_what_the_user_owns(world: World) -> None:
+def test_it_is_told_of_what_the_user_owns(world: ServiceClients) -> None:
     """Also when somebody else did it; not of what they do elsewhere."""
     ada, bob = world.user("ada"), world.user("bob")
     hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues_only'])['id']}"
@@ -26,7 +26,7 @@ def test_it_is_told_of_what_the_user_owns(world: World) -> None:
     assert len(ada.get(f"{hook}/deliveries").json()) == 1
 
 
-def test_a_user_who_is_removed_leaves_no_hooks(world: World) -> None:
+def test_a_user_who_is_removed_leaves_no_hooks(world: ServiceClients) -> None:
     """They go with the account."""
     hook = made(world.user("ada"), "/user/hooks")
     assert world.admin.delete("/admin/users/ada").status_code == 204

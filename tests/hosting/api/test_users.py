@@ -1,9 +1,9 @@
 """Users, and what others may see of them."""
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 
-def test_what_only_the_user_and_administrators_see(world: World) -> None:
+def test_what_only_the_user_and_administrators_see(world: ServiceClients) -> None:
     """Others see no language, no log-in, no flags; strangers no address."""
     ada, eve = world.user("ada", language="de-DE"), world.user("eve")
     mine, hers = ada.get("/user").json(), eve.get("/users/ada").json()
@@ -15,7 +15,7 @@ def test_what_only_the_user_and_administrators_see(world: World) -> None:
     assert world.admin.get("/users/ada").json()["active"] is True
 
 
-def test_a_hidden_address_stays_hidden(world: World) -> None:
+def test_a_hidden_address_stays_hidden(world: ServiceClients) -> None:
     """From everybody but the user and administrators."""
     ada, eve = world.user("ada"), world.user("eve")
     assert ada.patch("/user/settings", json={"hide_email": True, "full_name": "Ada"}).json()["hide_email"] is True
@@ -24,7 +24,7 @@ def test_a_hidden_address_stays_hidden(world: World) -> None:
     assert ada.get("/user/settings").json()["full_name"] == "Ada"
 
 
-def test_limited_and_private_people(world: World) -> None:
+def test_limited_and_private_people(world: ServiceClients) -> None:
     """Limited ones are there for who is logged in, private ones for nobody else."""
     ada = world.user("ada", visibility="limited")
     world.account("bob", visibility="private")
@@ -34,7 +34,7 @@ def test_limited_and_private_people(world: World) -> None:
     assert world.admin.get("/users/bob").status_code == 200
 
 
-def test_people_are_searched_by_a_part_of_their_names(world: World) -> None:
+def test_people_are_searched_by_a_part_of_their_names(world: ServiceClients) -> None:
     """Login or full name; what stands for anything elsewhere stands for itself here."""
     world.account("ada", full_name="Ada Lovelace")
     world.account("bob")
@@ -44,7 +44,7 @@ def test_people_are_searched_by_a_part_of_their_names(world: World) -> None:
     assert world.anonymous.get("/users/search").headers["x-total-count"] == "3"
 
 
-def test_the_address_of_the_caller_is_their_primary_one(world: World) -> None:
+def test_the_address_of_the_caller_is_their_primary_one(world: ServiceClients) -> None:
     """An administrator who acts as somebody sees theirs."""
     world.user("ada")
     [email] = world.admin.get("/user/emails", params={"sudo": "ada"}).json()

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from holdfast.hosting.app import App
 from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.hosting.store.tables import hooks
-from tests.hosting.api.hooked import CONFIG, made
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api_clients import ServiceClients
 
 PATH = "/user/hooks"
 GITEA = {"type": "gitea", "config": CONFIG}
@@ -69,7 +69,7 @@ REFUSED: list[tuple[object, int, str]] = [
 
 @pytest.mark.parametrize(("body", "status", "message"), REFUSED)
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_hook_that_breaks_a_rule_is_refused(world: World, body: Any, status: int, message: str) -> None:
+def test_a_hook_that_breaks_a_rule_is_refused(world: ServiceClients, body: Any, status: int, message: str) -> None:
     """With the first thing that is wrong; nothing is made."""
     answer = world.admin.post(PATH, json=body)
     assert (answer.status_code, answer.json()["message"]) == (status, message)
@@ -94,7 +94,7 @@ def test_a_hook_that_breaks_a_rule_is_refused(world: World, body: Any, status: i
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_nothing_can_be_sent_to_is_refused(world: World, url: str, said: str) -> None:
+def test_an_address_nothing_can_be_sent_to_is_refused(world: ServiceClients, url: str, said: str) -> None:
     """When a hook is made, and when it is changed."""
     answer = world.admin.post(PATH, json=gitea(url=url))
     assert (answer.status_code, answer.json()["message"]) == (422, said)
@@ -112,7 +112,7 @@ def test_an_address_nothing_can_be_sent_to_is_refused(world: World, url: str, sa
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_is_kept_as_it_was_given(world: World, url: str) -> None:
+def test_an_address_is_kept_as_it_was_given(world: ServiceClients, url: str) -> None:
     """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
     hook = made(world.admin, PATH, config={**CONFIG, "url": url})
     assert hook["config"]["url"] == url  # type: ignore[index]
@@ -120,7 +120,7 @@ def test_an_address_is_kept_as_it_was_given(world: World, url: str) -> None:
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
-def test_every_kind_of_service_can_be_told(world: World, kind: str) -> None:
+def test_every_kind_of_service_can_be_told(world: ServiceClients, kind: str) -> None:
     """With nothing but an address."""
     assert made(world.admin, PATH, type=kind)["type"] == kind
 
@@ -143,7 +143,7 @@ def test_every_kind_of_service_can_be_told(world: World, kind: str) -> None:
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_change_that_breaks_a_rule_changes_nothing(
-    world: World, body: dict[str, object], status: int, message: str
+    world: ServiceClients, body: dict[str, object], status: int, message: str
 ) -> None:
     """All of it, or none."""
     hook = made(world.admin, PATH, type="slack", config=SLACK)
@@ -153,7 +153,9 @@ def test_a_change_that_breaks_a_rule_changes_nothing(
 
 
 @pytest.mark.parametrize("events", [["pushes"], ["nonsense", ""], ["pull_request_review_rejected"]])
-def test_unknown_events_alone_are_refused_with_those_that_are_known(world: World, events: list[str]) -> None:
+def test_unknown_events_alone_are_refused_with_those_that_are_known(
+    world: ServiceClients, events: list[str]
+) -> None:
     """When a hook is made, and when it is changed."""
     hook = made(world.admin, PATH)
     for answer in (
@@ -166,7 +168,7 @@ def test_unknown_events_alone_are_refused_with_those_that_are_known(world: World
         assert "Warning" not in answer.headers
 
 
-def test_unknown_events_beside_known_ones_are_dropped_and_named(world: World) -> None:
+def test_unknown_events_beside_known_ones_are_dropped_and_named(world: ServiceClients) -> None:
     """For hooks of every home: what is known takes effect, and a header says what did not."""
     assert world.admin.post("/orgs", json={"username": "band"}).status_code == 201
     assert world.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
@@ -183,7 +185,7 @@ def test_unknown_events_beside_known_ones_are_dropped_and_named(world: World) ->
             assert "Warning" not in world.admin.patch(one, json=fine).headers
 
 
-def test_no_name_of_an_event_breaks_out_of_the_warning(world: World) -> None:
+def test_no_name_of_an_event_breaks_out_of_the_warning(world: ServiceClients) -> None:
     """It stays one header of printable letters, however many names and whatever is in them."""
     names = ['"\r\nSet-Cookie: a=b', "\\", "\u202e", "é" * 4000, *(f"e{number}" for number in range(5000))]
     answer = world.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
@@ -197,7 +199,7 @@ def test_no_name_of_an_event_breaks_out_of_the_warning(world: World) -> None:
     assert len(warning) < 2000
 
 
-def events_of(world: World, number: Any) -> str:
+def events_of(world: ServiceClients, number: Any) -> str:
     """Return what a hook really listens to."""
     with world.database.read() as connection:
         kept: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
@@ -207,7 +209,9 @@ def events_of(world: World, number: Any) -> str:
 @pytest.mark.parametrize(
     "events", [["issues_only"], ["pull_request_only", "push"], ["issues"], ["issues_only", "issue_label"], ["*"]]
 )
-def test_a_hook_that_is_read_and_written_back_listens_to_the_same(world: World, events: list[str]) -> None:
+def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
+    world: ServiceClients, events: list[str]
+) -> None:
     """By PATCH, and by making another from what was read."""
     hook = made(world.admin, PATH, events=events)
     before = events_of(world, hook["id"])
@@ -217,7 +221,7 @@ def test_a_hook_that_is_read_and_written_back_listens_to_the_same(world: World, 
     assert events_of(world, copy["id"]) == before
 
 
-def test_events_are_answered_by_their_own_names(world: World) -> None:
+def test_events_are_answered_by_their_own_names(world: ServiceClients) -> None:
     """A group is listed as what is in it."""
     hook = made(world.admin, PATH, events=["Issues", "pull_request_only"])
     assert hook["events"] == [
@@ -231,7 +235,7 @@ class TestSecrets:
     """What a hook keeps to itself."""
 
     @pytest.fixture
-    def kept(self, world: World) -> "Kept":
+    def kept(self, world: ServiceClients) -> "Kept":
         """Look into the database with the key."""
         return Kept(world)
 
@@ -263,7 +267,7 @@ class TestSecrets:
 class Kept:
     """One hook, and what is really kept of it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ServiceClients) -> None:
         self.client: httpx.Client = world.admin
         self.database = world.database
         self.sealer = Sealer(world.service.settings.data / KEY_FILE)
@@ -286,7 +290,7 @@ class Kept:
         return self.sealer.open(row.secret), self.sealer.open(row.authorization)
 
 
-def test_a_key_that_cannot_be_used_is_no_secret(world: World) -> None:
+def test_a_key_that_cannot_be_used_is_no_secret(world: ServiceClients) -> None:
     """Nothing is kept unsealed; the log says what is wrong, not the answer."""
     path = App.open(world.service.settings).settings.data / KEY_FILE
     path.write_text("short")

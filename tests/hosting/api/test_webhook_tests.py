@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import select
 
 from holdfast.hosting.store.tables import deliveries, events
-from tests.hosting.api.hooked import made
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import made
+from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
+def ada(world: ServiceClients) -> httpx.Client:
     """Own an organization with two repositories that have commits and one that has none."""
     client = world.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
@@ -20,7 +20,7 @@ def ada(world: World) -> httpx.Client:
     return client
 
 
-def told(world: World) -> list[tuple[int, str, dict[str, str]]]:
+def told(world: ServiceClients) -> list[tuple[int, str, dict[str, str]]]:
     """Return which hooks are to be told of which repository, and what of it."""
     statement = select(deliveries.c.hook_id, events.c.repository_id, events.c.details, events.c.kind)
     with world.database.read() as connection:
@@ -29,7 +29,7 @@ def told(world: World) -> list[tuple[int, str, dict[str, str]]]:
     return [(row.hook_id, row.repository_id, msgspec.json.decode(row.details)) for row in rows]
 
 
-def test_only_the_hook_is_told_and_whatever_it_asked_for(world: World, ada: httpx.Client) -> None:
+def test_only_the_hook_is_told_and_whatever_it_asked_for(world: ServiceClients, ada: httpx.Client) -> None:
     """Neither its events nor its filter matter, and no other hook hears of it."""
     made(ada, "/orgs/guild/hooks", active=True)
     hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
@@ -41,7 +41,7 @@ def test_only_the_hook_is_told_and_whatever_it_asked_for(world: World, ada: http
     assert told(world) == [(hook, number, facts)]
 
 
-def test_a_ref_can_be_chosen(world: World, ada: httpx.Client) -> None:
+def test_a_ref_can_be_chosen(world: ServiceClients, ada: httpx.Client) -> None:
     """A branch, a tag, or a commit."""
     path = "/repos/guild/ship/hooks"
     hook = made(ada, path)["id"]
@@ -64,7 +64,7 @@ def test_an_empty_repository_has_nothing_to_tell(ada: httpx.Client) -> None:
     assert ada.post("/repos/guild/raft/hooks/999999/tests").json()["message"] == "not found"
 
 
-def test_a_repository_can_be_chosen_where_there_are_several(world: World, ada: httpx.Client) -> None:
+def test_a_repository_can_be_chosen_where_there_are_several(world: ServiceClients, ada: httpx.Client) -> None:
     """By its name; without one it is the last that was pushed to, which one without commits never is."""
     hook = made(ada, "/orgs/guild/hooks")["id"]
     path = f"/orgs/guild/hooks/{hook}/tests"
@@ -83,7 +83,7 @@ def test_a_repository_can_be_chosen_where_there_are_several(world: World, ada: h
         assert (answer.status_code, answer.json()["message"]) == (404, message)
 
 
-def test_repositories_of_others_cannot_be_chosen(world: World, ada: httpx.Client) -> None:
+def test_repositories_of_others_cannot_be_chosen(world: ServiceClients, ada: httpx.Client) -> None:
     """One's own hooks are tried with one's own repositories, and those of the service with any."""
     hook = made(ada, "/user/hooks")["id"]
     answer = ada.post(f"/user/hooks/{hook}/tests")

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 
 from holdfast.hosting.schemas.times import moment
 from holdfast.hosting.store.tables import deliveries, events, hooks
-from tests.hosting.api.hooked import CONFIG, OWNERS, made, tried, with_answer
-from tests.hosting.world import World
+from tests.hosting.api.hook_helpers import CONFIG, OWNERS, made, tried, with_answer
+from tests.hosting.api_clients import ServiceClients
 
 KEYS = [
     *("id", "uuid", "hook_id", "event", "status", "again_of", "tries", "next_try_at", "created_at", "ended_at"),
@@ -19,7 +19,7 @@ ORG = "/orgs/guild/hooks"
 
 
 @pytest.fixture
-def people(world: World) -> dict[str, httpx.Client]:
+def people(world: ServiceClients) -> dict[str, httpx.Client]:
     """Let somebody own an organization with a repository."""
     ada = world.user("ada")
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
@@ -35,7 +35,9 @@ def ada(people: dict[str, httpx.Client]) -> httpx.Client:
 
 
 @pytest.mark.parametrize("path", OWNERS)
-def test_a_hook_has_deliveries_whoever_owns_it(world: World, people: dict[str, httpx.Client], path: str) -> None:
+def test_a_hook_has_deliveries_whoever_owns_it(
+    world: ServiceClients, people: dict[str, httpx.Client], path: str
+) -> None:
     """Made, tried, listed, shown by number and by uuid, made again, cancelled, and started again."""
     client = people[OWNERS[path]]
     hook = f"{path}/{made(client, path, active=True)['id']}"
@@ -59,7 +61,7 @@ def test_a_hook_has_deliveries_whoever_owns_it(world: World, people: dict[str, h
         assert connection.execute(select(deliveries.c.id)).all() == []
 
 
-def test_a_delivery_shows_what_was_sent_and_what_came_back(world: World, ada: httpx.Client) -> None:
+def test_a_delivery_shows_what_was_sent_and_what_came_back(world: ServiceClients, ada: httpx.Client) -> None:
     """What authorizes it is masked, bytes that are no text are shown as well as can be."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
@@ -80,7 +82,7 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(world: World, ada: ht
     assert (one["next_try_at"], one["ended_at"]) == (None, "2023-11-14T22:13:20Z")
 
 
-def test_the_body_is_the_event_as_all_are_told_it(world: World, ada: httpx.Client) -> None:
+def test_the_body_is_the_event_as_all_are_told_it(world: ServiceClients, ada: httpx.Client) -> None:
     """Where a service gets no words of its own, what is sent is kept once."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
@@ -102,7 +104,7 @@ def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
     assert 'rel="next"' in answer.headers["link"]
 
 
-def test_deliveries_can_be_sifted(world: World, ada: httpx.Client) -> None:
+def test_deliveries_can_be_sifted(world: ServiceClients, ada: httpx.Client) -> None:
     """By what became of them, by the event, and by the time."""
     hook = made(ada, ORG, active=True, events=["push", "issues_only"])["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -169,7 +171,7 @@ def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
     assert ada.get(f"{ORG}/{second}/deliveries").json() == []
 
 
-def test_a_delivery_is_made_again_at_the_end(world: World, ada: httpx.Client) -> None:
+def test_a_delivery_is_made_again_at_the_end(world: ServiceClients, ada: httpx.Client) -> None:
     """As a new one with a name of its own, which says what it repeats."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -182,7 +184,7 @@ def test_a_delivery_is_made_again_at_the_end(world: World, ada: httpx.Client) ->
     assert old["status"] == "delivered"
 
 
-def test_a_time_is_made_again_in_order_each_event_once(world: World, ada: httpx.Client) -> None:
+def test_a_time_is_made_again_in_order_each_event_once(world: ServiceClients, ada: httpx.Client) -> None:
     """What waits anyway is not told twice, so asking twice does no harm."""
     hook = made(ada, ORG, active=True)["id"]
     numbers = tried(ada, ORG, hook, 4)
@@ -225,7 +227,7 @@ def test_a_time_must_be_said(ada: httpx.Client) -> None:
     assert (answer.status_code, answer.json()["message"]) == (422, "[Since]: Required")
 
 
-def test_only_what_waits_can_be_cancelled(world: World, ada: httpx.Client) -> None:
+def test_only_what_waits_can_be_cancelled(world: ServiceClients, ada: httpx.Client) -> None:
     """It says by whom; what has ended stays as it ended."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -239,7 +241,7 @@ def test_only_what_waits_can_be_cancelled(world: World, ada: httpx.Client) -> No
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 409
 
 
-def paused(world: World, hook: object, delivery: int) -> None:
+def paused(world: ServiceClients, hook: object, delivery: int) -> None:
     """Pause a hook whose first delivery has used up its tries, as whoever sends deliveries does."""
     with world.database.write() as connection:
         connection.execute(
@@ -250,7 +252,7 @@ def paused(world: World, hook: object, delivery: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["resume", "url", "inactive"])
-def test_a_pause_is_seen_and_ended(world: World, ada: httpx.Client, how: str) -> None:
+def test_a_pause_is_seen_and_ended(world: ServiceClients, ada: httpx.Client, how: str) -> None:
     """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)

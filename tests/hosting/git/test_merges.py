@@ -8,7 +8,7 @@ from holdfast.hosting.errors import GitTimedOut
 from holdfast.hosting.git import merges
 from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import open_repository
-from tests.hosting.client import Git
+from tests.hosting.git_client import Git
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.store import accounts, lfs, pending_ref_updates, repositories
-from tests.hosting.client import Git, address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: World, tmp_path: Path) -> Git:
+def work(world: ServiceClients, tmp_path: Path) -> Git:
     """Make a user with a private repository, and a working copy with one commit."""
     world.account("ada")
     world.account("eve")
@@ -31,13 +31,13 @@ def work(world: World, tmp_path: Path) -> Git:
     return git
 
 
-def events(world: World) -> list[str]:
+def events(world: ServiceClients) -> list[str]:
     """Return the kinds of what has happened, in order."""
     with world.database.read() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
 
 
-def test_the_first_push_fills_a_repository(world: World, work: Git, tmp_path: Path) -> None:
+def test_the_first_push_fills_a_repository(world: ServiceClients, work: Git, tmp_path: Path) -> None:
     """Its branch becomes the default, events are recorded, and a clone is the same."""
     work("push", "-q", "origin", "trunk")
     shown = world.anonymous.get("/repos/ada/notes", auth=("ada", PASSWORD)).json()
@@ -48,7 +48,7 @@ def test_the_first_push_fills_a_repository(world: World, work: Git, tmp_path: Pa
     assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
 
 
-def test_strangers_are_asked_who_they_are_and_others_find_nothing(world: World, work: Git) -> None:
+def test_strangers_are_asked_who_they_are_and_others_find_nothing(world: ServiceClients, work: Git) -> None:
     """A private repository and one that does not exist look the same."""
     work("push", "-q", "origin", "trunk")
     for name in ("ada/notes", "ada/nothing"):
@@ -61,7 +61,7 @@ def test_strangers_are_asked_who_they_are_and_others_find_nothing(world: World, 
 
 
 def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
-    world: World, work: Git, tmp_path: Path
+    world: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
     """With and without `.git`, shallow, without blobs, and in the old protocol."""
     work.commit("b.txt", "two\n")
@@ -76,7 +76,7 @@ def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
     assert "403" in refused.stderr
 
 
-def test_a_token_pushes_as_far_as_its_scopes_reach(world: World, work: Git) -> None:
+def test_a_token_pushes_as_far_as_its_scopes_reach(world: ServiceClients, work: Git) -> None:
     """Reading is not writing."""
     ada = repositories.find_repository(world.database, "ada", "notes").owner
     for scope, succeeds in (("read:repository", False), ("write:issue", False), ("write:repository", True)):
@@ -85,7 +85,7 @@ def test_a_token_pushes_as_far_as_its_scopes_reach(world: World, work: Git) -> N
         assert (pushed.returncode == 0) is succeeds, pushed.stderr
 
 
-def test_an_archived_repository_is_read_and_not_written(world: World, work: Git) -> None:
+def test_an_archived_repository_is_read_and_not_written(world: ServiceClients, work: Git) -> None:
     """The refusal says why."""
     work("push", "-q", "origin", "trunk")
     world.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
@@ -94,7 +94,7 @@ def test_an_archived_repository_is_read_and_not_written(world: World, work: Git)
     assert "403" in work.try_to("push", "origin", "trunk").stderr
 
 
-def test_rules_are_asked_before_a_branch_moves(world: World, work: Git) -> None:
+def test_rules_are_asked_before_a_branch_moves(world: ServiceClients, work: Git) -> None:
     """Force, deletion, protected files and people who are not listed are refused; nothing is half-done."""
     first = work("rev-parse", "HEAD")
     work("push", "-q", "origin", "trunk")
@@ -121,7 +121,7 @@ def test_rules_are_asked_before_a_branch_moves(world: World, work: Git) -> None:
     assert "Not allowed to push to protected branch trunk" in work.try_to("push", "origin", "trunk").stderr
 
 
-def test_the_default_branch_is_not_deleted(world: World, work: Git) -> None:
+def test_the_default_branch_is_not_deleted(world: ServiceClients, work: Git) -> None:
     """Others are, and so are tags; each is recorded."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     work("tag", "v1")
@@ -132,7 +132,7 @@ def test_the_default_branch_is_not_deleted(world: World, work: Git) -> None:
     assert sorted(events(world)) == sorted(expected)
 
 
-def test_a_renamed_repository_is_found_by_its_old_name(world: World, work: Git) -> None:
+def test_a_renamed_repository_is_found_by_its_old_name(world: ServiceClients, work: Git) -> None:
     """Working copies go on working."""
     work("push", "-q", "origin", "trunk")
     world.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
@@ -140,7 +140,9 @@ def test_a_renamed_repository_is_found_by_its_old_name(world: World, work: Git) 
     work("push", "-q", "origin", "trunk")
 
 
-def test_a_repository_is_found_by_the_old_names_of_its_owner(world: World, work: Git, tmp_path: Path) -> None:
+def test_a_repository_is_found_by_the_old_names_of_its_owner(
+    world: ServiceClients, work: Git, tmp_path: Path
+) -> None:
     """After several renames, and together with a rename of its own; clones, pushes and LFS go on."""
     work("push", "-q", "origin", "trunk")
     for old, new in (("ada", "countess"), ("countess", "lovelace")):
@@ -183,7 +185,7 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(world: World, work:
     ],
 )
 def test_what_is_no_request_of_git_is_refused(
-    world: World, work: Git, method: str, path: str, status: int
+    world: ServiceClients, work: Git, method: str, path: str, status: int
 ) -> None:
     """In plain text, without starting git."""
     with world.service.client() as client:
@@ -196,7 +198,7 @@ EMPTY = b"PACK\0\0\0\2\0\0\0\0"
 EMPTY_PACK = EMPTY + hashlib.sha1(EMPTY).digest()
 
 
-def push_raw(world: World, *commands: str, pack: bytes = b"") -> bytes:
+def push_raw(world: ServiceClients, *commands: str, pack: bytes = b"") -> bytes:
     """Push commands that no git would send, and return the answer."""
     lines = [f"{command}\0report-status" if at == 0 else command for at, command in enumerate(commands)]
     body = b"".join(b"%04x" % (len(line) + 4) + line.encode() for line in lines) + b"0000" + pack
@@ -209,7 +211,7 @@ def push_raw(world: World, *commands: str, pack: bytes = b"") -> bytes:
     return answer.content
 
 
-def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
+def test_what_does_not_move_is_no_event(world: ServiceClients, work: Git) -> None:
     """Deleting what is not there, alone or beside what is; and nothing stays announced for recovery to find."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     before = events(world)
@@ -227,7 +229,7 @@ def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
     assert events(world) == [*before, "delete"]
 
 
-def test_a_damaged_pack_is_refused_and_leaves_nothing(world: World, work: Git) -> None:
+def test_a_damaged_pack_is_refused_and_leaves_nothing(world: ServiceClients, work: Git) -> None:
     """The refs stay, and the next push works."""
     command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
@@ -247,7 +249,7 @@ def pointer(oid: str, size: int = 12) -> str:
     return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
 
 
-def test_a_push_whose_large_files_are_not_here_is_refused(world: World, work: Git) -> None:
+def test_a_push_whose_large_files_are_not_here_is_refused(world: ServiceClients, work: Git) -> None:
     """It names the files and the command that helps, few or many; with the objects it goes through."""
     work("push", "-q", "origin", "trunk")
     work.commit("film.bin", pointer("a" * 64))
@@ -267,7 +269,7 @@ def test_a_push_whose_large_files_are_not_here_is_refused(world: World, work: Gi
     work("push", "-q", "origin", "trunk")
 
 
-def test_what_only_looks_like_a_large_file_is_pushed(world: World, work: Git) -> None:
+def test_what_only_looks_like_a_large_file_is_pushed(world: ServiceClients, work: Git) -> None:
     """A text about pointers, an empty large file, and what the repository has already."""
     work.commit("docs.txt", "about:\n" + pointer("b" * 64))
     work.commit("empty.bin", pointer("c" * 64, 0))

@@ -16,9 +16,9 @@ from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import run_service
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.lfs.bucket import Bucket, serve_bucket
-from tests.hosting.world import PASSWORD, World
-from tests.plain import PLAIN
+from tests.tls import PLAIN
 
 ACCEPT = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
 CONTENT = b"a large file, in a manner of speaking" * 1000
@@ -26,7 +26,7 @@ OID = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
-def lfs(world: World) -> httpx.Client:
+def lfs(world: ServiceClients) -> httpx.Client:
     """Make a private repository, and a client of its owner's below its LFS address."""
     world.account("ada")
     world.account("eve")
@@ -74,7 +74,7 @@ def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None
     assert answer["error"]["code"] == 404
 
 
-def test_who_knows_only_a_name_does_not_get_the_bytes(world: World, lfs: httpx.Client) -> None:
+def test_who_knows_only_a_name_does_not_get_the_bytes(world: ServiceClients, lfs: httpx.Client) -> None:
     """An object of one repository is not there for another, and a private one for nobody else."""
     upload(lfs)
     world.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
@@ -90,7 +90,7 @@ def test_who_knows_only_a_name_does_not_get_the_bytes(world: World, lfs: httpx.C
 
 
 @pytest.mark.parametrize("operation", ["upload", "\\u0075pload"])
-def test_readers_cannot_ask_to_write(world: World, lfs: httpx.Client, operation: str) -> None:
+def test_readers_cannot_ask_to_write(world: ServiceClients, lfs: httpx.Client, operation: str) -> None:
     """However they spell it."""
     world.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
     eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
@@ -126,7 +126,9 @@ def test_objects_that_cannot_be_are_told_one_by_one(lfs: httpx.Client) -> None:
     assert [answer.get("error", {}).get("code") for answer in answers] == [422, 422, 422, None]
 
 
-def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(world: World, lfs: httpx.Client) -> None:
+def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
+    world: ServiceClients, lfs: httpx.Client
+) -> None:
     """Others see whose it is."""
     world.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
     eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
@@ -144,7 +146,7 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(world: World, 
     assert lfs.post("/locks", json={"path": "../x"}).status_code == 400
 
 
-def test_locks_are_verified_by_who_may_push(world: World, lfs: httpx.Client) -> None:
+def test_locks_are_verified_by_who_may_push(world: ServiceClients, lfs: httpx.Client) -> None:
     """It is what a client asks before a push; a reader may list locks, and is told that verifying takes more."""
     lfs.post("/locks", json={"path": "a/film.mp4"})
     reader = {"permission": "read"}

@@ -10,10 +10,10 @@ import pytest
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
-def test_a_wrong_credential_is_refused_even_where_none_is_needed(world: World) -> None:
+def test_a_wrong_credential_is_refused_even_where_none_is_needed(world: ServiceClients) -> None:
     """An unreadable header counts as none."""
     for headers in (
         {"Authorization": "token " + "0" * 40},
@@ -26,7 +26,7 @@ def test_a_wrong_credential_is_refused_even_where_none_is_needed(world: World) -
         assert world.anonymous.get("/version", headers={"Authorization": header}).status_code == 200
 
 
-def test_guessing_a_password_is_slow_for_whoever_guesses(world: World) -> None:
+def test_guessing_a_password_is_slow_for_whoever_guesses(world: ServiceClients) -> None:
     """After ten wrong ones even the right one waits; others are not held up."""
     world.account("ada")
     world.account("bob")
@@ -38,7 +38,7 @@ def test_guessing_a_password_is_slow_for_whoever_guesses(world: World) -> None:
     assert world.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 200
 
 
-def test_a_new_password_counts_at_once(world: World) -> None:
+def test_a_new_password_counts_at_once(world: ServiceClients) -> None:
     """A password that was right is remembered for a moment, but not beyond its change."""
     world.account("ada")
     assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
@@ -55,7 +55,9 @@ def test_a_new_password_counts_at_once(world: World) -> None:
         ({"must_change_password": True}, "change your password"),
     ],
 )
-def test_an_account_that_may_not_be_used_is_told_why(world: World, columns: dict[str, bool], word: str) -> None:
+def test_an_account_that_may_not_be_used_is_told_why(
+    world: ServiceClients, columns: dict[str, bool], word: str
+) -> None:
     """Without an address, as these errors have none."""
     refused = world.user("ada", **columns).get("/user")
     assert refused.status_code == 403
@@ -63,7 +65,7 @@ def test_an_account_that_may_not_be_used_is_told_why(world: World, columns: dict
     assert word in refused.json()["message"]
 
 
-def test_administrators_may_act_as_others(world: World) -> None:
+def test_administrators_may_act_as_others(world: ServiceClients) -> None:
     """By header or query; nobody else may, and nobody unknown can be acted as."""
     ada = world.user("ada")
     assert world.admin.get("/user", headers={"Sudo": "ADA"}).json()["login"] == "ada"
@@ -73,7 +75,7 @@ def test_administrators_may_act_as_others(world: World) -> None:
     assert world.admin.get("/user", headers={"Sudo": "nobody"}).status_code == 404
 
 
-def test_the_cookie_of_the_website_counts_for_its_own_pages_only(world: World) -> None:
+def test_the_cookie_of_the_website_counts_for_its_own_pages_only(world: ServiceClients) -> None:
     """A script of another site is nobody."""
     with world.service.logged_in() as browser:
         assert browser.get("/api/v1/user").json()["login"] == "admin"
@@ -82,7 +84,7 @@ def test_the_cookie_of_the_website_counts_for_its_own_pages_only(world: World) -
         assert browser.get("/api/v1/user", headers={"Origin": "https://evil.example"}).status_code == 401
 
 
-def test_a_password_reaches_everything(world: World) -> None:
+def test_a_password_reaches_everything(world: ServiceClients) -> None:
     """It has no scopes."""
     assert world.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
 
@@ -91,7 +93,7 @@ NAMES = ["ada", "bob", "x", "", "oauth2", "x-access-token", "nobody at all", "0"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_token_is_a_password_under_any_name(world: World, name: str) -> None:
+def test_a_token_is_a_password_under_any_name(world: ServiceClients, name: str) -> None:
     """CI systems send a name of their own; the token alone says who it is."""
     world.user("bob")
     token = token_of(world.user("ada"))
@@ -99,14 +101,14 @@ def test_a_token_is_a_password_under_any_name(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("password", ["", "x-oauth-basic"])
-def test_a_token_is_a_name_without_a_password(world: World, password: str) -> None:
+def test_a_token_is_a_name_without_a_password(world: ServiceClients, password: str) -> None:
     """With the password GitHub's clients send, or with none; another one is a wrong password."""
     token = token_of(world.user("ada"))
     assert world.anonymous.get("/user", auth=(token, password)).json()["login"] == "ada"
     assert world.anonymous.get("/user", auth=(token, "x")).status_code == 401
 
 
-def test_a_token_under_another_name_reaches_no_further_than_its_scopes(world: World) -> None:
+def test_a_token_under_another_name_reaches_no_further_than_its_scopes(world: ServiceClients) -> None:
     """Nor does it count as the password of the name."""
     bob = world.account("bob")
     token = token_of(world.holding(bob, "read:user"))
@@ -115,7 +117,7 @@ def test_a_token_under_another_name_reaches_no_further_than_its_scopes(world: Wo
     assert world.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
 
 
-def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(world: World) -> None:
+def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(world: ServiceClients) -> None:
     """Nor does a token under somebody's name clear what was guessed there."""
     world.account("bob")
     token = token_of(world.user("ada"))
@@ -125,7 +127,7 @@ def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(world: Wo
     assert world.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 429
 
 
-def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(world: World) -> None:
+def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(world: ServiceClients) -> None:
     """It may be somebody's password."""
     accounts.create_user(world.database, "ada", Secret("ab" * 20))
     assert world.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
@@ -134,7 +136,7 @@ def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(world: Wor
     assert world.anonymous.get("/user", auth=("ada", "cd" * 20)).status_code == 429
 
 
-def test_a_revoked_token_of_a_program_locks_nobody_out(world: World) -> None:
+def test_a_revoked_token_of_a_program_locks_nobody_out(world: ServiceClients) -> None:
     """A build that goes on trying it does not keep the people behind the same address from logging in."""
     world.account("ada")
     for number in range(120):
@@ -149,7 +151,7 @@ def token_of(client: httpx.Client) -> str:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/user", "/admin/none.git/info/refs?service=git-upload-pack", "/login"])
-def test_guesses_at_once_are_limited_as_those_in_turn_are(world: World, path: str) -> None:
+def test_guesses_at_once_are_limited_as_those_in_turn_are(world: ServiceClients, path: str) -> None:
     """Ten wrong passwords are told so, and no more, over the API, git and the website."""
     limit = world.service.settings.login_failures
 
@@ -176,7 +178,7 @@ def test_guesses_at_once_are_limited_as_those_in_turn_are(world: World, path: st
     ],
 )
 def test_passwords_are_hashed_in_threads_of_their_own(
-    world: World, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
+    world: ServiceClients, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
 ) -> None:
     """Never on the event loop, where everybody would wait, whatever the password looks like."""
     asked: list[str] = []
@@ -195,7 +197,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
     assert len(asked) == (status == 401)
 
 
-def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: World) -> None:
+def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: ServiceClients) -> None:
     """The answer says when to try again, and nobody else waits: pages and tokens are answered meanwhile."""
     started, leave = threading.Semaphore(0), threading.Event()
 
@@ -225,7 +227,7 @@ def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: World) -> N
         assert {answer.result().status_code for answer in pending} == {401, 503}
 
 
-def test_wrong_tokens_are_limited_by_address(world: World) -> None:
+def test_wrong_tokens_are_limited_by_address(world: ServiceClients) -> None:
     """Apart from passwords, so that a program with a revoked token locks nobody out."""
     limit = world.service.settings.login_failures * 10
     with world.service.client() as client:

@@ -25,7 +25,7 @@ from holdfast.hosting.store import database as databases
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store import repositories as rows
 from tests.conftest import wait_for
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 LFS = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
@@ -82,7 +82,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
 
 
 @pytest.fixture
-def boats(connections: Connections, world: World) -> httpx.Client:
+def boats(connections: Connections, world: ServiceClients) -> httpx.Client:
     """Make a repository with a commit and an issue, and return its owner's client."""
     del connections  # before the service starts
     ada = world.user("ada")
@@ -114,7 +114,7 @@ def refused(answer: httpx.Response, status: int) -> None:
 
 
 def test_a_locked_database_is_unavailable(
-    connections: Connections, boats: httpx.Client, world: World, logged: io.StringIO
+    connections: Connections, boats: httpx.Client, world: ServiceClients, logged: io.StringIO
 ) -> None:
     """Whoever writes is told to come again; whoever reads is answered."""
     other = sqlite3.connect(world.service.settings.data / "holdfast.sqlite3", isolation_level=None)
@@ -163,7 +163,7 @@ def small_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, world: World, tmp_path: Path) -> None:
+def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, world: ServiceClients, tmp_path: Path) -> None:
     """Commits, uploads and pushes fail in words, leave nothing behind, and succeed once there is space."""
     oid = hashlib.sha256(LARGE).hexdigest()
     lfs = world.open("/ada/boats.git/info/lfs", "ada", **LFS)
@@ -213,7 +213,7 @@ def test_a_disk_that_refuses_to_be_written(
         assert "/srv" not in answer.text
 
 
-def delete_now(world: World) -> None:
+def delete_now(world: ServiceClients) -> None:
     """Delete the repository, as somebody else does at this very moment."""
     kept = repositories.find_repository(world.database, "ada", "boats")
     with world.database.write() as connection:
@@ -242,7 +242,7 @@ def delete_now(world: World) -> None:
 )
 def test_a_repository_that_is_deleted_under_a_request(
     boats: httpx.Client,
-    world: World,
+    world: ServiceClients,
     monkeypatch: pytest.MonkeyPatch,
     logged: io.StringIO,
     request_line: tuple[str, str, dict[str, object] | None],
@@ -267,7 +267,7 @@ def test_a_repository_that_is_deleted_under_a_request(
 
 @pytest.mark.parametrize("wanted", ["git-upload-pack", "git-receive-pack"])
 def test_a_repository_that_is_deleted_under_a_clone_or_push(
-    boats: httpx.Client, world: World, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
+    boats: httpx.Client, world: ServiceClients, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
 ) -> None:
     """It is not there, and that is no failure."""
     del boats
@@ -285,7 +285,7 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
     assert " at=" not in logged.getvalue()
 
 
-def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: World) -> None:
+def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: ServiceClients) -> None:
     """Nothing is said not to be there only because the folder of all is not."""
     data = world.service.settings.data
     aside = data.with_name("aside")
@@ -303,7 +303,7 @@ def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: W
 
 
 def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
-    boats: httpx.Client, world: World, logged: io.StringIO
+    boats: httpx.Client, world: ServiceClients, logged: io.StringIO
 ) -> None:
     """The log has a line about the request, and none about an error."""
     del boats

@@ -2,8 +2,8 @@
 
 import httpx
 
-from tests.hosting.places import opened
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import opened
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -23,7 +23,7 @@ KEYS = [
 ]
 
 
-def test_a_comment_has_every_key_in_order(world: World, ada: httpx.Client) -> None:
+def test_a_comment_has_every_key_in_order(world: ServiceClients, ada: httpx.Client) -> None:
     """It leads to the issue, or to the pull request."""
     opened(ada)
     ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})

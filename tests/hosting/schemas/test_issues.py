@@ -3,8 +3,8 @@
 import httpx
 
 from holdfast.hosting.store.tables import users
-from tests.hosting.places import opened
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import opened
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -43,7 +43,7 @@ KEYS = [
 ]
 
 
-def test_an_issue_has_every_key_in_order(world: World, ada: httpx.Client) -> None:
+def test_an_issue_has_every_key_in_order(world: ServiceClients, ada: httpx.Client) -> None:
     """Empty lists and nulls are what clients expect of them."""
     made = opened(ada, body="Below the waterline.")
     assert list(made) == KEYS
@@ -60,7 +60,7 @@ def test_an_issue_has_every_key_in_order(world: World, ada: httpx.Client) -> Non
 ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0001-01-01T00:00:00Z"}
 
 
-def test_the_words_of_somebody_who_is_gone_stay(world: World, ada: httpx.Client) -> None:
+def test_the_words_of_somebody_who_is_gone_stay(world: ServiceClients, ada: httpx.Client) -> None:
     """A ghost has written them."""
     bob = world.account("bob")
     opened(world.holding(bob))

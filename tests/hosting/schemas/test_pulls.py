@@ -3,13 +3,13 @@
 import httpx
 
 from holdfast.hosting.store import repositories
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 PULLS = "/repos/ada/ship/pulls"
 NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
-def test_a_pull_request_is_an_issue_too(world: World, ada: httpx.Client) -> None:
+def test_a_pull_request_is_an_issue_too(world: ServiceClients, ada: httpx.Client) -> None:
     """It shares the numbers of issues, and is counted apart."""
     ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
     made = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})

@@ -8,7 +8,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.places import READ, WRITE, let_in, make_people, make_repository
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, make_repository
 
 __all__ = ["Caller", "Scenario", "accessed", "make_scenario"]
 

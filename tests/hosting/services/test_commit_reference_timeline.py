@@ -16,10 +16,10 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, NewIssue
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.client import Git, address
-from tests.hosting.places import READ, WRITE, let_in, make_people, told
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, told
 from tests.hosting.services.test_commit_references import ada, is_closed, open_issues, say, ship
-from tests.hosting.world import PASSWORD, World
 
 __all__ = ["ada", "ship"]
 
@@ -146,7 +146,7 @@ def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_push_shows_on_the_timeline(world: World, tmp_path: Path) -> None:
+def test_a_push_shows_on_the_timeline(world: ServiceClients, tmp_path: Path) -> None:
     """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
     world.account("ada")
     client = world.open("/api/v1", "ada")

@@ -24,11 +24,11 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
-from tests.hosting.client import Git, address
-from tests.hosting.places import READ, WRITE, let_in, make_people, told
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, told
 from tests.hosting.webhooks.outboxes import Outbox, sending
 from tests.hosting.webhooks.receivers import receiving
-from tests.hosting.world import PASSWORD, World
 
 CLOCK = 1_700_000_000
 
@@ -284,7 +284,7 @@ def test_what_a_crash_left_is_closed_once(
 
 
 @pytest.fixture
-def work(world: World, tmp_path: Path) -> Git:
+def work(world: ServiceClients, tmp_path: Path) -> Git:
     """Make a working copy of a repository of Ada's with three issues."""
     world.account("ada")
     client = world.open("/api/v1", "ada")
@@ -297,19 +297,19 @@ def work(world: World, tmp_path: Path) -> Git:
     return git
 
 
-def closed(world: World) -> list[int]:
+def closed(world: ServiceClients) -> list[int]:
     """Return the numbers of Ada's closed issues."""
     found = world.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
     return sorted(one["number"] for one in found.json())
 
 
-def closing(world: World) -> list[tuple[int, str]]:
+def closing(world: ServiceClients) -> list[tuple[int, str]]:
     """Return which issues were told to be closed, by which commits."""
     facts = [facts for kind, facts in told(world.database) if kind == "issues" and facts["action"] == "closed"]
     return [(one["number"], one["commit_id"]) for one in facts]
 
 
-def test_a_push_closes_what_its_commits_say(world: World, work: Git) -> None:
+def test_a_push_closes_what_its_commits_say(world: ServiceClients, work: Git) -> None:
     """Merged branches count once they are merged, and what is pushed again by force closes nothing twice."""
     work("checkout", "-q", "-b", "topic")
     topic = work.commit("b.txt", "b\n", "Fixes #1")
@@ -327,7 +327,7 @@ def test_a_push_closes_what_its_commits_say(world: World, work: Git) -> None:
     assert closing(world)[2:] == [(3, amended)]
 
 
-def test_a_long_push_is_heard_and_the_last_word_counts(world: World, work: Git) -> None:
+def test_a_long_push_is_heard_and_the_last_word_counts(world: ServiceClients, work: Git) -> None:
     """Commit for commit, oldest first."""
     tree = work("rev-parse", "HEAD^{tree}")
     at = work("rev-parse", "HEAD")
@@ -344,7 +344,7 @@ def test_a_long_push_is_heard_and_the_last_word_counts(world: World, work: Git) 
     assert [number for number, _ in closing(world)] == [1, 3]
 
 
-def test_everything_that_commits_through_the_api_closes(world: World, work: Git) -> None:
+def test_everything_that_commits_through_the_api_closes(world: ServiceClients, work: Git) -> None:
     """A file that is written, a branch that is moved; the timeline names the commit."""
     del work
     client = world.open("/api/v1", "ada")

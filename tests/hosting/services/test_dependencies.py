@@ -23,7 +23,7 @@ from holdfast.hosting.services.dependencies import IssueReference
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.visible_issues import Reader, blockers_of
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 from tests.hosting.services.scenario import Caller, Scenario, make_scenario
 
 CHANGES: list[Callable[[Caller, Issue], object]] = [

@@ -48,7 +48,7 @@ from holdfast.hosting.store.tables import lfs_links, ref_updates
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import wait_for
-from tests.hosting.places import told
+from tests.hosting.repository_helpers import told
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 

@@ -17,7 +17,7 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.services import labels
 from holdfast.hosting.services.labels import LabelEdit, NewLabel
 from holdfast.hosting.store.labels import labels_of
-from tests.hosting.places import make_organization
+from tests.hosting.repository_helpers import make_organization
 from tests.hosting.services.scenario import Scenario, make_scenario
 
 BUG = NewLabel(name=" bug ", color="#F00")

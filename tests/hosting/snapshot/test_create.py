@@ -28,7 +28,7 @@ from holdfast.hosting.store.repositories import find_repository
 from holdfast.hosting.store.tables import issues, repositories
 from holdfast.settings import Settings
 from tests.conftest import Service, wait_for
-from tests.plain import PLAIN
+from tests.tls import PLAIN
 
 
 def git(folder: Path, *words: str) -> str:

@@ -4,7 +4,7 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.store import assignees
 from holdfast.hosting.store.accounts import all_users, find_user
 from holdfast.hosting.store.database import Database
-from tests.hosting.places import decided, every_role, make_people, make_repository
+from tests.hosting.repository_helpers import decided, every_role, make_people, make_repository
 
 
 def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:

@@ -7,7 +7,7 @@ from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.places import make_repository, told
+from tests.hosting.repository_helpers import make_repository, told
 
 
 def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account) -> None:

@@ -17,8 +17,8 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Issue, IssueChanges, find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events as event_table
-from tests.hosting.linked import edges, open_many, relate
-from tests.hosting.places import make_people, make_repository, told
+from tests.hosting.dependency_helpers import edges, open_many, relate
+from tests.hosting.repository_helpers import make_people, make_repository, told
 
 COUNT = 5
 CLOSED, OPEN = IssueChanges(is_closed=True), IssueChanges(is_closed=False)

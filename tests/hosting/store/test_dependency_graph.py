@@ -9,8 +9,8 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import edges_around, find_cycle, steps
 from tests.examples import examples
-from tests.hosting.linked import open_many, relate
-from tests.hosting.places import make_repository
+from tests.hosting.dependency_helpers import open_many, relate
+from tests.hosting.repository_helpers import make_repository
 
 NODES = 7
 counter = itertools.count()

@@ -38,7 +38,7 @@ from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import note_changes, note_rename
 from holdfast.hosting.webhooks.payloads import payload_of
-from tests.hosting.places import make_people
+from tests.hosting.repository_helpers import make_people
 from tests.hosting.webhooks.telling import add_hook, recorded
 
 

@@ -4,7 +4,7 @@ from holdfast.hosting.store import comments, issue_labels, issues, labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.places import make_repository, told
+from tests.hosting.repository_helpers import make_repository, told
 
 
 def test_labels_that_are_there_already_change_nothing(database: Database, ada: Account) -> None:

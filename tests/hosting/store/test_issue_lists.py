@@ -6,7 +6,7 @@ from holdfast.hosting import access
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.accounts import all_users
 from holdfast.hosting.store.database import Database
-from tests.hosting.places import decided, every_role
+from tests.hosting.repository_helpers import decided, every_role
 
 
 def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:

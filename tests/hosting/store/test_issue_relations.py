@@ -7,7 +7,7 @@ from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 
 
 def test_a_long_page_of_issues_takes_as_many_queries_as_a_short_one(database: Database) -> None:

@@ -7,7 +7,7 @@ from holdfast.hosting.store import comments, issues, labels, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
-from tests.hosting.places import make_repository, told
+from tests.hosting.repository_helpers import make_repository, told
 
 
 def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) -> None:

@@ -17,7 +17,7 @@ from holdfast.hosting.store.tables import comments as comment_table
 from holdfast.hosting.store.tables import issue_assignees, issue_labels, users
 from holdfast.hosting.store.tables import issues as issue_table
 from tests.examples import examples
-from tests.hosting.places import make_repository, told
+from tests.hosting.repository_helpers import make_repository, told
 
 ACTIONS = ("open", "pull", "close", "reopen", "comment", "uncomment", "label", "milestone", "delete", "edit")
 

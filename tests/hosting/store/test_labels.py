@@ -8,7 +8,7 @@ from holdfast.hosting.errors import ColorRefused
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.labels import Label, add_label, check_color, labels_usable, one_per_scope
-from tests.hosting.places import make_organization, make_repository
+from tests.hosting.repository_helpers import make_organization, make_repository
 
 NAMES = st.sampled_from(["a", "s/a", "s/b", "s/t/a", "s/t/b", "/a", "s/", "t/a"])
 

@@ -16,7 +16,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 
 
 def test_migrating_twice_changes_nothing_the_second_time(empty_database: Database) -> None:

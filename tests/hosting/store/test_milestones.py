@@ -6,7 +6,7 @@ from holdfast.hosting.errors import InvalidReference, NoSuchMilestone
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 
 
 def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repository_events import note_changes, note_deletion
-from tests.hosting.places import make_people, make_repository, told
+from tests.hosting.repository_helpers import make_people, make_repository, told
 
 
 def actions(database: Database) -> list[tuple[str, Any]]:

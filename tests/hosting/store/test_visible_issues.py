@@ -6,8 +6,8 @@ from holdfast.hosting.store.accounts import all_users
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_lists import Filter, list_issues
 from holdfast.hosting.store.visible_issues import Reader
-from tests.hosting.linked import relate
-from tests.hosting.places import decided, every_role
+from tests.hosting.dependency_helpers import relate
+from tests.hosting.repository_helpers import decided, every_role
 
 
 def test_everybody_may_read_what_access_lets_them(database: Database) -> None:

@@ -15,7 +15,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
-from tests.hosting.places import make_people
+from tests.hosting.repository_helpers import make_people
 from tests.hosting.webhooks.outboxes import Outbox
 from tests.hosting.webhooks.receivers import Receiver, receiving
 

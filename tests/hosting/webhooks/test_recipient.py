@@ -8,7 +8,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.schemas.users import user
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.webhooks.recipient import Receiver
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 
 
 def test_addresses_are_those_of_the_settings(app: App) -> None:

@@ -3,12 +3,14 @@
 import pytest
 
 from holdfast.hosting.store.tables import deliveries, hooks
-from tests.hosting.api.hooked import made, tried
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.api.hook_helpers import made, tried
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
-def test_health_says_what_is_well_and_what_is_not(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_says_what_is_well_and_what_is_not(
+    guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The checks of `/readyz`, versions, room and counts."""
     admin = guild.visit("admin")
     with counting_queries(guild.world.database, monkeypatch) as asked:
@@ -24,7 +26,7 @@ def test_health_says_what_is_well_and_what_is_not(guild: Guild, monkeypatch: pyt
     assert "Unhealthy: Tables of the database." in text
 
 
-def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: Guild) -> None:
+def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: OrganizationFixture) -> None:
     """From the health page to the hook, and from there to its deliveries that failed."""
     admin = guild.visit("admin")
     path = "/repos/guild/ship/hooks"
@@ -45,7 +47,7 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
     assert guild.visit("ada").get(address).status_code == 200
 
 
-def test_the_queue_shows_what_waits_and_why(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """With links to the pages of hooks an administrator may look after; of somebody's own there are none."""
     admin = guild.visit("admin")
     assert "Everything has been sent, nothing failed lately" in admin.get("/-/admin/deliveries").text
@@ -70,7 +72,7 @@ def test_the_queue_shows_what_waits_and_why(guild: Guild, monkeypatch: pytest.Mo
     assert "webhook of ada" in text
 
 
-def test_settings_are_shown_without_secrets(guild: Guild) -> None:
+def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
     """And organizations of every kind are found."""
     admin = guild.visit("admin")
     text = admin.get("/-/admin/settings").text
@@ -84,7 +86,7 @@ def test_settings_are_shown_without_secrets(guild: Guild) -> None:
     assert "None is called that" in admin.get("/-/admin/organizations?q=zzz").text
 
 
-def test_nobody_else_sees_any_of_it(guild: Guild) -> None:
+def test_nobody_else_sees_any_of_it(guild: OrganizationFixture) -> None:
     """Whoever is not logged in may do so first."""
     for path in ("/-/admin", "/-/admin/deliveries", "/-/admin/organizations", "/-/admin/settings"):
         assert guild.visit("ada").get(path).status_code == 403

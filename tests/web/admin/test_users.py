@@ -6,14 +6,14 @@ import pytest
 
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/-/admin/users"
 NEW = {"username": "fay", "email": "fay@example.org", "full_name": EVIL, "must_change_password": "on"}
 
 
-def test_accounts_are_found_and_made(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A password that was invented is shown once, and works until it is changed."""
     admin = guild.visit("admin")
     made = admin.post(f"{PAGE}/new", data=NEW)
@@ -44,7 +44,7 @@ def test_accounts_are_found_and_made(guild: Guild, monkeypatch: pytest.MonkeyPat
         assert 'role="alert"' in answer.text
 
 
-def test_accounts_are_changed_closed_and_given_passwords(guild: Guild) -> None:
+def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixture) -> None:
     """Whoever is closed out or given a password is logged out."""
     admin, eve = guild.visit("admin"), guild.visit("eve")
     form = {"full_name": "Eve", "email": "eve@example.org", "active": "on", "prohibit_login": "on"}
@@ -64,7 +64,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: Guild) -> None:
     assert "last administrator" in last.text
 
 
-def test_accounts_are_renamed_and_deleted(guild: Guild) -> None:
+def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
     """By typing the name; whoever owns something stays unless that goes too."""
     admin = guild.visit("admin")
     assert admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "no"}).status_code == 422
@@ -80,7 +80,7 @@ def test_accounts_are_renamed_and_deleted(guild: Guild) -> None:
     assert admin.post(f"{PAGE}/admin/delete", data={"confirm": "admin"}).status_code == 422
 
 
-def test_nobody_else_looks_after_people(guild: Guild) -> None:
+def test_nobody_else_looks_after_people(guild: OrganizationFixture) -> None:
     """Whoever is not logged in may do so first."""
     for path in (PAGE, f"{PAGE}/new", f"{PAGE}/eve"):
         assert guild.statuses(path) == {

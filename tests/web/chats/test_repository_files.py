@@ -29,8 +29,8 @@ from holdfast.web.code.location import find_spot
 from tests.backup.archive.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
 
 __all__ = ["world"]
 
@@ -38,7 +38,7 @@ AT = "/ada/Snapshots/chats/branch/main"
 
 
 @pytest.fixture
-def ada(world: World, tmp_path: Path) -> httpx.Client:
+def ada(world: ServiceClients, tmp_path: Path) -> httpx.Client:
     """Make a private repository with a backup, an archive, a text, an encrypted backup and a large file."""
     ada = world.user("ada")
     ada.post(
@@ -85,7 +85,7 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
 
 
-def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client) -> None:
+def test_the_page_of_a_file_knows_what_to_offer(world: ServiceClients, ada: httpx.Client) -> None:
     """Backups and archives, also large ones; not texts, and not what might be anything."""
     repository = repositories.find_repository(world.database, "ada", "Snapshots")
     host = App.open(world.service.settings)
@@ -114,7 +114,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
     assert not any(holds.exposed for holds in offered.values() if holds)
 
 
-def test_who_may_not_read_the_file_does_not_see_it(world: World, ada: httpx.Client) -> None:
+def test_who_may_not_read_the_file_does_not_see_it(world: ServiceClients, ada: httpx.Client) -> None:
     """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
     wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
@@ -143,7 +143,7 @@ def test_other_files_are_no_conversations(ada: httpx.Client, path: str) -> None:
         assert ada.get(f"/ada/Snapshots/chats/{kind}/main/a.db").status_code == 404
 
 
-def test_the_page_of_a_file_leads_to_its_conversations(world: World, ada: httpx.Client) -> None:
+def test_the_page_of_a_file_leads_to_its_conversations(world: ServiceClients, ada: httpx.Client) -> None:
     """Of a backup, also of a large one; a text has none."""
     site = world.open("", "ada")
     for path, offered in (("phone/my%20%3Cb%3E%20backup.binproto", True), ("phone/notes.txt", False)):
@@ -156,18 +156,18 @@ PLAIN = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
 SEALED = f"{AT}/sealed.backup"
 
 
-def cached(world: World) -> list[Path]:
+def cached(world: ServiceClients) -> list[Path]:
     """List the conversations in the cache of a service."""
     folder = cache_of(world.service.settings).folder
     return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
 
 
-def make_public(world: World) -> None:
+def make_public(world: ServiceClients) -> None:
     """Let everybody read the repository."""
     world.open("/api/v1", "ada").patch("/repos/ada/Snapshots", json={"private": False}).raise_for_status()
 
 
-def test_an_archive_of_a_repository_is_never_opened(world: World, ada: httpx.Client) -> None:
+def test_an_archive_of_a_repository_is_never_opened(world: ServiceClients, ada: httpx.Client) -> None:
     """It is a database from anybody; the page says what to do instead, and nothing of it is copied."""
     page = ada.get(f"{AT}/a.db")
     assert page.status_code == 422
@@ -180,7 +180,7 @@ def test_an_archive_of_a_repository_is_never_opened(world: World, ada: httpx.Cli
     assert f'href="{AT}/a.db"' not in shown
 
 
-def test_visitors_have_nothing_read(world: World, ada: httpx.Client) -> None:
+def test_visitors_have_nothing_read(world: ServiceClients, ada: httpx.Client) -> None:
     """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
     make_public(world)
     visitor = world.open("", accept="text/html")
@@ -199,7 +199,7 @@ def test_visitors_have_nothing_read(world: World, ada: httpx.Client) -> None:
     assert len(cached(world)) == 1
 
 
-def test_what_is_ready_is_dropped_only_by_who_may_write(world: World, ada: httpx.Client) -> None:
+def test_what_is_ready_is_dropped_only_by_who_may_write(world: ServiceClients, ada: httpx.Client) -> None:
     """A reader can neither have it read anew nor forget it."""
     world.account("bob")
     world.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
@@ -214,7 +214,7 @@ def test_what_is_ready_is_dropped_only_by_who_may_write(world: World, ada: httpx
 
 
 def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
-    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a folder nor a cookie."""
     # A busy machine takes longer to check a key than a person would wait.
@@ -227,7 +227,7 @@ def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
 
 
 def test_too_many_are_told_when_to_come_back(
-    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In words, and in a header that programs know."""
     monkeypatch.setattr(cache_module, "QUEUE", 0)
@@ -238,7 +238,7 @@ def test_too_many_are_told_when_to_come_back(
     assert cached(world) == []
 
 
-def test_no_browser_keeps_a_conversation(world: World, ada: httpx.Client) -> None:
+def test_no_browser_keeps_a_conversation(world: ServiceClients, ada: httpx.Client) -> None:
     """Nor any page on the way to one."""
     answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
     wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
@@ -246,7 +246,9 @@ def test_no_browser_keeps_a_conversation(world: World, ada: httpx.Client) -> Non
     assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
 
 
-def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(world: World, ada: httpx.Client) -> None:
+def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(
+    world: ServiceClients, ada: httpx.Client
+) -> None:
     """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
     file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
     words = "Everybody can read these conversations"

@@ -22,8 +22,8 @@ from holdfast.web.chats.revocation import Revocation, is_current
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import PASSWORD, World
 
 __all__ = ["world"]
 
@@ -39,7 +39,7 @@ def content(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def ada(world: World, content: str) -> httpx.Client:
+def ada(world: ServiceClients, content: str) -> httpx.Client:
     """Make a public repository with an encrypted backup, and a reader."""
     ada = world.user("ada")
     world.account("bob")
@@ -48,7 +48,7 @@ def ada(world: World, content: str) -> httpx.Client:
     return ada
 
 
-def conversation(world: World, **more: object) -> CacheEntry:
+def conversation(world: ServiceClients, **more: object) -> CacheEntry:
     """Put a conversation of the file into the cache, as if it had been brought in."""
     repository = repositories.find_repository(world.database, "ada", "Snapshots")
     blob = world.admin.get(FILE).json()["sha"]
@@ -92,7 +92,7 @@ def delete_branch(ada: httpx.Client) -> None:
 
 @pytest.mark.parametrize("change", [delete_file, replace_file, make_private, delete_repository, delete_branch])
 def test_a_change_takes_the_conversation_with_it_at_once(
-    world: World, ada: httpx.Client, change: Callable[[httpx.Client], None]
+    world: ServiceClients, ada: httpx.Client, change: Callable[[httpx.Client], None]
 ) -> None:
     """Without anybody looking; a change elsewhere does not."""
     conversation(world)
@@ -102,7 +102,7 @@ def test_a_change_takes_the_conversation_with_it_at_once(
     wait_for(lambda: not (folder / "1234").exists(), 30)
 
 
-def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
+def test_what_did_not_change_stays(world: ServiceClients, ada: httpx.Client) -> None:
     """Commits to other files, and what was opened by its commit although its branch went on."""
     host = App.open(world.service.settings)
     record = conversation(world)
@@ -112,7 +112,7 @@ def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
     host.close()
 
 
-def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: World, ada: httpx.Client) -> None:
+def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: ServiceClients, ada: httpx.Client) -> None:
     """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
     host = App.open(world.service.settings)
     bob = world.open("/api/v1", "bob").get("/user").json()["id"]
@@ -137,7 +137,7 @@ def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: World, ada: htt
     host.close()
 
 
-def test_logging_out_closes_what_a_key_opened(world: World, ada: httpx.Client) -> None:
+def test_logging_out_closes_what_a_key_opened(world: ServiceClients, ada: httpx.Client) -> None:
     """The cookie and the cache are gone, and the same cookies brought again open nothing."""
     with httpx.Client(base_url=world.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
         browser.post("/login", data={"name": "bob", "password": PASSWORD})

@@ -8,14 +8,14 @@ import pytest
 
 from holdfast.secret import Secret
 from holdfast.web.chats.single_archive import build
-from tests.stage import Stage
+from tests.shared_server import SharedServer
 from tests.web.chats.test_media import kept_files
 
 TOKEN = "one-time-token"
 
 
 @pytest.fixture
-def client(archive_file: Path, stage: Stage) -> Iterator[httpx.Client]:
+def client(archive_file: Path, stage: SharedServer) -> Iterator[httpx.Client]:
     """Serve the archive; the client has not been let in yet."""
     with (
         stage.playing(build(archive_file, Secret(TOKEN), stage.port)) as url,

@@ -5,22 +5,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.hosting.api.files import make_files
-from tests.hosting.client import Git
+from tests.hosting.api.file_helpers import make_files
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 __all__ = ["world"]
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push Ada's repository `Notes`."""
     return make_files(world, tmp_path)
 
 
 @pytest.fixture
-def ada(world: World, git: Git) -> httpx.Client:
+def ada(world: ServiceClients, git: Git) -> httpx.Client:
     """Open the browser of the repository's owner."""
     return visitor(world, "ada")

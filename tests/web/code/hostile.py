@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from tests.hosting.client import Git, address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 
 __all__ = ["BRANCH", "EVIL", "MESSAGE", "NAMES", "make_hostile"]
 
@@ -24,7 +24,7 @@ NAMES = (
 )
 
 
-def make_hostile(world: World, folder: Path) -> Git:
+def make_hostile(world: ServiceClients, folder: Path) -> Git:
     """Make Ada's repository `hostile`; every file lies at the top and in a directory with an odd name."""
     world.account("ada")
     body = {"name": "hostile", "description": EVIL}

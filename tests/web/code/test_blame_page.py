@@ -3,15 +3,15 @@
 import pytest
 
 from holdfast.web.code import blame_page
-from tests.hosting.api.files import commit_all
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api.file_helpers import commit_all
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
 
-def test_each_line_stands_beside_its_commit(world: World, git: Git) -> None:
+def test_each_line_stands_beside_its_commit(world: ServiceClients, git: Git) -> None:
     """Once for lines that came together."""
     (git.folder / "README.md").write_text("# Notes\nnew\nlines\n")
     commit = commit_all(git, "third", "2026-01-02T00:00:00Z")
@@ -23,7 +23,7 @@ def test_each_line_stands_beside_its_commit(world: World, git: Git) -> None:
     assert "2 Jan 2026" in page
 
 
-def test_what_has_no_lines_is_explained(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_lines_is_explained(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not text, too large, or takes too long; and what is no file is not there."""
     (git.folder / "b.bin").write_bytes(b"\0\1")
     commit_all(git, "third")

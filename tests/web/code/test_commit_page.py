@@ -5,10 +5,10 @@ from html import unescape
 
 import httpx
 
-from tests.hosting.api.files import commit_all
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api.file_helpers import commit_all
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -21,7 +21,7 @@ def pushed(git: Git, message: str = "third") -> str:
     return commit
 
 
-def test_a_commit_is_shown_with_its_lines(world: World, git: Git) -> None:
+def test_a_commit_is_shown_with_its_lines(world: ServiceClients, git: Git) -> None:
     """Who, why and what: each line with its numbers on both sides."""
     (git.folder / "dir/sub/file.txt").write_text("deepest\nmore\n")
     (git.folder / "run").rename(git.folder / "walk")
@@ -42,7 +42,7 @@ def test_a_commit_is_shown_with_its_lines(world: World, git: Git) -> None:
         assert words in page, words
 
 
-def test_the_first_commit_brings_everything(world: World, git: Git) -> None:
+def test_the_first_commit_brings_everything(world: ServiceClients, git: Git) -> None:
     """There is nothing before it."""
     first = git("rev-list", "--max-parents=0", "main")
     page = visitor(world).get(f"{AT}/commit/{first[:8]}").text
@@ -50,7 +50,7 @@ def test_the_first_commit_brings_everything(world: World, git: Git) -> None:
     assert "Parent" not in page
 
 
-def test_a_page_has_room_for_so_much(world: World, git: Git) -> None:
+def test_a_page_has_room_for_so_much(world: ServiceClients, git: Git) -> None:
     """The rest is shown file by file, and no page is larger than promised."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
     (git.folder / "b-wide.txt").write_text("y" * 100_000)
@@ -83,7 +83,7 @@ def followed(site: httpx.Client, page: httpx.Response, words: str) -> list[str]:
     return texts
 
 
-def test_every_file_and_line_of_a_large_difference_can_be_reached(world: World, git: Git) -> None:
+def test_every_file_and_line_of_a_large_difference_can_be_reached(world: ServiceClients, git: Git) -> None:
     """The pages of a commit follow each other to its last file, and those of one file to its last line."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}.\n" for number in range(6000)))
     (git.folder / "b-wide.txt").write_text(f"{'&' * 200_000}\n" * 3 + "the end\n")
@@ -106,7 +106,7 @@ def test_every_file_and_line_of_a_large_difference_can_be_reached(world: World, 
         assert site.get(at, params=odd).status_code == 200
 
 
-def test_a_merge_is_told_as_what_it_brought(world: World, git: Git) -> None:
+def test_a_merge_is_told_as_what_it_brought(world: ServiceClients, git: Git) -> None:
     """Against the first of its parents."""
     git("checkout", "-q", "feature/x")
     (git.folder / "side.txt").write_text("side\n")
@@ -120,7 +120,7 @@ def test_a_merge_is_told_as_what_it_brought(world: World, git: Git) -> None:
     assert "+ side" in page
 
 
-def test_what_is_no_commit_is_not_there(world: World, git: Git, ada: httpx.Client) -> None:
+def test_what_is_no_commit_is_not_there(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Neither a tree, nor a name, nor an id nobody has."""
     for name in (git("rev-parse", "HEAD^{tree}"), "main", "e" * 40, "abc", "HEAD"):
         assert ada.get(f"{AT}/commit/{name}").status_code == 404

@@ -1,13 +1,13 @@
 """Comparing branches, tags and commits."""
 
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
 
-def test_two_sides_are_compared(world: World, git: Git) -> None:
+def test_two_sides_are_compared(world: ServiceClients, git: Git) -> None:
     """What one has that the other has not, from where they parted."""
     site = visitor(world)
     page = site.get(f"{AT}/compare/feature/x...main").text
@@ -20,7 +20,7 @@ def test_two_sides_are_compared(world: World, git: Git) -> None:
     assert "><bdi>second</bdi></a>" not in site.get(f"{AT}/compare/v1.0").text
 
 
-def test_the_form_leads_to_the_comparison(world: World, git: Git) -> None:
+def test_the_form_leads_to_the_comparison(world: ServiceClients, git: Git) -> None:
     """And keeps what was typed when it names nothing."""
     site = visitor(world)
     assert "Choose two" in site.get(f"{AT}/compare").text
@@ -33,7 +33,7 @@ def test_the_form_leads_to_the_comparison(world: World, git: Git) -> None:
     assert site.get(f"{AT}/compare/...").status_code == 404
 
 
-def test_histories_without_a_common_commit_can_be_compared(world: World, git: Git) -> None:
+def test_histories_without_a_common_commit_can_be_compared(world: ServiceClients, git: Git) -> None:
     """All that differs is shown then."""
     git("checkout", "-q", "--orphan", "apart")
     git("commit", "-q", "-m", "apart")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import httpx
 
-from tests.hosting.api.files import commit_all
-from tests.hosting.client import Git
-from tests.hosting.world import World
+from tests.hosting.api.file_helpers import commit_all
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
 from tests.web.code.test_edit_page import field
 
 AT = "/ada/Notes"
 
 
-def test_a_file_is_deleted_when_it_is_still_the_same(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_file_is_deleted_when_it_is_still_the_same(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Who deletes what somebody has just changed is told first."""
     page = ada.get(f"{AT}/_delete/main/README.md").text
     old = field(page, "sha")
@@ -28,7 +28,7 @@ def test_a_file_is_deleted_when_it_is_still_the_same(world: World, git: Git, ada
     assert world.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]["message"] == "Away\n"
 
 
-def test_a_link_and_a_last_file_of_a_folder_can_go(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_link_and_a_last_file_of_a_folder_can_go(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """A directory, a submodule or nothing cannot."""
     for path in ("link", "dir/sub/file.txt"):
         sha = field(ada.get(f"{AT}/_delete/main/{path}").text, "sha")
@@ -38,7 +38,7 @@ def test_a_link_and_a_last_file_of_a_folder_can_go(world: World, git: Git, ada: 
         assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": "0" * 40}).status_code == 404
 
 
-def test_a_file_whose_name_is_no_text_can_go(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_file_whose_name_is_no_text_can_go(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Its address carries the bytes, as the page that shows it does."""
     path = f"{git.folder}/caf".encode() + b"\xe9"
     Path(os.fsdecode(path)).write_text("latin\n")

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from holdfast.web.code import edit_page
-from tests.hosting.api.files import POINTER, commit_all
-from tests.hosting.client import Git
-from tests.hosting.world import PASSWORD, World
-from tests.web.guests import visitor
+from tests.hosting.api.file_helpers import POINTER, commit_all
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
@@ -30,12 +30,12 @@ def text_in(page: str) -> str:
     return unescape(found[1])
 
 
-def read(world: World, path: str, ref: str = "main") -> bytes:
+def read(world: ServiceClients, path: str, ref: str = "main") -> bytes:
     """Return a file's bytes."""
     return world.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
 
 
-def test_a_file_is_made_changed_and_moved(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_file_is_made_changed_and_moved(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Each in one commit that says so, with the lines as the file has them."""
     form = ada.get(f"{AT}/_new/main/dir?path=a")
     assert field(form.text, "path") == "dir/a"
@@ -61,7 +61,7 @@ def test_a_file_is_made_changed_and_moved(world: World, git: Git, ada: httpx.Cli
     assert "File saved." in ada.get(moved.headers["location"]).text
 
 
-def test_a_file_keeps_how_its_lines_end(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_file_keeps_how_its_lines_end(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """A form does not turn one kind into the other."""
     (git.folder / "dos.txt").write_bytes(b"a\r\nb\r\n")
     commit_all(git, "dos")
@@ -72,7 +72,7 @@ def test_a_file_keeps_how_its_lines_end(world: World, git: Git, ada: httpx.Clien
     assert read(world, "dos.txt") == b"a\r\nc\r\n"
 
 
-def test_a_new_branch_takes_the_change(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_new_branch_takes_the_change(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """The branch it started from stays as it is; a name that cannot be keeps what was typed."""
     page = ada.get(f"{AT}/_edit/feature/x/README.md").text
     assert field(page, "new_branch") == "ada-patch-1"
@@ -88,7 +88,7 @@ def test_a_new_branch_takes_the_change(world: World, git: Git, ada: httpx.Client
     assert read(world, "README.md", "feature/x") == b"# Notes\n"
 
 
-def test_whoever_was_slower_loses_nothing(world: World, git: Git, ada: httpx.Client) -> None:
+def test_whoever_was_slower_loses_nothing(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """They see what changed, keep their text, and choose: a new branch, replacing, or starting over."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": field(page, "sha"), "message": "Mine"}
@@ -112,7 +112,7 @@ def test_whoever_was_slower_loses_nothing(world: World, git: Git, ada: httpx.Cli
     assert read(world, "README.md") == b"# Mine <b>\n"
 
 
-def test_a_file_that_went_away_can_be_made_again(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_file_that_went_away_can_be_made_again(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Somebody deleted it while it was being changed."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine\n", "sha": field(page, "sha"), "target": "here"}
@@ -125,7 +125,7 @@ def test_a_file_that_went_away_can_be_made_again(world: World, git: Git, ada: ht
     assert read(world, "README.md") == b"# Mine\n"
 
 
-def test_a_first_file_can_be_written_here(world: World) -> None:
+def test_a_first_file_can_be_written_here(world: ServiceClients) -> None:
     """It makes the default branch of an empty repository."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -137,7 +137,7 @@ def test_a_first_file_can_be_written_here(world: World) -> None:
     assert ada.get(f"{AT}/_new/other").status_code == 404
 
 
-def test_what_cannot_be_is_refused_with_the_text_kept(world: World, git: Git, ada: httpx.Client) -> None:
+def test_what_cannot_be_is_refused_with_the_text_kept(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Paths no file can have, and those where one is."""
     for path in ("README.md", "README.md/x", "../.git/config", ".git", ""):
         refused = ada.post(f"{AT}/_new/main", data={"path": path, "content": "kept <b>"})
@@ -148,7 +148,7 @@ def test_what_cannot_be_is_refused_with_the_text_kept(world: World, git: Git, ad
 
 
 def test_what_is_no_text_is_not_changed_in_a_form(
-    world: World, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large file, bytes, a pointer: each with another way; a directory or nothing is not there."""
     (git.folder / "b.bin").write_bytes(b"\xff\0")
@@ -164,7 +164,7 @@ def test_what_is_no_text_is_not_changed_in_a_form(
     assert "too large" in ada.get(f"{AT}/_edit/main/README.md").text
 
 
-def test_a_protected_branch_says_so_before_one_begins(world: World, git: Git) -> None:
+def test_a_protected_branch_says_so_before_one_begins(world: ServiceClients, git: Git) -> None:
     """And the form begins with a new branch."""
     world.account("writer")
     world.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
@@ -180,7 +180,7 @@ def test_a_protected_branch_says_so_before_one_begins(world: World, git: Git) ->
     assert "is protected" not in writer.get(f"{AT}/_new/feature/x").text
 
 
-def test_only_writers_write(world: World, git: Git) -> None:
+def test_only_writers_write(world: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
     world.account("reader")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
@@ -200,7 +200,7 @@ def test_only_writers_write(world: World, git: Git) -> None:
 
 
 def test_changing_a_file_does_not_move_one_with_a_line_break_in_its_name(
-    world: World, git: Git, ada: httpx.Client
+    world: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
     """The field for its path cannot hold one, and nobody changed it."""
     (git.folder / "two\nlines.txt").write_text("one\n")

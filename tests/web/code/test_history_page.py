@@ -4,14 +4,14 @@ import pytest
 
 from holdfast.web.code import history_page
 from holdfast.web.code.commit_rows import summary_of
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
 
-def test_a_history_is_told_day_by_day(world: World, git: Git) -> None:
+def test_a_history_is_told_day_by_day(world: ServiceClients, git: Git) -> None:
     """Newest first, with the people who are known here."""
     page = visitor(world).get(f"{AT}/commits/branch/main").text
     assert page.index("2 January 2025") < page.index("6 May 2024")
@@ -19,7 +19,7 @@ def test_a_history_is_told_day_by_day(world: World, git: Git) -> None:
     assert 'href="/ada"' in page
 
 
-def test_a_path_has_a_history_of_its_own(world: World, git: Git) -> None:
+def test_a_path_has_a_history_of_its_own(world: ServiceClients, git: Git) -> None:
     """Only what touched it; a path nobody touched has none."""
     site = visitor(world)
     page = site.get(f"{AT}/commits/branch/main/README.md").text
@@ -28,7 +28,7 @@ def test_a_path_has_a_history_of_its_own(world: World, git: Git) -> None:
     assert "No commit touched" in site.get(f"{AT}/commits/branch/main/nothing").text
 
 
-def test_pages_follow_each_other(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_follow_each_other(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until there is nothing more."""
     monkeypatch.setattr(history_page, "PER_PAGE", 1)
     site = visitor(world)
@@ -42,7 +42,7 @@ def test_pages_follow_each_other(world: World, git: Git, monkeypatch: pytest.Mon
         assert site.get(f"{AT}/commits/tag/v2.0", params={"page": page}).status_code == 200
 
 
-def test_people_who_hide_are_not_pointed_out(world: World, git: Git) -> None:
+def test_people_who_hide_are_not_pointed_out(world: ServiceClients, git: Git) -> None:
     """A private account behind an address is shown as the commit says it."""
     world.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
     page = visitor(world).get(f"{AT}/commits/branch/main")

@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.api.files import LARGE, OID, commit_all, make_files
-from tests.hosting.client import Git
+from tests.hosting.api.file_helpers import LARGE, OID, commit_all, make_files
+from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.conftest import world
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.git_client import Git
 
 __all__ = ["world"]
 
@@ -17,12 +17,12 @@ AT = "/ada/Notes"
 
 
 @pytest.fixture
-def git(world: World, tmp_path: Path) -> Git:
+def git(world: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
     return make_files(world, tmp_path)
 
 
-def test_every_address_in_an_answer_works(world: World, git: Git) -> None:
+def test_every_address_in_an_answer_works(world: ServiceClients, git: Git) -> None:
     """Whatever the ref is."""
     site = world.open("")
     for ref in ("main", "feature/x", "v1.0", git("rev-parse", "v1.0")):
@@ -43,7 +43,7 @@ def test_every_address_in_an_answer_works(world: World, git: Git) -> None:
     assert "second" in shown.text
 
 
-def test_bytes_are_those_of_the_api(world: World, git: Git) -> None:
+def test_bytes_are_those_of_the_api(world: ServiceClients, git: Git) -> None:
     """With the same headers, in parts, and not again when they are known."""
     site = world.open("")
     one, other = site.get(f"{AT}/raw/branch/main/run"), world.anonymous.get("/repos/ada/Notes/raw/run")
@@ -58,7 +58,7 @@ def test_bytes_are_those_of_the_api(world: World, git: Git) -> None:
     assert site.head(f"{AT}/raw/branch/main/run").headers["content-length"] == one.headers["content-length"]
 
 
-def test_large_files_are_followed(world: World, git: Git) -> None:
+def test_large_files_are_followed(world: ServiceClients, git: Git) -> None:
     """Below `media`, not below `raw`."""
     world.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     site = world.open("")
@@ -66,7 +66,7 @@ def test_large_files_are_followed(world: World, git: Git) -> None:
     assert site.get(f"{AT}/raw/branch/main/large.bin").content != LARGE
 
 
-def test_nothing_is_run_and_everything_is_escaped(world: World, git: Git) -> None:
+def test_nothing_is_run_and_everything_is_escaped(world: ServiceClients, git: Git) -> None:
     """Names, contents and messages are text."""
     evil = "<script>alert(1)</script>"
     (git.folder / "<b>.html").write_text(evil)
@@ -82,7 +82,7 @@ def test_nothing_is_run_and_everything_is_escaped(world: World, git: Git) -> Non
     assert "&lt;script&gt;" in site.get(f"{AT}/src/branch/main/%3Cb%3E.html").text
 
 
-def test_what_is_not_there_is_not_found(world: World, git: Git) -> None:
+def test_what_is_not_there_is_not_found(world: ServiceClients, git: Git) -> None:
     """A page for people, JSON for programs."""
     site = world.open("")
     for path in (
@@ -97,7 +97,7 @@ def test_what_is_not_there_is_not_found(world: World, git: Git) -> None:
     assert site.get("/nobody/nothing/raw/branch/main/a").status_code == 404
 
 
-def test_a_private_repository_is_for_those_who_may_read_it(world: World, tmp_path: Path) -> None:
+def test_a_private_repository_is_for_those_who_may_read_it(world: ServiceClients, tmp_path: Path) -> None:
     """By the website's cookie, a password or a token."""
     make_files(world, tmp_path, private=True)
     stranger = world.account("stranger")
@@ -114,7 +114,7 @@ def test_a_private_repository_is_for_those_who_may_read_it(world: World, tmp_pat
         assert httpx.get(address, auth=("ada", PASSWORD)).status_code == 200
 
 
-def test_a_renamed_repository_is_found_by_its_old_name(world: World, git: Git) -> None:
+def test_a_renamed_repository_is_found_by_its_old_name(world: ServiceClients, git: Git) -> None:
     """The answer says where it is now."""
     renamed = world.anonymous.patch("/repos/ada/Notes", json={"name": "Letters"}, auth=("ada", PASSWORD))
     assert renamed.status_code == 200

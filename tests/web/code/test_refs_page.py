@@ -4,14 +4,14 @@ import httpx
 import pytest
 
 from holdfast.web.code import refs_page
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
 
-def test_branches_and_tags_are_listed(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_branches_and_tags_are_listed(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """With their last commits, what tags say, a search by name, and pages."""
     site = visitor(world)
     page = site.get(f"{AT}/branches").text
@@ -30,7 +30,7 @@ def test_branches_and_tags_are_listed(world: World, git: Git, monkeypatch: pytes
     assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
 
 
-def test_a_writer_makes_and_deletes_branches(world: World, git: Git, ada: httpx.Client) -> None:
+def test_a_writer_makes_and_deletes_branches(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """With the words of the API when it cannot be."""
     made = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
     assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
@@ -46,7 +46,7 @@ def test_a_writer_makes_and_deletes_branches(world: World, git: Git, ada: httpx.
     assert ada.post(f"{AT}/branches/delete", data={"name": "nothing"}).status_code == 404
 
 
-def test_others_do_not(world: World, git: Git) -> None:
+def test_others_do_not(world: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in, a reader is refused."""
     world.account("reader")
     answer = visitor(world).post(f"{AT}/branches", data={"name": "x"})
@@ -56,7 +56,7 @@ def test_others_do_not(world: World, git: Git) -> None:
     assert world.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
 
 
-def test_a_name_that_is_no_text_is_listed_by_its_commit(world: World, git: Git) -> None:
+def test_a_name_that_is_no_text_is_listed_by_its_commit(world: ServiceClients, git: Git) -> None:
     """Git allows it, and an address cannot hold it."""
     folder = next((world.service.settings.data / "repositories").rglob("*.git"))
     commit = git("rev-parse", "main")

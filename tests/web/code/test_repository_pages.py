@@ -8,12 +8,12 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.hosting.api.files import LARGE, OID, commit_all
-from tests.hosting.client import Git
-from tests.hosting.linked import counting_queries
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api.file_helpers import LARGE, OID, commit_all
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.dependency_helpers import counting_queries
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 from tests.web.code.hostile import BRANCH, EVIL, NAMES, make_hostile
-from tests.web.guests import visitor
 
 AT = "/ada/Notes"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -25,7 +25,7 @@ def links(page: str) -> list[str]:
     return [unescape(found) for found in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
 
 
-def test_the_first_page_shows_what_is_there(world: World, git: Git) -> None:
+def test_the_first_page_shows_what_is_there(world: ServiceClients, git: Git) -> None:
     """Files with who touched them last, how to clone, the branches, and the introduction."""
     page = visitor(world).get(AT)
     assert page.status_code == 200
@@ -46,7 +46,7 @@ def test_the_first_page_shows_what_is_there(world: World, git: Git) -> None:
     assert len(page.content) < 200_000
 
 
-def test_every_link_of_a_page_leads_somewhere(world: World, git: Git, ada: httpx.Client) -> None:
+def test_every_link_of_a_page_leads_somewhere(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """For its owner, who sees all buttons."""
     seen: set[str] = set()
     for page in (
@@ -62,7 +62,7 @@ def test_every_link_of_a_page_leads_somewhere(world: World, git: Git, ada: httpx
             assert ada.get(link).status_code == 200, link
 
 
-def test_a_file_is_shown_with_its_lines(world: World, git: Git) -> None:
+def test_a_file_is_shown_with_its_lines(world: ServiceClients, git: Git) -> None:
     """Numbered, with colours, and with what can be done about it."""
     (git.folder / "go.py").write_text("def go():\n    return '<here>'\n")
     commit_all(git, "third")
@@ -96,7 +96,7 @@ SHOWN = {
 }
 
 
-def test_what_is_not_text_is_shown_as_what_it_is(world: World, git: Git) -> None:
+def test_what_is_not_text_is_shown_as_what_it_is(world: ServiceClients, git: Git) -> None:
     """Pictures, sound and PDF in the page; the rest is offered for download; nothing runs here."""
     for name, (content, _) in SHOWN.items():
         (git.folder / name).write_bytes(content)
@@ -118,7 +118,7 @@ def test_what_is_not_text_is_shown_as_what_it_is(world: World, git: Git) -> None
     assert site.get(f"{AT}/src/tag/v2.0/lib").status_code == 404
 
 
-def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world: World, git: Git) -> None:
+def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world: ServiceClients, git: Git) -> None:
     """Or is said to be missing, when only the pointer was pushed."""
     site = visitor(world)
     missing = site.get(f"{AT}/src/branch/main/large.bin").text
@@ -134,7 +134,7 @@ def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world:
     assert f'href="{AT}/src/branch/feature/x"' in page.text
 
 
-def test_a_long_text_is_shown_in_pages(world: World, git: Git) -> None:
+def test_a_long_text_is_shown_in_pages(world: ServiceClients, git: Git) -> None:
     """None of which is larger than promised, and which hold every line."""
     (git.folder / "long.py").write_text("".join(f"value_{number} = {number}\n" for number in range(9_000)))
     commit_all(git, "third")
@@ -151,7 +151,7 @@ def test_a_long_text_is_shown_in_pages(world: World, git: Git) -> None:
     assert seen == 9_000
 
 
-def test_an_empty_repository_says_how_to_begin(world: World) -> None:
+def test_an_empty_repository_says_how_to_begin(world: ServiceClients) -> None:
     """To whoever may push; others learn that there is nothing yet."""
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "new"}, auth=("ada", PASSWORD))
@@ -163,7 +163,7 @@ def test_an_empty_repository_says_how_to_begin(world: World) -> None:
     assert "_new" not in stranger
 
 
-def test_only_writers_see_how_to_write(world: World, git: Git) -> None:
+def test_only_writers_see_how_to_write(world: ServiceClients, git: Git) -> None:
     """And nobody does in an archived repository."""
     world.account("reader")
     world.account("writer")
@@ -176,7 +176,7 @@ def test_only_writers_see_how_to_write(world: World, git: Git) -> None:
     assert ">Edit</a>" not in visitor(world, "writer").get(page).text
 
 
-def test_whoever_may_not_see_the_code_is_led_to_the_issues(world: World) -> None:
+def test_whoever_may_not_see_the_code_is_led_to_the_issues(world: ServiceClients) -> None:
     """Or finds nothing at all."""
     world.account("clerk")
     world.account("stranger")
@@ -193,7 +193,7 @@ def test_whoever_may_not_see_the_code_is_led_to_the_issues(world: World) -> None
     assert visitor(world).get("/tidewater/plans").status_code == 404
 
 
-def test_names_and_texts_stay_what_they_are(world: World, tmp_path: Path) -> None:
+def test_names_and_texts_stay_what_they_are(world: ServiceClients, tmp_path: Path) -> None:
     """Whatever a repository calls its files, branches and people: no markup of theirs, and every link works."""
     git = make_hostile(world, tmp_path)
     site, root = visitor(world, "ada"), "/ada/hostile"
@@ -228,7 +228,7 @@ def test_names_and_texts_stay_what_they_are(world: World, tmp_path: Path) -> Non
 
 
 def test_a_page_asks_the_database_a_few_times(
-    world: World, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    world: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many files there are."""
     for number in range(60):

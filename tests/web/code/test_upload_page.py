@@ -10,14 +10,14 @@ from holdfast.backup.sample import sample_records
 from holdfast.web.code.upload_page import plain_name
 from tests.backup.archive.histories import copies, write
 from tests.backup.streams import KEYS
-from tests.hosting.client import Git
-from tests.hosting.world import World
-from tests.web.guests import visitor
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
 
 AT = "/ada/Notes"
 
 
-def test_several_files_come_in_one_commit(world: World, git: Git, ada: httpx.Client) -> None:
+def test_several_files_come_in_one_commit(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """New ones and new versions, byte for byte, under the names they have without the sender's folders."""
     assert 'value="dir"' in ada.get(f"{AT}/_upload/main/dir").text
     sent = [
@@ -36,7 +36,7 @@ def test_several_files_come_in_one_commit(world: World, git: Git, ada: httpx.Cli
     assert commits[0]["commit"]["message"] == "Upload 3 files\n"
 
 
-def test_what_cannot_be_uploaded_is_refused(world: World, git: Git, ada: httpx.Client) -> None:
+def test_what_cannot_be_uploaded_is_refused(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Nothing, too much, or to where no file can be; and the same name twice."""
     nothing = ada.post(f"{AT}/_upload/main", data={"folder": "x"}, files=[("files", ("", b""))])
     assert nothing.status_code == 422
@@ -58,7 +58,7 @@ def test_what_cannot_be_uploaded_is_refused(world: World, git: Git, ada: httpx.C
 
 
 def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
-    world: World, git: Git, ada: httpx.Client, tmp_path: Path
+    world: ServiceClients, git: Git, ada: httpx.Client, tmp_path: Path
 ) -> None:
     """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
     plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()

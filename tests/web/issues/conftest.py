@@ -11,8 +11,8 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from tests.conftest import Service
-from tests.hosting.places import WRITE, let_in, make_people, make_repository
-from tests.hosting.world import World, open_world
+from tests.hosting.api_clients import ServiceClients, open_world
+from tests.hosting.repository_helpers import WRITE, let_in, make_people, make_repository
 
 __all__ = ["AT", "Harbour"]
 
@@ -23,7 +23,7 @@ AT = "/ada/ship"
 class Harbour:
     """Ada's public repository and her private one, and everybody who comes by."""
 
-    world: World
+    world: ServiceClients
     people: dict[str, Account]
     ship: Repository
     secret: Repository
@@ -44,13 +44,13 @@ class Harbour:
 
 
 @pytest.fixture
-def world(service: Service) -> Iterator[World]:
+def world(service: Service) -> Iterator[ServiceClients]:
     """Run a service."""
     yield from open_world(service)
 
 
 @pytest.fixture
-def harbour(world: World) -> Harbour:
+def harbour(world: ServiceClients) -> Harbour:
     """Make the people and the places."""
     names = ("ada", "bob", "eve")
     people = dict(zip(names, make_people(world.database, *names), strict=True))

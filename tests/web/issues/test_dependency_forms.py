@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.hosting.services.dependencies import IssueReference
 from holdfast.web.issues.dependency_forms import parse_reference
-from tests.hosting.linked import edges, relate
+from tests.hosting.dependency_helpers import edges, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import titles
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.hosting.linked import relate
+from tests.hosting.dependency_helpers import relate
 from tests.web.issues.conftest import Harbour
 
 AT = "/ada/ship"

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.hosting.linked import counting_queries, open_many, relate
+from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import HOSTILE
 

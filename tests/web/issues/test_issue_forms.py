@@ -8,7 +8,7 @@ from holdfast.hosting.store import issues
 from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.labels import add_label
 from holdfast.hosting.store.milestones import add_milestone
-from tests.hosting.linked import relate
+from tests.hosting.dependency_helpers import relate
 from tests.web.issues.conftest import AT, Harbour
 
 ONE = f"{AT}/issues/1"

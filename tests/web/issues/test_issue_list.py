@@ -8,7 +8,7 @@ import pytest
 from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, wished
-from tests.hosting.linked import counting_queries, open_many, relate
+from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 
 HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24

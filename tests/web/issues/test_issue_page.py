@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
-from tests.hosting.linked import counting_queries, open_many, relate
+from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import HOSTILE
 

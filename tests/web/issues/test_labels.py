@@ -3,8 +3,8 @@
 import pytest
 
 from holdfast.hosting.store import labels
-from tests.hosting.linked import counting_queries
-from tests.hosting.places import make_organization, make_repository
+from tests.hosting.dependency_helpers import counting_queries
+from tests.hosting.repository_helpers import make_organization, make_repository
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import HOSTILE
 

@@ -3,8 +3,8 @@
 import pytest
 
 from holdfast.hosting.store import assignees
-from tests.hosting.linked import counting_queries, open_many
-from tests.hosting.places import make_repository
+from tests.hosting.dependency_helpers import counting_queries, open_many
+from tests.hosting.repository_helpers import make_repository
 from tests.web.issues.conftest import Harbour
 from tests.web.issues.test_issue_list import titles
 

@@ -2,8 +2,8 @@
 
 from holdfast.hosting.store import accounts, sessions, tokens
 from holdfast.secret import Secret
-from tests.hosting.world import PASSWORD
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.api_clients import PASSWORD
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/-/account"
 NEW = "another-password"
@@ -14,7 +14,7 @@ def form(**changed: str) -> dict[str, str]:
     return {"old": PASSWORD, "new": NEW, "again": NEW, **changed}
 
 
-def test_a_profile_is_changed(guild: Guild) -> None:
+def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
     """What is wrong is said above what was typed, and hostile words are text."""
     eve = guild.visit("eve")
     typed = {"full_name": EVIL, "email": "eve@elsewhere.example", "visibility": "limited", "hide_email": "on"}
@@ -39,7 +39,7 @@ def test_a_profile_is_changed(guild: Guild) -> None:
     assert guild.visit(None).get(PAGE).headers["location"] == "/login?next=%2F-%2Faccount"
 
 
-def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Guild) -> None:
+def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: OrganizationFixture) -> None:
     """The browser that asks stays logged in."""
     here, there = guild.visit("eve"), guild.visit("eve")
     for wrong, said in (
@@ -60,7 +60,7 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Guild) 
     assert accounts.check_password(guild.world.database, "eve", Secret(NEW)) is not None
 
 
-def test_whoever_must_change_their_password_does_that_first(guild: Guild) -> None:
+def test_whoever_must_change_their_password_does_that_first(guild: OrganizationFixture) -> None:
     """Every page leads there, and afterwards none does."""
     accounts.set_password(guild.world.database, "eve", Secret(PASSWORD), must_change=True)
     eve = guild.visit("eve")
@@ -73,7 +73,7 @@ def test_whoever_must_change_their_password_does_that_first(guild: Guild) -> Non
     assert eve.get(PAGE).status_code == 200
 
 
-def test_a_closed_account_gets_nowhere(guild: Guild) -> None:
+def test_a_closed_account_gets_nowhere(guild: OrganizationFixture) -> None:
     """Not even to the page that changes a password."""
     eve = guild.visit("eve")
     account = accounts.find_user(guild.world.database, "eve")
@@ -81,7 +81,7 @@ def test_a_closed_account_gets_nowhere(guild: Guild) -> None:
     assert eve.get("/-/account/password").status_code == 403
 
 
-def test_a_token_does_not_look_after_secrets(guild: Guild) -> None:
+def test_a_token_does_not_look_after_secrets(guild: OrganizationFixture) -> None:
     """Nor does an administrator in somebody's place."""
     eve = accounts.find_user(guild.world.database, "eve")
     _, value = tokens.create_token(guild.world.database, eve, "all", ("all",))

@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.web.settings.branch_protection import FIELDS, ProtectionForm
-from tests.web.visitors import EVIL, Guild
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/guild/ship/settings/branches"
 API = "/repos/guild/ship/branch_protections"
@@ -21,7 +21,7 @@ def test_the_form_has_every_field_that_is_of_use() -> None:
     assert set(ProtectionForm.__struct_fields__) == {"rule_name", *FIELDS}
 
 
-def test_a_rule_is_made_changed_and_removed(guild: Guild) -> None:
+def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
     """What the form says is what the API answers, and saving it unchanged changes nothing."""
     ada = guild.visit("ada")
     assert "Protect main" in ada.get(PAGE).text
@@ -53,7 +53,7 @@ def test_a_rule_is_made_changed_and_removed(guild: Guild) -> None:
     assert guild.api.get(API).json() == []
 
 
-def test_odd_names_and_wrong_fields(guild: Guild) -> None:
+def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
     """Any name can be a rule's; what is wrong is said above what was typed."""
     ada = guild.visit("ada")
     for name in ("..", "a/", EVIL, "ä b?c#d"):
@@ -74,7 +74,7 @@ def test_odd_names_and_wrong_fields(guild: Guild) -> None:
         assert "typed" in answer.text
 
 
-def test_only_whoever_looks_after_it(guild: Guild) -> None:
+def test_only_whoever_looks_after_it(guild: OrganizationFixture) -> None:
     """Sees and changes rules; a rule that is not there is not found."""
     assert guild.statuses(PAGE) == {
         "-": 404,

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/guild/ship/settings/collaborators"
 
 
-def test_people_are_let_in_changed_and_sent_out(guild: Guild) -> None:
+def test_people_are_let_in_changed_and_sent_out(guild: OrganizationFixture) -> None:
     """With what they may do."""
     dora = guild.visit("dora")
     assert dora.post(PAGE, data={"name": " Eve ", "mode": "read"}).headers["location"] == PAGE
@@ -19,7 +19,7 @@ def test_people_are_let_in_changed_and_sent_out(guild: Guild) -> None:
     assert guild.visit("eve").get(PAGE).status_code == 404
 
 
-def test_what_is_wrong_is_said(guild: Guild) -> None:
+def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     """Nobody of that name, no name at all, a mode that there is not."""
     dora = guild.visit("dora")
     for form, status, said in (
@@ -35,7 +35,7 @@ def test_what_is_wrong_is_said(guild: Guild) -> None:
     assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 404
 
 
-def test_questions_do_not_grow_with_people(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_do_not_grow_with_people(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are."""
     dora = guild.visit("dora")
     counts = []

@@ -4,13 +4,13 @@ import pytest
 
 from holdfast.hosting.http.errors import ApiError
 from holdfast.web.settings.danger_zone import check_typed
-from tests.web.visitors import Guild
+from tests.web.organization_fixture import OrganizationFixture
 
 PAGE = "/guild/ship/settings/danger"
 YES = {"confirm": "guild/ship"}
 
 
-def test_nothing_happens_without_the_name(guild: Guild) -> None:
+def test_nothing_happens_without_the_name(guild: OrganizationFixture) -> None:
     """The page says which."""
     ada = guild.visit("ada")
     for deed in ("rename", "transfer", "delete"):
@@ -20,7 +20,7 @@ def test_nothing_happens_without_the_name(guild: Guild) -> None:
     assert guild.api.get("/repos/guild/ship").status_code == 200
 
 
-def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: Guild) -> None:
+def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: OrganizationFixture) -> None:
     """Each leads to where one can go on."""
     ada = guild.visit("ada")
     assert ada.post(f"{PAGE}/archive", data={"archived": "true"}).status_code == 303
@@ -40,7 +40,7 @@ def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: Guild) -
     assert guild.api.get("/repos/ada/boat").status_code == 404
 
 
-def test_whoever_only_looks_after_it_cannot_delete_it(guild: Guild) -> None:
+def test_whoever_only_looks_after_it_cannot_delete_it(guild: OrganizationFixture) -> None:
     """Nor give it away; whoever writes does not even see the page."""
     dora = guild.visit("dora")
     assert "Only an owner" in dora.get(PAGE).text

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from holdfast.web.settings.delivery_pages import LARGEST_SHOWN, shown_body
-from tests.hosting.api.hooked import made, tried, with_answer
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.api.hook_helpers import made, tried, with_answer
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 API = "/repos/guild/ship/hooks"
 HOOK = "/guild/ship/settings/hooks/1/deliveries"
 
 
 @pytest.fixture
-def delivered(guild: Guild) -> list[int]:
+def delivered(guild: OrganizationFixture) -> list[int]:
     """Let a webhook be told three things; one arrived, one failed, one waits."""
     made(guild.api, API, active=True)
     numbers = tried(guild.api, API, 1, 3)
@@ -28,7 +28,7 @@ def delivered(guild: Guild) -> list[int]:
     return numbers
 
 
-def test_the_history_is_filtered(guild: Guild, delivered: list[int]) -> None:
+def test_the_history_is_filtered(guild: OrganizationFixture, delivered: list[int]) -> None:
     """By state, event and time; nonsense is said."""
     who = guild.visit("ada")
     everything = who.get(HOOK).text
@@ -45,7 +45,7 @@ def test_the_history_is_filtered(guild: Guild, delivered: list[int]) -> None:
         assert 'role="alert"' in answer.text
 
 
-def test_one_delivery_shows_what_was_sent_and_answered(guild: Guild, delivered: list[int]) -> None:
+def test_one_delivery_shows_what_was_sent_and_answered(guild: OrganizationFixture, delivered: list[int]) -> None:
     """What authorizes is masked, and what came back is text."""
     who = guild.visit("ada")
     page = who.get(f"{HOOK}/{delivered[1]}").text
@@ -62,7 +62,7 @@ def test_one_delivery_shows_what_was_sent_and_answered(guild: Guild, delivered: 
     assert who.get(f"{HOOK}/nonsense").status_code == 404
 
 
-def test_deliveries_are_made_again_and_cancelled(guild: Guild, delivered: list[int]) -> None:
+def test_deliveries_are_made_again_and_cancelled(guild: OrganizationFixture, delivered: list[int]) -> None:
     """One by one, or those of a time."""
     who = guild.visit("ada")
     again = who.post(f"{HOOK}/{delivered[0]}/redeliver")
@@ -81,7 +81,7 @@ def test_deliveries_are_made_again_and_cancelled(guild: Guild, delivered: list[i
     assert who.post(HOOK, data={"since": ""}).status_code == 422
 
 
-def test_nobody_else_does_so(guild: Guild, delivered: list[int]) -> None:
+def test_nobody_else_does_so(guild: OrganizationFixture, delivered: list[int]) -> None:
     """Whoever may only write sees neither the history nor a delivery."""
     cleo = guild.visit("cleo")
     assert cleo.get(HOOK).status_code == 403
@@ -90,7 +90,7 @@ def test_nobody_else_does_so(guild: Guild, delivered: list[int]) -> None:
     assert guild.visit("eve").get(f"{HOOK}/{delivered[0]}").status_code == 404
 
 
-def test_a_large_exchange_stays_a_small_page(guild: Guild, delivered: list[int]) -> None:
+def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, delivered: list[int]) -> None:
     """However much of it has to be escaped; and questions stay few."""
     answer = ('"' * 65_536).encode()
     headers = json.dumps({f"X-{number}": "<" * 3000 for number in range(10)})
@@ -102,7 +102,9 @@ def test_a_large_exchange_stays_a_small_page(guild: Guild, delivered: list[int])
     assert len(who.get(HOOK).content) < 200_000
 
 
-def test_questions_are_bounded(guild: Guild, delivered: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_are_bounded(
+    guild: OrganizationFixture, delivered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the list and of one."""
     who = guild.visit("ada")
     for path in (HOOK, f"{HOOK}/{delivered[0]}"):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/guild/ship/settings"
 FORM = {
@@ -19,12 +19,12 @@ FORM = {
 }
 
 
-def shown(guild: Guild) -> dict[str, Any]:
+def shown(guild: OrganizationFixture) -> dict[str, Any]:
     """Return the repository as the API has it."""
     return dict(guild.api.get("/repos/guild/ship").json())
 
 
-def test_settings_are_shown_and_changed(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not ticked is off; the rest of what clients set stays."""
     ada = guild.visit("ada")
     guild.api.patch("/repos/guild/ship", json={"default_merge_style": "rebase"})
@@ -42,7 +42,7 @@ def test_settings_are_shown_and_changed(guild: Guild, monkeypatch: pytest.Monkey
     assert "Settings saved." in text
 
 
-def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
+def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:
     """And nothing is changed."""
     ada = guild.visit("ada")
     for wrong, said in (
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
     assert shown(guild)["description"] == ""
 
 
-def test_who_may_change_them(guild: Guild) -> None:
+def test_who_may_change_them(guild: OrganizationFixture) -> None:
     """Whoever looks after it; only its owners decide who sees it."""
     assert guild.statuses(PAGE) == {
         "-": 404,

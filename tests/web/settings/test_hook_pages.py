@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.hosting.store.hooks import HOOK, Hook
 from holdfast.hosting.store.tables import hooks
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PLACES = {
     "/guild/ship/settings/hooks": "ada",
@@ -16,14 +16,14 @@ PLACES = {
 FORM = {"type": "gitea", "url": "https://ci.example/h", "events": ["push", "issues"], "active": "on", "name": "CI"}
 
 
-def kept(guild: Guild, number: int = 1) -> Hook:
+def kept(guild: OrganizationFixture, number: int = 1) -> Hook:
     """Return a webhook as the database has it."""
     with guild.world.database.read() as connection:
         return Hook(*connection.execute(hooks.select().with_only_columns(*HOOK).where(hooks.c.id == number)).one())
 
 
 @pytest.mark.parametrize("path", PLACES)
-def test_a_webhook_is_made_changed_tried_and_removed(guild: Guild, path: str) -> None:
+def test_a_webhook_is_made_changed_tried_and_removed(guild: OrganizationFixture, path: str) -> None:
     """With the same pages in every home; the secret is nowhere in them."""
     who = guild.visit(PLACES[path])
     assert "There are no webhooks" in who.get(path).text
@@ -58,7 +58,7 @@ def test_a_webhook_is_made_changed_tried_and_removed(guild: Guild, path: str) ->
     assert who.get(f"{path}/1").status_code == 404
 
 
-def test_only_those_who_look_after_the_home_see_them(guild: Guild) -> None:
+def test_only_those_who_look_after_the_home_see_them(guild: OrganizationFixture) -> None:
     """A stranger is not told that there is a repository; whoever is not logged in may do so first."""
     hidden, low = 404, 403
     assert guild.statuses("/guild/ship/settings/hooks") == {
@@ -90,7 +90,7 @@ WRONG: tuple[tuple[dict[str, object], str], ...] = (
 )
 
 
-def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
+def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:
     """And nothing is made; secrets have to be typed again."""
     who = guild.visit("ada")
     for wrong, said in WRONG:
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
     assert guild.api.get("/repos/guild/ship/hooks").json() == []
 
 
-def test_slack_has_its_own_fields(guild: Guild) -> None:
+def test_slack_has_its_own_fields(guild: OrganizationFixture) -> None:
     """And keeps them when something else changes."""
     who = guild.visit("ada")
     form = {**FORM, "type": "slack", "channel": "#harbour", "color": "#123456"}
@@ -113,7 +113,7 @@ def test_slack_has_its_own_fields(guild: Guild) -> None:
     assert "Sent as" not in shown
 
 
-def test_events_that_the_form_does_not_offer_stay(guild: Guild) -> None:
+def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) -> None:
     """Whoever asked for them over the API keeps them."""
     body = {
         "type": "gitea",
@@ -127,7 +127,7 @@ def test_events_that_the_form_does_not_offer_stay(guild: Guild) -> None:
     assert kept(guild).events == "push,issues,wiki"
 
 
-def test_a_paused_webhook_says_why_and_goes_on(guild: Guild) -> None:
+def test_a_paused_webhook_says_why_and_goes_on(guild: OrganizationFixture) -> None:
     """In the list, on its own page, and for the administrator."""
     guild.visit("ada").post("/guild/ship/settings/hooks/new", data=FORM)
     with guild.world.database.write() as connection:
@@ -143,7 +143,7 @@ def test_a_paused_webhook_says_why_and_goes_on(guild: Guild) -> None:
     assert kept(guild).paused_at == 0
 
 
-def test_hostile_names_and_addresses_are_text(guild: Guild) -> None:
+def test_hostile_names_and_addresses_are_text(guild: OrganizationFixture) -> None:
     """Wherever they are shown."""
     form = {**FORM, "name": EVIL, "url": f"https://ci.example/{'x' * 1500}?<b>", "branch_filter": "<i>*"}
     who = guild.visit("ada")
@@ -154,7 +154,9 @@ def test_hostile_names_and_addresses_are_text(guild: Guild) -> None:
         assert not any(tag in text for tag in ("<script>", "<b>", "<i>"))
 
 
-def test_the_list_asks_as_much_for_many_as_for_one(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_asks_as_much_for_many_as_for_one(
+    guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And few questions at all."""
     who = guild.visit("ada")
     asked = []
@@ -169,7 +171,7 @@ def test_the_list_asks_as_much_for_many_as_for_one(guild: Guild, monkeypatch: py
     assert asked[1] <= 15
 
 
-def test_what_is_no_webhook_is_not_found(guild: Guild) -> None:
+def test_what_is_no_webhook_is_not_found(guild: OrganizationFixture) -> None:
     """An address that is no hook's is not found, and a type nobody knows asks again."""
     who = guild.visit("ada")
     assert who.get("/guild/ship/settings/hooks/99").status_code == 404

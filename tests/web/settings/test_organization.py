@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import EVIL, Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/-/orgs/guild/settings"
 
 
-def test_owners_change_the_profile(guild: Guild) -> None:
+def test_owners_change_the_profile(guild: OrganizationFixture) -> None:
     """What is wrong is said; hostile words are text."""
     ada = guild.visit("ada")
     form = {"full_name": EVIL, "description": "Tides", "website": "https://g.example", "visibility": "limited"}
@@ -22,7 +22,7 @@ def test_owners_change_the_profile(guild: Guild) -> None:
         assert "typed" in answer.text
 
 
-def test_members_come_and_go(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through teams; the last owner stays."""
     ada = guild.visit("ada")
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
@@ -47,7 +47,7 @@ def test_members_come_and_go(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> N
     assert "/eve" not in ada.get(f"{PAGE}/members").text
 
 
-def test_renaming_and_deleting_ask_for_the_name(guild: Guild) -> None:
+def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> None:
     """And one that owns something stays."""
     ada = guild.visit("ada")
     assert ada.post(f"{PAGE}/danger/delete", data={"confirm": "no"}).status_code == 422
@@ -63,7 +63,7 @@ def test_renaming_and_deleting_ask_for_the_name(guild: Guild) -> None:
     assert ada.post("/-/orgs/league/settings/danger/delete", data={"confirm": "league"}).headers["location"] == "/"
 
 
-def test_only_owners_see_any_of_it(guild: Guild) -> None:
+def test_only_owners_see_any_of_it(guild: OrganizationFixture) -> None:
     """Members do not; to strangers of a private one it is not there."""
     for path in ("", "/members", "/teams", "/teams/new", "/danger"):
         assert guild.statuses(PAGE + path) == {

@@ -6,14 +6,14 @@ import pytest
 
 from holdfast.hosting.store.tables import sessions
 from holdfast.web.settings.sessions import named
-from tests.hosting.world import PASSWORD
-from tests.web.visitors import Guild
+from tests.hosting.api_clients import PASSWORD
+from tests.web.organization_fixture import OrganizationFixture
 
 PAGE = "/-/account/sessions"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
-def test_browsers_are_told_apart_and_logged_out(guild: Guild) -> None:
+def test_browsers_are_told_apart_and_logged_out(guild: OrganizationFixture) -> None:
     """One by one or all others; the hash of a session is nowhere on the page."""
     here, there, third = (guild.visit(None) for _ in range(3))
     for browser, agent in ((here, FIREFOX), (there, "<script>"), (third, "curl/8")):

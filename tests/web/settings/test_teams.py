@@ -2,14 +2,16 @@
 
 import pytest
 
-from tests.hosting.linked import counting_queries
-from tests.web.visitors import Guild
+from tests.hosting.dependency_helpers import counting_queries
+from tests.web.organization_fixture import OrganizationFixture
 
 PAGE = "/-/orgs/guild/settings/teams"
 PARTS = {"permission": "units", "code": "read", "issues": "write"}
 
 
-def test_a_team_is_made_filled_changed_and_deleted(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_team_is_made_filled_changed_and_deleted(
+    guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With what each part of a repository is to its people."""
     ada = guild.visit("ada")
     made = ada.post(f"{PAGE}/new", data={"name": "crew", "description": "On board", **PARTS})
@@ -42,7 +44,7 @@ def test_a_team_is_made_filled_changed_and_deleted(guild: Guild, monkeypatch: py
     assert ada.get(page).status_code == 404
 
 
-def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: Guild) -> None:
+def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: OrganizationFixture) -> None:
     """A repository has no wiki here; what a team was given of one by a program stays."""
     ada = guild.visit("ada")
     units = {"repo.code": "read", "repo.wiki": "write", "repo.releases": "read"}
@@ -57,7 +59,7 @@ def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: Guild) -> None:
     assert kept["repo.issues"] == "write"
 
 
-def test_what_is_wrong_is_said(guild: Guild) -> None:
+def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     """A name that is taken or none, no parts at all, somebody and something that is not there."""
     ada = guild.visit("ada")
     for form, said in (
@@ -80,7 +82,7 @@ def test_what_is_wrong_is_said(guild: Guild) -> None:
     assert ada.post(f"{page}/delete", data={"confirm": "Owners"}).status_code == 403
 
 
-def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: Guild) -> None:
+def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: OrganizationFixture) -> None:
     """Others do not, and a team is found below its own organization only."""
     ada = guild.visit("ada")
     page = ada.post(f"{PAGE}/new", data={"name": "crew", **PARTS}).headers["location"]

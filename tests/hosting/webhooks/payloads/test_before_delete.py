@@ -15,7 +15,7 @@ from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting, payload_of
 from holdfast.hosting.webhooks.payloads.before_delete import AT_ONCE
-from tests.hosting.places import make_people, make_repository
+from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last, recorded
 
 

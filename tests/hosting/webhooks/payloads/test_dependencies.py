@@ -11,7 +11,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.issues import Branches, Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.places import make_organization, make_people, make_repository
+from tests.hosting.repository_helpers import make_organization, make_people, make_repository
 from tests.hosting.webhooks.telling import payload
 
 SECRET = "where the treasure is"

@@ -9,7 +9,7 @@ from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.webhooks.payloads.event_details import EventDetails, decode_details, deleted_row, look_up
 from holdfast.hosting.webhooks.recipient import Receiver
-from tests.hosting.places import make_people, make_repository
+from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.telling import last
 
 

@@ -11,7 +11,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
-from tests.hosting.places import make_repository
+from tests.hosting.repository_helpers import make_repository
 from tests.hosting.schemas.test_issues import KEYS
 from tests.hosting.webhooks.telling import payload, recorded
 

@@ -15,9 +15,9 @@ from holdfast.hosting.store.events import record
 from holdfast.hosting.store.repositories import Repository, find_repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.hosting.webhooks.payloads.pushes import short
-from tests.hosting.client import Git, address
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 from tests.hosting.webhooks.telling import add_hook, last, recorded
-from tests.hosting.world import PASSWORD, World
 
 ZERO = "0" * 40
 ROOT = "http://localhost:3000"
@@ -27,7 +27,7 @@ PAGE = f"{ROOT}/ada/ship"
 class Harbour:
     """A repository of Ada's on a service, her working copy, and what others are told."""
 
-    def __init__(self, world: World, app: App, folder: Path) -> None:
+    def __init__(self, world: ServiceClients, app: App, folder: Path) -> None:
         self.world, self.host, self.git = world, app, Git(folder)
         self.ada = world.account("ada")
         repositories.create(app, self.ada, self.ada, repositories.NewRepository(name="ship"))
@@ -51,7 +51,7 @@ class Harbour:
 
 
 @pytest.fixture
-def harbour(world: World, tmp_path: Path) -> Iterator[Harbour]:
+def harbour(world: ServiceClients, tmp_path: Path) -> Iterator[Harbour]:
     """Give Ada an empty repository."""
     host = App.open(world.service.settings)
     yield Harbour(world, host, tmp_path / "work")

@@ -10,14 +10,14 @@ from holdfast.hosting.app import App
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.settings import Settings
 from tests.hosting.api.conftest import ada as ada_with_a_ship
+from tests.hosting.api_clients import ServiceClients
 from tests.hosting.webhooks.telling import recorded
-from tests.hosting.world import World
 
 __all__ = ["ada_with_a_ship"]
 SHIP = "/repos/ada/ship"
 
 
-def told(world: World, settings: Settings) -> list[dict[str, Any]]:
+def told(world: ServiceClients, settings: Settings) -> list[dict[str, Any]]:
     """Return what is told of repositories, in order."""
     host = App.open(settings)
     found = [event for event in recorded(world.database) if event.kind == "repository"]
@@ -32,7 +32,7 @@ def ada(ada_with_a_ship: httpx.Client) -> httpx.Client:
     return ada_with_a_ship
 
 
-def test_a_repository_that_comes_and_goes(world: World, ada: httpx.Client, settings: Settings) -> None:
+def test_a_repository_that_comes_and_goes(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """The whole of it is told also when it is gone; its owner is called an organization whoever it is."""
     assert ada.post("/user/repos", json={"name": "boat", "description": "small", "private": True}).is_success
     shown = ada.get("/repos/ada/boat").json()
@@ -49,7 +49,7 @@ def test_a_repository_that_comes_and_goes(world: World, ada: httpx.Client, setti
     assert "ada@example.org" not in json.dumps(deleted)
 
 
-def test_a_new_name_and_a_new_owner(world: World, ada: httpx.Client, settings: Settings) -> None:
+def test_a_new_name_and_a_new_owner(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """With what they were before."""
     assert ada.post("/orgs", json={"username": "guild"}).is_success
     assert ada.patch(SHIP, json={"name": "barque"}).is_success
@@ -79,7 +79,7 @@ CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
 ]
 
 
-def test_settings_that_change(world: World, ada: httpx.Client, settings: Settings) -> None:
+def test_settings_that_change(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """Each with what it was; the same again is no news."""
     for change, _, _ in CHANGES:
         for _ in range(2):
@@ -93,7 +93,7 @@ def test_settings_that_change(world: World, ada: httpx.Client, settings: Setting
 
 
 def test_the_default_branch_is_told_of_when_it_is_renamed(
-    world: World, ada: httpx.Client, settings: Settings
+    world: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
     """It is a setting like others."""
     assert ada.patch(f"{SHIP}/branches/main", json={"name": "trunk"}).is_success

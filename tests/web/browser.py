@@ -3,12 +3,12 @@
 import httpx
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 __all__ = ["visitor"]
 
 
-def visitor(world: World, name: str | None = None) -> httpx.Client:
+def visitor(world: ServiceClients, name: str | None = None) -> httpx.Client:
     """Open a browser of sorts: it asks for pages, and holds somebody's session when a name is given."""
     client = world.open("", Accept="text/html,*/*")
     if name is not None:

@@ -9,17 +9,17 @@ from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from tests.conftest import Service
-from tests.hosting.contract import check_answer
-from tests.plain import PLAIN
+from tests.hosting.openapi_contract import check_answer
+from tests.tls import PLAIN
 
-__all__ = ["PASSWORD", "World", "open_world"]
+__all__ = ["PASSWORD", "ServiceClients", "open_world"]
 
 PASSWORD = "a-password-for-tests"
 # A busy machine is no failure.
 SECONDS = 60
 
 
-class World:
+class ServiceClients:
     """A running service, and clients for everybody who takes part."""
 
     def __init__(self, service: Service, stack: ExitStack) -> None:
@@ -64,7 +64,7 @@ class World:
         return self.holding(self.account(name, **columns))
 
 
-def open_world(service: Service) -> Iterator[World]:
+def open_world(service: Service) -> Iterator[ServiceClients]:
     """Open a world, and close its clients afterwards."""
     with ExitStack() as stack:
-        yield World(service, stack)
+        yield ServiceClients(service, stack)

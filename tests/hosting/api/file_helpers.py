@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.hosting.store import lfs, repositories
-from tests.hosting.client import Git, address
-from tests.hosting.world import PASSWORD, World
+from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.git_client import Git, address
 
 __all__ = ["LARGE", "POINTER", "commit_all", "make_files", "shape_of"]
 
@@ -24,7 +24,7 @@ def commit_all(git: Git, message: str, when: str = "2024-05-06T07:08:09+02:00") 
     return git("rev-parse", "HEAD")
 
 
-def make_files(world: World, folder: Path, *, private: bool = False) -> Git:
+def make_files(world: ServiceClients, folder: Path, *, private: bool = False) -> Git:
     """Make Ada and her repository `notes` with branches, tags, directories, a link, a program and a submodule."""
     world.account("ada")
     body = {"name": "Notes", "private": private}
@@ -61,7 +61,7 @@ def make_files(world: World, folder: Path, *, private: bool = False) -> Git:
     return git
 
 
-def shape_of(world: World, git: Git, path: str, ref: str = "branch/main", **more: Any) -> dict[str, Any]:
+def shape_of(world: ServiceClients, git: Git, path: str, ref: str = "branch/main", **more: Any) -> dict[str, Any]:
     """Return the shape a plain file of the repository has, without what is told only when asked for."""
     root, sha = world.service.url, git("rev-parse", f"HEAD:{path}")
     url = f"{root}/api/v1/repos/ada/Notes/contents/{path}?ref={ref.partition('/')[2].replace('/', '%2F')}"

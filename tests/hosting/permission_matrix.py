@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
-__all__ = ["CIRCLES", "PLACES", "ROLES", "Cast", "InOrganization", "InRepository", "assemble"]
+__all__ = ["CIRCLES", "PLACES", "ROLES", "InOrganization", "InRepository", "PermissionMatrix", "create_matrix"]
 
 ROLES = (
     *("nobody", "stranger", "restricted", "reader", "writer", "manager", "coder", "triager"),
@@ -103,7 +103,7 @@ ORGANIZATION_CELLS = table(IN_ORGANIZATIONS)
 
 
 @dataclass(frozen=True)
-class Cast:
+class PermissionMatrix:
     """Everybody's client, and the numbers of what there is in each place."""
 
     clients: dict[str, httpx.Client]
@@ -129,13 +129,13 @@ class Cast:
         return InOrganization(role != "nobody", ORGANIZATION_CELLS[role, circle], is_owner)
 
 
-def made(answer: httpx.Response) -> dict[str, object]:
+def created(answer: httpx.Response) -> dict[str, object]:
     """Insist that something was made, and return it."""
     assert answer.status_code in {200, 201, 202, 204}, answer.text
     return dict(answer.json()) if answer.content else {}
 
 
-def assemble(world: World) -> Cast:
+def create_matrix(world: ServiceClients) -> PermissionMatrix:
     """Make everybody and everything."""
     people = {
         name: world.account(name) for name in ("stranger", "reader", "writer", "manager", "coder", "triager")
@@ -156,45 +156,45 @@ def assemble(world: World) -> Cast:
     owner = clients["owner"]
     numbers: dict[tuple[str, str], str] = {}
     for name, visibility in CIRCLES.items():
-        made(owner.post("/orgs", json={"username": name, "visibility": visibility}))
+        created(owner.post("/orgs", json={"username": name, "visibility": visibility}))
         for team, units in (("coders", {"repo.code": "write"}), ("triagers", {"repo.issues": "write"})):
             body = {"name": team, "permission": "read", "units_map": units, "includes_all_repositories": True}
-            number = str(made(owner.post(f"/orgs/{name}/teams", json=body))["id"])
-            made(owner.put(f"/teams/{number}/members/{team[:-1]}"))
+            number = str(created(owner.post(f"/orgs/{name}/teams", json=body))["id"])
+            created(owner.put(f"/teams/{number}/members/{team[:-1]}"))
             numbers[name, team] = number
-        made(owner.put(f"/orgs/{name}/public_members/owner"))
+        created(owner.put(f"/orgs/{name}/public_members/owner"))
         label = {"name": "all over", "color": "#123456"}
-        numbers[name, "label"] = str(made(owner.post(f"/orgs/{name}/labels", json=label))["id"])
+        numbers[name, "label"] = str(created(owner.post(f"/orgs/{name}/labels", json=label))["id"])
     for place, path in PLACES.items():
-        furnish(owner, place, path, numbers)
+        fill_repository(owner, place, path, numbers)
     for circle in CIRCLES:
-        listen(owner, circle, f"/orgs/{circle}/hooks", numbers)
-    listen(world.admin, "", "/admin/hooks", numbers)
-    return Cast({name: clients[name] for name in ROLES}, numbers)
+        create_hook(owner, circle, f"/orgs/{circle}/hooks", numbers)
+    create_hook(world.admin, "", "/admin/hooks", numbers)
+    return PermissionMatrix({name: clients[name] for name in ROLES}, numbers)
 
 
-def listen(client: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+def create_hook(client: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
     """Make a webhook that has been tried once."""
     config = {"url": "https://example.org/hook", "content_type": "json"}
-    number = str(made(client.post(path, json={"type": "gitea", "config": config}))["id"])
-    made(client.post(f"{path}/{number}/tests"))
+    number = str(created(client.post(path, json={"type": "gitea", "config": config}))["id"])
+    created(client.post(f"{path}/{number}/tests"))
     numbers[place, "hook"] = number
     numbers[place, "delivery"] = str(client.get(f"{path}/{number}/deliveries").json()[0]["id"])
 
 
-def furnish(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+def fill_repository(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
     """Make one repository with something of everything in it, and let the collaborators in."""
     whose, name = path.split("/")
     here = f"/repos/{path}"
     body = {"name": name, "auto_init": True, "default_branch": "main", "private": place in {"closed", "own"}}
-    repository = made(owner.post("/user/repos" if whose == "owner" else f"/orgs/{whose}/repos", json=body))
+    repository = created(owner.post("/user/repos" if whose == "owner" else f"/orgs/{whose}/repos", json=body))
     numbers[place, "repository"] = str(repository["id"])
     for role, permission in (("reader", "read"), ("writer", "write"), ("manager", "admin")):
-        made(owner.put(f"{here}/collaborators/{role}", json={"permission": permission}))
-    made(owner.put(f"{here}/topics", json={"topics": ["play"]}))
-    made(owner.post(f"{here}/branches", json={"new_branch_name": "side"}))
-    made(owner.post(f"{here}/tags", json={"tag_name": "v1", "message": "One"}))
-    made(owner.post(f"{here}/branch_protections", json={"rule_name": "kept"}))
+        created(owner.put(f"{here}/collaborators/{role}", json={"permission": permission}))
+    created(owner.put(f"{here}/topics", json={"topics": ["play"]}))
+    created(owner.post(f"{here}/branches", json={"new_branch_name": "side"}))
+    created(owner.post(f"{here}/tags", json={"tag_name": "v1", "message": "One"}))
+    created(owner.post(f"{here}/branch_protections", json={"rule_name": "kept"}))
     branch = owner.get(f"{here}/branches/main").json()
     numbers[place, "commit"] = branch["commit"]["id"]
     numbers[place, "tree"] = "main"
@@ -202,17 +202,17 @@ def furnish(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str,
     tags = owner.get(f"{here}/git/refs/tags/v1").json()
     numbers[place, "tag"] = (tags[0] if isinstance(tags, list) else tags)["object"]["sha"]
     numbers[place, "label"] = str(
-        made(owner.post(f"{here}/labels", json={"name": "bug", "color": "#ee0701"}))["id"]
+        created(owner.post(f"{here}/labels", json={"name": "bug", "color": "#ee0701"}))["id"]
     )
-    numbers[place, "milestone"] = str(made(owner.post(f"{here}/milestones", json={"title": "One"}))["id"])
+    numbers[place, "milestone"] = str(created(owner.post(f"{here}/milestones", json={"title": "One"}))["id"])
     issue = {"title": "Something", "labels": [int(numbers[place, "label"])]}
-    numbers[place, "issue"] = str(made(owner.post(f"{here}/issues", json=issue))["number"])
+    numbers[place, "issue"] = str(created(owner.post(f"{here}/issues", json=issue))["number"])
     comments = f"{here}/issues/{numbers[place, 'issue']}/comments"
-    numbers[place, "comment"] = str(made(owner.post(comments, json={"body": "Yes"}))["id"])
+    numbers[place, "comment"] = str(created(owner.post(comments, json={"body": "Yes"}))["id"])
     pull = {"title": "A change", "head": "side", "base": "main"}
-    numbers[place, "pull"] = str(made(owner.post(f"{here}/pulls", json=pull))["number"])
-    listen(owner, place, f"{here}/hooks", numbers)
+    numbers[place, "pull"] = str(created(owner.post(f"{here}/pulls", json=pull))["number"])
+    create_hook(owner, place, f"{here}/hooks", numbers)
     if place == "archived":
-        made(owner.patch(here, json={"archived": True}))
+        created(owner.patch(here, json={"archived": True}))
     if place == "off":
-        made(owner.patch(here, json={"has_code": False, "has_issues": False, "has_pull_requests": False}))
+        created(owner.patch(here, json={"has_code": False, "has_issues": False, "has_pull_requests": False}))

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import httpx
 
 from holdfast.hosting.store import accounts, sessions
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
-__all__ = ["EVIL", "Guild", "guild_in"]
+__all__ = ["EVIL", "OrganizationFixture", "guild_in"]
 
 # What a page must never hold as it is.
 EVIL = "<script>alert(1)</script>\"'&"
 
 
 @dataclass(frozen=True)
-class Guild:
+class OrganizationFixture:
     """Ada's organization with a repository: Ben reads it, Cleo writes, Dora looks after it, Eve does neither."""
 
-    world: World
+    world: ServiceClients
     api: httpx.Client
     """Ada's, for what comes before."""
 
@@ -41,7 +41,7 @@ class Guild:
         }
 
 
-def guild_in(world: World) -> Guild:
+def guild_in(world: ServiceClients) -> OrganizationFixture:
     """Let Ada found the guild, with a private repository."""
     for name in ("ada", "ben", "cleo", "dora", "eve"):
         world.account(name)
@@ -52,4 +52,4 @@ def guild_in(world: World) -> Guild:
     for name, mode in (("ben", "read"), ("cleo", "write"), ("dora", "admin")):
         answer = ada.put(f"/repos/guild/ship/collaborators/{name}", json={"permission": mode})
         assert answer.status_code == 204
-    return Guild(world, ada)
+    return OrganizationFixture(world, ada)

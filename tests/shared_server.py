@@ -10,10 +10,10 @@ import uvicorn
 import uvloop
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Stage"]
+__all__ = ["SharedServer"]
 
 
-class Stage:
+class SharedServer:
     """A real server on a free port of loopback, in a thread."""
 
     def __init__(self) -> None:

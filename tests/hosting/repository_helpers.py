@@ -27,7 +27,7 @@ from holdfast.hosting.store.tables import (
     team_units,
     teams,
 )
-from tests.hosting.world import World
+from tests.hosting.api_clients import ServiceClients
 
 __all__ = [
     "READ",
@@ -66,7 +66,7 @@ def make_repository(
     return repositories.repository_by_id(database, made)
 
 
-def with_branches(world: World, repository: Repository, *names: str) -> Repository:
+def with_branches(world: ServiceClients, repository: Repository, *names: str) -> Repository:
     """Give a repository a folder with one commit on main, and more branches there."""
     folder = Folders(world.service.settings.data / "repositories").create(repository.id)
     repo = open_repository(folder)

@@ -15,7 +15,7 @@ from holdfast.hosting.store.issues import Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issue_dependencies
 from holdfast.hosting.store.tables import issues as issue_table
-from tests.hosting.places import opened
+from tests.hosting.repository_helpers import opened
 
 __all__ = [
     "SHIP",

@@ -1,0 +1,472 @@
+"""Every endpoint of the API, as something somebody tries: what it takes to be let, in the order it is asked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.hosting.permission_matrix import InOrganization, InRepository
+
+__all__ = ["ABOUT_ORGANIZATIONS", "ABOUT_REPOSITORIES", "ELSEWHERE", "UNSCOPED", "EndpointPermission", "refusal"]
+
+Asked = tuple[Callable[[InRepository], int | None], ...]
+AskedThere = tuple[Callable[[InOrganization], int | None], ...]
+
+
+@dataclass(frozen=True)
+class EndpointPermission:
+    """A request. Who is refused tries the real thing; who is let tries something that changes nothing."""
+
+    asked: Asked | AskedThere | str
+    path: Mapping[str, str] = field(default_factory=dict)
+    """What stands for the path's parameters; a value like `<label>` is the number of the place's label."""
+    body: Mapping[str, object] | None = None
+    harmless: Mapping[str, str] | None = None
+    """Other parameters for those who are let; without any, and without a body to spoil, they do not try."""
+    let: int | None = None
+    """The status that shows that a reader was let, where what they ask for is not there."""
+
+
+def refusal(asked: Asked | AskedThere | str, standing: InRepository | InOrganization) -> int | None:
+    """Return the status of the first thing that is not as it must be."""
+    assert not isinstance(asked, str)
+    asks: tuple[Callable[..., int | None], ...] = asked
+    return next((status for ask in asks if (status := ask(standing)) is not None), None)
+
+
+def sees(who: InRepository) -> int | None:
+    """Ask that the repository is there for them."""
+    return None if who.sees else 404
+
+
+def is_known(who: InRepository | InOrganization) -> int | None:
+    """Ask for a name."""
+    return None if who.known else 401
+
+
+def reads_code(who: InRepository) -> int | None:
+    """Ask for the code."""
+    return None if who.code >= 1 else 403
+
+
+def writes_code(who: InRepository) -> int | None:
+    """Ask for writing code."""
+    return None if who.code >= 2 else 403
+
+
+def finds_issues(who: InRepository) -> int | None:
+    """Ask for issues or pull requests."""
+    return None if who.issues >= 1 or who.pulls >= 1 else 404
+
+
+def finds_plain_issues(who: InRepository) -> int | None:
+    """Ask for issues."""
+    return None if who.issues >= 1 else 404
+
+
+def finds_pulls(who: InRepository) -> int | None:
+    """Ask for pull requests."""
+    return None if who.pulls >= 1 else 404
+
+
+def writes_issues(who: InRepository) -> int | None:
+    """Ask for writing issues."""
+    return None if who.issues >= 2 else 403
+
+
+def writes_pulls(who: InRepository) -> int | None:
+    """Ask for writing pull requests."""
+    return None if who.pulls >= 2 else 403
+
+
+def administers(who: InRepository) -> int | None:
+    """Ask for the settings."""
+    return None if who.base >= 3 else 403
+
+
+def owns(who: InRepository) -> int | None:
+    """Ask for everything."""
+    return None if who.base >= 4 else 403
+
+
+def is_live(who: InRepository) -> int | None:
+    """Ask that the repository is not archived."""
+    return 423 if who.archived else None
+
+
+def links_here(who: InRepository) -> int | None:
+    """Ask for writing issues where dependencies can be changed; otherwise something is not there."""
+    return 404 if who.archived or who.issues < 2 else None
+
+
+SEE: Asked = (sees,)
+KNOWN: Asked = (sees, is_known)
+READ_CODE: Asked = (sees, reads_code)
+WRITE_CODE: Asked = (sees, reads_code, is_live, is_known, writes_code)
+READ_FILES: Asked = (sees, reads_code, is_known, writes_code)
+READ_ISSUES: Asked = (sees, finds_issues)
+OPEN_ISSUE: Asked = (sees, finds_plain_issues, is_known, is_live)
+TAKE_PART: Asked = (sees, finds_issues, is_known, is_live)
+WRITE_ISSUE: Asked = (sees, finds_issues, is_known, is_live, writes_issues)
+MANAGE_ISSUES: Asked = (sees, finds_issues, is_known, writes_issues, is_live)
+DELETE_ISSUE: Asked = (sees, finds_issues, is_known, administers, is_live)
+LINK_ISSUES: Asked = (sees, finds_issues, is_known, links_here)
+READ_PULLS: Asked = (sees, finds_pulls)
+OPEN_PULL: Asked = (sees, finds_pulls, is_known, is_live)
+WRITE_PULL: Asked = (sees, finds_pulls, is_known, is_live, writes_pulls)
+ADMINISTER: Asked = (sees, is_known, administers)
+ADMINISTER_LIVE: Asked = (sees, is_known, administers, is_live)
+OWN: Asked = (sees, is_known, owns)
+
+
+def about_hooks(
+    path: str, asked: Asked | AskedThere | str, let: int | None = None
+) -> dict[str, EndpointPermission]:
+    """List what can be done with the webhooks of some home; `let` is for one whose hooks are somebody else's."""
+    hook = {"id": "<hook>"}
+    delivery = {**hook, "delivery": "<delivery>"}
+    nothing = {"id": "999999"}
+    config = {"url": "https://taken.example", "content_type": "json"}
+    return {
+        f"GET {path}": EndpointPermission(asked),
+        f"POST {path}": EndpointPermission(asked, body={"type": "gitea", "config": config}),
+        f"GET {path}/{{id}}": EndpointPermission(asked, hook, let=let),
+        f"PATCH {path}/{{id}}": EndpointPermission(asked, hook, {"config": config}),
+        f"DELETE {path}/{{id}}": EndpointPermission(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/tests": EndpointPermission(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/resume": EndpointPermission(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/redeliver": EndpointPermission(asked, hook, {"since": "2020-01-01T00:00:00Z"}),
+        f"GET {path}/{{id}}/deliveries": EndpointPermission(asked, hook, let=let),
+        f"GET {path}/{{id}}/deliveries/{{delivery}}": EndpointPermission(asked, delivery, let=let),
+        f"DELETE {path}/{{id}}/deliveries/{{delivery}}": EndpointPermission(asked, delivery, harmless=nothing),
+        f"POST {path}/{{id}}/deliveries/{{delivery}}/redeliver": EndpointPermission(
+            asked, delivery, harmless=nothing
+        ),
+    }
+
+
+ISSUE = {"index": "<issue>"}
+FILE, NEW_FILE = {"filepath": "README.md"}, {"filepath": "taken.txt"}
+TAKEN = {"operation": "create", "path": "taken.txt", "content": ""}
+ABOUT_REPOSITORIES = {
+    "GET /repos/{owner}/{repo}": EndpointPermission(SEE),
+    "GET /repositories/{id}": EndpointPermission(SEE, {"id": "<repository>"}),
+    "PATCH /repos/{owner}/{repo}": EndpointPermission(ADMINISTER, body={"description": "taken over"}),
+    "DELETE /repos/{owner}/{repo}": EndpointPermission(OWN),
+    "POST /repos/{owner}/{repo}/transfer": EndpointPermission(OWN, body={"new_owner": "stranger"}),
+    # Who works on it.
+    "GET /repos/{owner}/{repo}/collaborators": EndpointPermission(ADMINISTER),
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}": EndpointPermission(
+        ADMINISTER, {"collaborator": "reader"}
+    ),
+    "PUT /repos/{owner}/{repo}/collaborators/{collaborator}": EndpointPermission(
+        ADMINISTER, {"collaborator": "stranger"}, {"permission": "admin"}
+    ),
+    "DELETE /repos/{owner}/{repo}/collaborators/{collaborator}": EndpointPermission(
+        ADMINISTER, {"collaborator": "reader"}, harmless={"collaborator": "nobody-at-all"}
+    ),
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission": EndpointPermission(
+        KNOWN, {"collaborator": "<self>"}
+    ),
+    "GET /repos/{owner}/{repo}/assignees": EndpointPermission(SEE),
+    # Topics.
+    "GET /repos/{owner}/{repo}/topics": EndpointPermission(SEE),
+    "PUT /repos/{owner}/{repo}/topics": EndpointPermission(ADMINISTER_LIVE, body={"topics": ["taken"]}),
+    "PUT /repos/{owner}/{repo}/topics/{topic}": EndpointPermission(
+        ADMINISTER_LIVE, {"topic": "taken"}, harmless={"topic": "!!"}
+    ),
+    "DELETE /repos/{owner}/{repo}/topics/{topic}": EndpointPermission(
+        ADMINISTER_LIVE, {"topic": "play"}, harmless={"topic": "no-such-topic"}
+    ),
+    **about_hooks("/repos/{owner}/{repo}/hooks", ADMINISTER),
+    # Branches, their protection, tags, commits and what is in them.
+    "GET /repos/{owner}/{repo}/branches": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/branches/{branch...}": EndpointPermission(READ_CODE, {"branch": "main"}),
+    "POST /repos/{owner}/{repo}/branches": EndpointPermission(WRITE_CODE, body={"new_branch_name": "taken"}),
+    "DELETE /repos/{owner}/{repo}/branches/{branch...}": EndpointPermission(
+        WRITE_CODE, {"branch": "side"}, harmless={"branch": "no-such-branch"}
+    ),
+    "PATCH /repos/{owner}/{repo}/branches/{branch...}": EndpointPermission(
+        WRITE_CODE, {"branch": "side"}, {"name": "taken"}
+    ),
+    "PUT /repos/{owner}/{repo}/branches/{branch...}": EndpointPermission(
+        WRITE_CODE, {"branch": "side"}, {"new_commit_id": "main"}
+    ),
+    "GET /repos/{owner}/{repo}/branch_protections": EndpointPermission(ADMINISTER),
+    "GET /repos/{owner}/{repo}/branch_protections/{name...}": EndpointPermission(ADMINISTER, {"name": "kept"}),
+    "POST /repos/{owner}/{repo}/branch_protections": EndpointPermission(ADMINISTER, body={"rule_name": "taken"}),
+    "PATCH /repos/{owner}/{repo}/branch_protections/{name...}": EndpointPermission(
+        ADMINISTER, {"name": "kept"}, {"enable_push": True}
+    ),
+    "DELETE /repos/{owner}/{repo}/branch_protections/{name...}": EndpointPermission(
+        ADMINISTER, {"name": "kept"}, harmless={"name": "no-such-rule"}
+    ),
+    "GET /repos/{owner}/{repo}/tags": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/tags/{tag...}": EndpointPermission(READ_CODE, {"tag": "v1"}),
+    "POST /repos/{owner}/{repo}/tags": EndpointPermission(WRITE_CODE, body={"tag_name": "taken"}),
+    "DELETE /repos/{owner}/{repo}/tags/{tag...}": EndpointPermission(
+        WRITE_CODE, {"tag": "v1"}, harmless={"tag": "no-such-tag"}
+    ),
+    "GET /repos/{owner}/{repo}/commits": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/commits/{sha}": EndpointPermission(READ_CODE, {"sha": "<commit>"}),
+    "GET /repos/{owner}/{repo}/git/commits/{sha}": EndpointPermission(READ_CODE, {"sha": "<commit>"}),
+    # Its files.
+    "GET /repos/{owner}/{repo}/contents": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/contents-ext": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/contents-ext/{filepath...}": EndpointPermission(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/file-contents": EndpointPermission(READ_CODE, let=400),
+    "POST /repos/{owner}/{repo}/file-contents": EndpointPermission(READ_FILES, body={"files": ["README.md"]}),
+    "GET /repos/{owner}/{repo}/raw/{filepath...}": EndpointPermission(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/media/{filepath...}": EndpointPermission(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/archive/{archive...}": EndpointPermission(READ_CODE, {"archive": "main.zip"}),
+    "GET /repos/{owner}/{repo}/tarball/{ref...}": EndpointPermission(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/zipball/{ref...}": EndpointPermission(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/bundle/{ref...}": EndpointPermission(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/editorconfig/{filepath...}": EndpointPermission(READ_CODE, FILE, let=404),
+    "POST /repos/{owner}/{repo}/contents": EndpointPermission(WRITE_CODE, body={"files": [TAKEN]}),
+    "POST /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(WRITE_CODE, NEW_FILE, {"content": ""}),
+    "PUT /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(WRITE_CODE, NEW_FILE, {"content": ""}),
+    "DELETE /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(WRITE_CODE, FILE, {"sha": "0" * 40}),
+    "PUT /repos/{owner}/{repo}/raw/{filepath...}": EndpointPermission(
+        WRITE_CODE, NEW_FILE, harmless={"filepath": ".git/x"}
+    ),
+    "GET /repos/{owner}/{repo}/languages": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/compare/{basehead...}": EndpointPermission(READ_CODE, {"basehead": "main...side"}),
+    "GET /repos/{owner}/{repo}/commits/{ref...}/statuses": EndpointPermission(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/commits/{ref...}/status": EndpointPermission(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/statuses/{sha}": EndpointPermission(READ_CODE, {"sha": "main"}),
+    "GET /repos/{owner}/{repo}/git/tags/{sha}": EndpointPermission(READ_CODE, {"sha": "<tag>"}),
+    "GET /repos/{owner}/{repo}/git/refs": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/git/refs/{ref...}": EndpointPermission(READ_CODE, {"ref": "heads/main"}),
+    "GET /repos/{owner}/{repo}/git/trees/{sha...}": EndpointPermission(READ_CODE, {"sha": "<tree>"}),
+    "GET /repos/{owner}/{repo}/git/blobs/{sha}": EndpointPermission(READ_CODE, {"sha": "<blob>"}),
+    # Issues.
+    "GET /repos/{owner}/{repo}/issues": EndpointPermission(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/issues": EndpointPermission(OPEN_ISSUE, body={"title": "Mine"}),
+    "GET /repos/{owner}/{repo}/issues/{index}": EndpointPermission(READ_ISSUES, ISSUE),
+    "PATCH /repos/{owner}/{repo}/issues/{index}": EndpointPermission(WRITE_ISSUE, ISSUE, {"title": "Taken over"}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}": EndpointPermission(
+        DELETE_ISSUE, ISSUE, harmless={"index": "999"}
+    ),
+    "POST /repos/{owner}/{repo}/issues/{index}/deadline": EndpointPermission(
+        WRITE_ISSUE, ISSUE, {"due_date": "2030-01-01T00:00:00Z"}
+    ),
+    "PUT /repos/{owner}/{repo}/issues/{index}/lock": EndpointPermission(
+        WRITE_ISSUE, ISSUE, {"lock_reason": "spam"}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/lock": EndpointPermission(
+        WRITE_ISSUE, ISSUE, harmless={"index": "999"}
+    ),
+    "GET /repos/{owner}/{repo}/issues/{index}/timeline": EndpointPermission(READ_ISSUES, ISSUE),
+    "GET /repos/{owner}/{repo}/issues/comments": EndpointPermission(READ_ISSUES),
+    "GET /repos/{owner}/{repo}/issues/{index}/comments": EndpointPermission(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/comments": EndpointPermission(TAKE_PART, ISSUE, {"body": "Me too"}),
+    "GET /repos/{owner}/{repo}/issues/comments/{id}": EndpointPermission(READ_ISSUES, {"id": "<comment>"}),
+    "PATCH /repos/{owner}/{repo}/issues/comments/{id}": EndpointPermission(
+        WRITE_ISSUE, {"id": "<comment>"}, {"body": "No"}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/comments/{id}": EndpointPermission(
+        WRITE_ISSUE, {"id": "<comment>"}, harmless={"id": "999999"}
+    ),
+    "POST /repos/{owner}/{repo}/issues/{index}/assignees": EndpointPermission(
+        WRITE_ISSUE, ISSUE, {"assignees": ["writer"]}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/assignees": EndpointPermission(
+        WRITE_ISSUE, ISSUE, {"assignees": ["owner"]}
+    ),
+    # What they depend on.
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies": EndpointPermission(READ_ISSUES, ISSUE),
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph": EndpointPermission(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/dependencies": EndpointPermission(LINK_ISSUES, ISSUE, {"index": 1}),
+    "PUT /repos/{owner}/{repo}/issues/{index}/dependencies": EndpointPermission(
+        LINK_ISSUES, ISSUE, {"dependencies": []}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/dependencies": EndpointPermission(
+        LINK_ISSUES, ISSUE, {"index": 1}
+    ),
+    "GET /repos/{owner}/{repo}/issues/{index}/blocks": EndpointPermission(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/blocks": EndpointPermission(LINK_ISSUES, ISSUE, {"index": 1}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/blocks": EndpointPermission(LINK_ISSUES, ISSUE, {"index": 1}),
+    # Labels and milestones.
+    "GET /repos/{owner}/{repo}/issues/{index}/labels": EndpointPermission(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/labels": EndpointPermission(
+        WRITE_ISSUE, ISSUE, {"labels": ["bug"]}
+    ),
+    "PUT /repos/{owner}/{repo}/issues/{index}/labels": EndpointPermission(WRITE_ISSUE, ISSUE, {"labels": []}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels": EndpointPermission(
+        WRITE_ISSUE, ISSUE, harmless={"index": "999"}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels/{label}": EndpointPermission(
+        WRITE_ISSUE, {**ISSUE, "label": "<label>"}, harmless={"index": "999"}
+    ),
+    "GET /repos/{owner}/{repo}/labels": EndpointPermission(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/labels": EndpointPermission(
+        MANAGE_ISSUES, body={"name": "taken", "color": "#000000"}
+    ),
+    "GET /repos/{owner}/{repo}/labels/{id}": EndpointPermission(READ_ISSUES, {"id": "<label>"}),
+    "PATCH /repos/{owner}/{repo}/labels/{id}": EndpointPermission(
+        MANAGE_ISSUES, {"id": "<label>"}, {"name": "taken"}
+    ),
+    "DELETE /repos/{owner}/{repo}/labels/{id}": EndpointPermission(
+        MANAGE_ISSUES, {"id": "<label>"}, harmless={"id": "999999"}
+    ),
+    "GET /repos/{owner}/{repo}/milestones": EndpointPermission(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/milestones": EndpointPermission(MANAGE_ISSUES, body={"title": "taken"}),
+    "GET /repos/{owner}/{repo}/milestones/{id}": EndpointPermission(READ_ISSUES, {"id": "<milestone>"}),
+    "PATCH /repos/{owner}/{repo}/milestones/{id}": EndpointPermission(
+        MANAGE_ISSUES, {"id": "<milestone>"}, {"title": "taken"}
+    ),
+    "DELETE /repos/{owner}/{repo}/milestones/{id}": EndpointPermission(
+        MANAGE_ISSUES, {"id": "<milestone>"}, harmless={"id": "999999"}
+    ),
+    # Pull requests, as far as they are issues.
+    "GET /repos/{owner}/{repo}/pulls": EndpointPermission(READ_PULLS),
+    "POST /repos/{owner}/{repo}/pulls": EndpointPermission(
+        OPEN_PULL, body={"title": "Mine", "head": "side", "base": "main"}
+    ),
+    "GET /repos/{owner}/{repo}/pulls/{index}": EndpointPermission(READ_PULLS, {"index": "<pull>"}),
+    "PATCH /repos/{owner}/{repo}/pulls/{index}": EndpointPermission(
+        WRITE_PULL, {"index": "<pull>"}, {"title": "Taken over"}
+    ),
+}
+
+
+def sees_it(who: InOrganization) -> int | None:
+    """Ask that the organization is there for them."""
+    return 404 if who.letter == "-" else None
+
+
+def belongs(who: InOrganization) -> int | None:
+    """Ask that they are in it."""
+    return None if who.letter in "mto" else 403
+
+
+def finds_team(who: InOrganization) -> int | None:
+    """Ask that they are in it; to others there are no teams."""
+    return None if who.letter in "mto" else 404
+
+
+def is_in_team(who: InOrganization) -> int | None:
+    """Ask that they are in the team, or own the organization."""
+    return None if who.letter in "to" else 403
+
+
+def owns_it(who: InOrganization) -> int | None:
+    """Ask for all of it."""
+    return None if who.letter == "o" else 403
+
+
+def is_oneself(who: InOrganization) -> int | None:
+    """Ask that it is about themselves."""
+    return None if who.is_owner else 403
+
+
+SEE_IT: AskedThere = (sees_it,)
+KNOWN_THERE: AskedThere = (sees_it, is_known)
+BELONG: AskedThere = (sees_it, is_known, belongs)
+OWN_IT: AskedThere = (sees_it, is_known, owns_it)
+ONESELF: AskedThere = (sees_it, is_known, belongs, is_oneself)
+SEE_TEAM: AskedThere = (is_known, finds_team, is_in_team)
+OWN_TEAM: AskedThere = (is_known, finds_team, owns_it)
+GIVE_TO_TEAM: AskedThere = (is_known, finds_team, is_in_team, owns_it)
+ASK_ABOUT_ONESELF: AskedThere = (is_known, sees_it, owns_it)
+
+TEAM = {"id": "<coders>"}
+ABOUT_ORGANIZATIONS = {
+    "GET /orgs/{org}": EndpointPermission(SEE_IT),
+    "PATCH /orgs/{org}": EndpointPermission(OWN_IT, body={"description": "taken over"}),
+    "POST /orgs/{org}/rename": EndpointPermission(OWN_IT, body={"new_name": "taken"}),
+    "DELETE /orgs/{org}": EndpointPermission(OWN_IT),
+    "GET /orgs/{org}/repos": EndpointPermission(SEE_IT),
+    "POST /orgs/{org}/repos": EndpointPermission(OWN_IT, body={"name": "taken"}),
+    "GET /users/{username}/orgs/{org}/permissions": EndpointPermission(ASK_ABOUT_ONESELF, {"username": "owner"}),
+    # Members.
+    "GET /orgs/{org}/members": EndpointPermission(SEE_IT),
+    "GET /orgs/{org}/members/{username}": EndpointPermission(KNOWN_THERE, {"username": "owner"}),
+    "DELETE /orgs/{org}/members/{username}": EndpointPermission(
+        OWN_IT, {"username": "triager"}, harmless={"username": "nobody-at-all"}
+    ),
+    "GET /orgs/{org}/public_members": EndpointPermission(SEE_IT),
+    "GET /orgs/{org}/public_members/{username}": EndpointPermission(SEE_IT, {"username": "owner"}),
+    # To say again what is so already changes nothing.
+    "PUT /orgs/{org}/public_members/{username}": EndpointPermission(ONESELF, {"username": "owner"}, harmless={}),
+    "DELETE /orgs/{org}/public_members/{username}": EndpointPermission(ONESELF, {"username": "owner"}),
+    # Teams.
+    "GET /orgs/{org}/teams": EndpointPermission(BELONG),
+    "GET /orgs/{org}/teams/search": EndpointPermission(BELONG),
+    "POST /orgs/{org}/teams": EndpointPermission(OWN_IT, body={"name": "taken", "permission": "admin"}),
+    "GET /teams/{id}": EndpointPermission(SEE_TEAM, TEAM),
+    "PATCH /teams/{id}": EndpointPermission(OWN_TEAM, TEAM, {"permission": "admin"}),
+    "DELETE /teams/{id}": EndpointPermission(OWN_TEAM, TEAM),
+    "GET /teams/{id}/members": EndpointPermission(SEE_TEAM, TEAM),
+    "GET /teams/{id}/members/{username}": EndpointPermission(SEE_TEAM, {**TEAM, "username": "coder"}),
+    "PUT /teams/{id}/members/{username}": EndpointPermission(
+        OWN_TEAM, {**TEAM, "username": "stranger"}, harmless={"username": "nobody-at-all"}
+    ),
+    "DELETE /teams/{id}/members/{username}": EndpointPermission(
+        OWN_TEAM, {**TEAM, "username": "coder"}, harmless={"username": "nobody-at-all"}
+    ),
+    "GET /teams/{id}/repos": EndpointPermission(SEE_TEAM, TEAM),
+    "GET /teams/{id}/repos/{org}/{repo}": EndpointPermission(SEE_TEAM, {**TEAM, "repo": "open"}),
+    "PUT /teams/{id}/repos/{org}/{repo}": EndpointPermission(
+        GIVE_TO_TEAM, {**TEAM, "repo": "open"}, harmless={"repo": "no-such-repository"}
+    ),
+    "DELETE /teams/{id}/repos/{org}/{repo}": EndpointPermission(
+        GIVE_TO_TEAM, {**TEAM, "repo": "open"}, harmless={"repo": "no-such-repository"}
+    ),
+    **about_hooks("/orgs/{org}/hooks", OWN_IT),
+    # Labels all repositories share.
+    "GET /orgs/{org}/labels": EndpointPermission(SEE_IT),
+    "POST /orgs/{org}/labels": EndpointPermission(OWN_IT, body={"name": "taken", "color": "#000000"}),
+    "GET /orgs/{org}/labels/{id}": EndpointPermission(SEE_IT, {"id": "<label>"}),
+    "PATCH /orgs/{org}/labels/{id}": EndpointPermission(OWN_IT, {"id": "<label>"}, {"name": "taken"}),
+    "DELETE /orgs/{org}/labels/{id}": EndpointPermission(OWN_IT, {"id": "<label>"}, harmless={"id": "999999"}),
+}
+
+USER = {"username": "stranger"}
+# anyone; whoever is known; who gave a password, as nobody of the cast does; administrators of the service.
+ELSEWHERE = {
+    "GET /version": EndpointPermission("anyone"),
+    "GET /swagger": EndpointPermission("anyone"),
+    "GET /settings/api": EndpointPermission("anyone"),
+    "GET /settings/repository": EndpointPermission("anyone"),
+    "GET /settings/ui": EndpointPermission("anyone"),
+    "GET /settings/attachment": EndpointPermission("anyone"),
+    "GET /users/search": EndpointPermission("anyone"),
+    "GET /users/{username}": EndpointPermission("anyone", USER),
+    "GET /users/{username}/repos": EndpointPermission("anyone", USER),
+    "GET /users/{username}/orgs": EndpointPermission("anyone", USER),
+    "GET /repos/search": EndpointPermission("anyone"),
+    "GET /repos/issues/search": EndpointPermission("anyone"),
+    "GET /orgs": EndpointPermission("anyone"),
+    "GET /user": EndpointPermission("known"),
+    "GET /user/emails": EndpointPermission("known"),
+    "GET /user/settings": EndpointPermission("known"),
+    "PATCH /user/settings": EndpointPermission("known", body={"full_name": "taken"}),
+    "GET /user/repos": EndpointPermission("known"),
+    "POST /user/repos": EndpointPermission("known", body={"name": "taken"}),
+    "GET /user/orgs": EndpointPermission("known"),
+    "GET /user/teams": EndpointPermission("known"),
+    "POST /orgs": EndpointPermission("known", body={"username": "taken"}),
+    "GET /token": EndpointPermission("known"),
+    "DELETE /token": EndpointPermission("known"),
+    "GET /users/{username}/tokens": EndpointPermission("password", USER),
+    "POST /users/{username}/tokens": EndpointPermission("password", USER, {"name": "taken", "scopes": ["all"]}),
+    "DELETE /users/{username}/tokens/{token}": EndpointPermission("password", {**USER, "token": "token 0"}),
+    **about_hooks("/user/hooks", "known", let=404),
+    **about_hooks("/admin/hooks", "admin"),
+    "GET /admin/users": EndpointPermission("admin"),
+    "POST /admin/users": EndpointPermission(
+        "admin", body={"username": "taken", "email": "taken@example.org", "password": "taken-taken-taken"}
+    ),
+    "PATCH /admin/users/{username}": EndpointPermission("admin", USER, {"full_name": "taken"}),
+    "DELETE /admin/users/{username}": EndpointPermission("admin", USER, harmless={"username": "nobody-at-all"}),
+    "POST /admin/users/{username}/rename": EndpointPermission("admin", USER, {"new_username": "taken"}),
+    "POST /admin/users/{username}/repos": EndpointPermission("admin", USER, {"name": "taken"}),
+    "GET /admin/orgs": EndpointPermission("admin"),
+    "POST /admin/users/{username}/orgs": EndpointPermission("admin", USER, {"username": "taken"}),
+}
+UNSCOPED = {
+    *("GET /version", "GET /settings/api", "GET /settings/repository", "GET /settings/ui"),
+    *("GET /settings/attachment", "GET /token", "DELETE /token", "GET /swagger"),
+}
+"""What a token needs no scope for."""
