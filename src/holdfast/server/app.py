@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast.hosting import api
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError
+from holdfast.hosting.failures import explain_request
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
@@ -127,7 +128,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.settings = settings
     beside.state.database = host.database
     beside.state.password_pool = pool
-    service = api.EndpointApp(host, api.endpoints(), authenticator)
+    service = api.EndpointApp(host, api.endpoints(), authenticator, explain_request)
     fork = Dispatcher(service, GitHttp(host, authenticator), beside, SecurityHeaders(WebApp(host, pool)))
     logged = RequestLog(revocation.after(fork), host)
     return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

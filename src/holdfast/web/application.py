@@ -10,9 +10,10 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
+from holdfast.hosting.authentication import Authenticator, by_session, check_state
+from holdfast.hosting.failures import explain_request
 from holdfast.hosting.http.application import EndpointApp, root_of
-from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded, by_session, check_state
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import PasswordNeeded, RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.headers import Headers
@@ -75,7 +76,7 @@ class WebApp(EndpointApp):
     """All pages; what goes wrong becomes a page as well."""
 
     def __init__(self, app: App, pool: PasswordPool | None = None) -> None:
-        super().__init__(app, endpoints(), SessionAuthenticator(pool), prefix="")
+        super().__init__(app, endpoints(), SessionAuthenticator(pool), explain_request, prefix="")
 
     def refusal_page(self, request: RequestContext, refusal: ApiError) -> RawResponse | None:
         """Tell people why not; whoever is not logged in may do so first and comes back."""

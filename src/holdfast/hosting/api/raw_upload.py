@@ -21,7 +21,7 @@ from holdfast.hosting.api.commit_options import (
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
-from holdfast.hosting.http.entity_tags import condition_of
+from holdfast.hosting.http.entity_tags import tags_of
 from holdfast.hosting.http.errors import answering
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services import file_commits
@@ -54,6 +54,20 @@ def digest(upload: Upload) -> str:
     """Return a digest of what came."""
     with upload.path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def condition_of(request: RequestContext) -> Condition:
+    """Find what the headers ask of the file that is to be written, before its bytes are read.
+
+    A weak tag says that two files are alike, not that they are the same: `If-Match` never matches one.
+    """
+    match, none = tags_of(request, "If-Match"), tags_of(request, "If-None-Match")
+    return Condition(
+        is_there=match is not None and match.any,
+        is_missing=none is not None and none.any,
+        one_of=None if match is None or match.any else match.strong,
+        none_of=frozenset() if none is None else none.strong | none.weak,
+    )
 
 
 @endpoint(

@@ -13,15 +13,15 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.app import App
+from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.failures import explain
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
 from holdfast.hosting.http.application import read_body, root_of
-from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import PasswordNeeded, RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.failures import explain
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.store.faults import is_outage

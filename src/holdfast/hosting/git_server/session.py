@@ -7,9 +7,9 @@ from starlette.types import Receive
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, Permissions, Unit
+from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
 from holdfast.hosting.guards import seen
-from holdfast.hosting.http.authentication import Authenticator
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts, repositories

@@ -6,23 +6,20 @@ out only on the way that it has to do so says it by `request.require_thread()`.
 """
 
 import zlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import anyio
 import structlog
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.hosting import access
-from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
-from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
-from holdfast.hosting.http.context import NeedsThread, RequestContext
+from holdfast.hosting.http.context import NeedsThread, PasswordNeeded, RequestContext
 from holdfast.hosting.http.decoders import decode_body, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse, Upload, provides
 from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_route
-from holdfast.hosting.http.failures import explain
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
 from holdfast.hosting.http.responses import send_bytes, send_json, send_raw
@@ -41,15 +38,42 @@ ALLOWED_HEADERS: Final = (
 LARGEST_RATIO: Final = 200
 
 T = TypeVar("T")
+ErrorHandler = Callable[[Exception, RequestContext], Awaitable[ApiError | None]]
 log = structlog.get_logger(__name__)
 
 
+class RequestAuthenticator(Protocol):
+    """Finds out who sends a request."""
+
+    def identify(self, request: RequestContext) -> Actor:
+        """Return the caller; raise `PasswordNeeded` where a password has to be hashed first."""
+
+    def allows(self, actor: Actor, scope: tuple[str, ...], *, write: bool) -> bool:
+        """Return whether the credentials of a caller are good for one of these scopes."""
+
+    async def check_password(self, request: RequestContext) -> None:
+        """Hash the password, so that `identify` need not."""
+
+    async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
+        """Count credentials that were refused, and return what to respond."""
+
+
 class EndpointApp:
-    """The API as an ASGI application; `endpoints` is everything it can do, below the prefix."""
+    """The API as an ASGI application; `endpoints` is everything it can do, below the prefix.
+
+    `explain` returns the response to a request whose handler raised an error, or None for a bug.
+    """
 
     def __init__(
-        self, app: App, endpoints: Sequence[Endpoint], authenticator: Authenticator, *, prefix: str = PREFIX
+        self,
+        app: App,
+        endpoints: Sequence[Endpoint],
+        authenticator: RequestAuthenticator,
+        explain: ErrorHandler,
+        *,
+        prefix: str = PREFIX,
     ) -> None:
+        self._explain = explain
         self._host = app
         self._prefix = prefix
         self._authenticator = authenticator
@@ -85,9 +109,7 @@ class EndpointApp:
         except ApiError as refusal:
             await self._refuse(request, receive, send, await self._authenticator.count_failure(request, refusal))
         except Exception as error:
-            place = request.resolved_values.get(RepositoryAccess)
-            repository = place.repository if isinstance(place, RepositoryAccess) else None
-            known = await explain(self._host, error, repository)
+            known = await self._explain(error, request)
             if known is None:
                 log.exception("the API failed", endpoint=match.endpoint.name)
                 known = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
@@ -155,7 +177,7 @@ class EndpointApp:
             if "\0" in value and name != IN_BYTES:
                 raise ApiError(404)
         request.actor = self._authenticator.identify(request)
-        if endpoint.scope and not access.allows(request.actor, endpoint.scope, write=endpoint.writes):
+        if endpoint.scope and not self._authenticator.allows(request.actor, endpoint.scope, write=endpoint.writes):
             raise scope_refusal(endpoint, request)
         for guard, kind in self._found[endpoint.name]:
             found = guard(request)

@@ -12,7 +12,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.store.accounts import Account
 
-__all__ = ["NeedsThread", "RequestContext"]
+__all__ = ["NeedsThread", "PasswordNeeded", "RequestContext"]
 
 MOST_PARAMETERS: Final = 500
 
@@ -21,6 +21,10 @@ T = TypeVar("T")
 
 class NeedsThread(Exception):
     """Ends an answer that would hold up the event loop: it is made again in a thread."""
+
+
+class PasswordNeeded(Exception):
+    """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
 
 
 class RequestContext(msgspec.Struct):

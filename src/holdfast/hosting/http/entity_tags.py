@@ -6,9 +6,8 @@ from typing import Final
 
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services.file_changes import Condition
 
-__all__ = ["Tags", "condition_of", "tags_in"]
+__all__ = ["Tags", "tags_in", "tags_of"]
 
 ANY: Final = "*"
 TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
@@ -52,17 +51,3 @@ def tags_of(request: RequestContext, header: str) -> Tags | None:
     if tags is None:
         raise ApiError(400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
     return tags
-
-
-def condition_of(request: RequestContext) -> Condition:
-    """Find what the headers ask of the file that is to be written, before its bytes are read.
-
-    A weak tag says that two files are alike, not that they are the same: `If-Match` never matches one.
-    """
-    match, none = tags_of(request, "If-Match"), tags_of(request, "If-None-Match")
-    return Condition(
-        is_there=match is not None and match.any,
-        is_missing=none is not None and none.any,
-        one_of=None if match is None or match.any else match.strong,
-        none_of=frozenset() if none is None else none.strong | none.weak,
-    )

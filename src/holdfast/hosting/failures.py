@@ -2,15 +2,17 @@
 
 import structlog
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError, refusal_for
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["explain", "log_fault"]
+__all__ = ["explain", "explain_request", "log_fault"]
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +32,12 @@ async def explain(app: App, error: Exception, repository: Repository | None = No
     if refusal is not None:
         log_fault(error, refusal.status)
     return refusal
+
+
+async def explain_request(error: Exception, request: RequestContext) -> ApiError | None:
+    """Return the response to a request whose handler failed; its repository is the one a guard found."""
+    found = request.resolved_values.get(RepositoryAccess)
+    return await explain(request.app, error, found.repository if isinstance(found, RepositoryAccess) else None)
 
 
 def look_again(app: App, repository: Repository | None) -> ApiError | None:

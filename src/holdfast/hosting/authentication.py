@@ -11,9 +11,10 @@ from typing import Final
 
 from starlette.requests import cookie_parser
 
+from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import PasswordNeeded, RequestContext
 from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import PasswordPool, run_in_thread
@@ -21,7 +22,7 @@ from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret
 
-__all__ = ["Authenticator", "PasswordNeeded", "by_session", "check_state"]
+__all__ = ["Authenticator", "by_session", "check_state"]
 
 TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
 # The names programs send with a token as the password, whoever's token it is.
@@ -35,10 +36,6 @@ OLD_PARAMETER: Final = "token and access_token in the query string are deprecate
 REMEMBERED_SECONDS: Final = 300
 REMEMBERED: Final = 1024
 LONGEST: Final = 1024
-
-
-class PasswordNeeded(Exception):
-    """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
 
 
 class WrongToken(ApiError):
@@ -95,6 +92,11 @@ class Authenticator:
         caller = self._acting_for(request, caller)
         self._check(request, caller)
         return caller
+
+    @staticmethod
+    def allows(actor: Actor, scope: tuple[str, ...], *, write: bool) -> bool:
+        """Return whether the credentials of a caller are good for one of these scopes."""
+        return access.allows(actor, scope, write=write)
 
     def _check(self, request: RequestContext, actor: Actor) -> None:  # noqa: ARG002  # the website decides by the page too
         """Refuse an account that may not be used now."""
