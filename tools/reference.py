@@ -13,8 +13,8 @@ from pathlib import Path
 import typer
 from typer.core import TyperArgument, TyperGroup
 
-from holdfast.backup.rules.book import FAMILIES
-from holdfast.backup.rules.unruled import REASONS
+from holdfast.backup.rules.registry import FAMILIES
+from holdfast.backup.rules.unchecked_fields import REASONS
 from holdfast.cli import app
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.settings import describe

@@ -33,7 +33,7 @@ ELSEWHERE = {
     Path("hosting/store/branch_renames.py"): "hosting/api/test_raw.py",
     Path("hosting/store/pending_ref_updates.py"): "hosting/services/test_ref_changes.py",
     **{
-        Path(f"backup/rules/{name}.py"): "backup/rules/test_book.py"
+        Path(f"backup/rules/{name}.py"): "backup/rules/test_registry.py"
         for name in (
             "account",
             "attachment",
@@ -67,14 +67,14 @@ ELSEWHERE = {
             "view_once",
         )
     },
-    Path("backup/rules/ledger.py"): "backup/rules/test_book.py",
+    Path("backup/rules/backup_state.py"): "backup/rules/test_registry.py",
     Path("backup/parts.py"): "backup/rules/test_container.py",
     Path("backup/container/faults.py"): "backup/rules/test_container.py",
     **{
         Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
         for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "records", "values")
     },
-    Path("backup/wire/checks.py"): "backup/rules/test_book.py",
+    Path("backup/wire/checks.py"): "backup/rules/test_registry.py",
     Path("cli/inputs.py"): "cli/test_backup.py",
     Path("backup/archive/accounts.py"): "backup/archive/test_importing.py",
     Path("backup/archive/changes.py"): "backup/archive/test_importing.py",

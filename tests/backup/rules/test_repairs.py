@@ -7,8 +7,8 @@ import pytest
 from holdfast.backup import Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.repairing.log import log_beside
 from holdfast.backup.rules import validate
-from holdfast.backup.rules.book import RULES
 from holdfast.backup.rules.container import RULE_OF
+from holdfast.backup.rules.registry import RULES
 from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.rules import Edition, Finding, Profile, Severity, Validation, Validator, validate, validator
-from holdfast.backup.rules.validator import Held, validating
+from holdfast.backup.rules.validator import HeldFindings, validating
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.rules import planting
 from tests.backup.rules.breakers import BREAKERS, HOW, both, drop, put
 from tests.backup.rules.planting import plant
-from tests.backup.rules.test_book import kept
+from tests.backup.rules.test_registry import kept
 from tests.backup.rules.world import World, findings
 from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
@@ -318,19 +318,19 @@ def test_every_form_is_validated() -> None:
 
 def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the edition is not known they are kept, in order, without filling the memory."""
-    monkeypatch.setattr(validator, "MOST_HELD", 10)
+    monkeypatch.setattr(validator, "MAX_HELD", 10)
     header, *frames = sample_records(100, 1, edition="spec")
     data = stream_of([header, *frames, *([b"\x22\x00"] * 200)])
     found = whole(data, edition="auto")
     frames_found = [finding.frame for finding in found if finding.rule.id == "chat-item.item.set"]
     assert frames_found == list(range(len(frames) + 1, len(frames) + 201))
-    held = Held()
+    held = HeldFindings()
     assert list(held.drain()) == []
 
 
 def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core reports each of them, for their receipts are checked in Python."""
-    monkeypatch.setattr(validator, "MOST_HELD", 1)
+    monkeypatch.setattr(validator, "MAX_HELD", 1)
     world = World()
     world.without_news()
     badge = world.frames["badge"].SerializeToString()
@@ -384,11 +384,11 @@ def test_memory_does_not_grow_with_messages() -> None:
     checking = Validator(world.header.SerializeToString())
     for raw in world.records()[1:]:
         checking.check(raw)
-    room = checking.ledger.desk().people.room()
+    room = checking.state.reference_tables().people.room()
     message = world.frames["voice"].SerializeToString()
     for _ in range(2000):
         assert checking.check(message) == []
-    assert checking.ledger.desk().people.room() == room
+    assert checking.state.reference_tables().people.room() == room
 
 
 def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:

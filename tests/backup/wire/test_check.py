@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.backup.rules.book import PLAN, error_mask
-from holdfast.backup.rules.ledger import Ledger
+from holdfast.backup.rules.backup_state import BackupState
+from holdfast.backup.rules.registry import PLAN, error_mask
 from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block, tables
@@ -25,10 +25,10 @@ CAP = 1 << 28
 
 def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
     """Check frames one by one against the people of a kept backup."""
-    desk = Ledger(Purpose.REMOTE, error_mask(Profile.STRICT), old=False).desk()
+    references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), old=False).reference_tables()
     everybody = known(core)
     checker = core.check.Checker(PLAN)
-    checker.sit(replace(desk, people=everybody, chats=everybody, colors=everybody))
+    checker.sit(replace(references, people=everybody, chats=everybody, colors=everybody))
     found = []
     for raw in frames:
         fault, _at = checker.record(raw, tables.FRAME, 0, 1000)

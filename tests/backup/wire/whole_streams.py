@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import BackupError
-from holdfast.backup.rules import Validation, ledger, validator
+from holdfast.backup.rules import Validation, backup_state, validator
 from holdfast.backup.wire import stream
 from tests.backup.wire.core import Core
 
@@ -22,7 +22,7 @@ def used(core: Core) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "frames", core.frames)
         patch.setattr(stream, "walk", core.walk)
-        patch.setattr(ledger, "Roll", core.roll.Roll)
+        patch.setattr(backup_state, "Roll", core.roll.Roll)
         patch.setattr(validator, "Checker", core.check.Checker)
         yield
 

@@ -7,8 +7,8 @@ from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedContainer
 from holdfast.backup.parts import Part
 from holdfast.backup.repairing.plan import Step, Unmended
-from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.container import RULE_OF
+from holdfast.backup.rules.registry import rule_named
 
 __all__ = ["LOSES", "REWRITTEN", "around", "each_once"]
 

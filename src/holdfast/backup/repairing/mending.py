@@ -36,8 +36,8 @@ from holdfast.backup.repairing.plan import Plan, Step, Unmended, make_plan
 from holdfast.backup.repairing.restoring import belongs, measured, restored
 from holdfast.backup.repairing.salvage import cut_off, salvaged
 from holdfast.backup.repairing.shape import Shape, shape_of
-from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
 from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, Validation
 from holdfast.backup.wire.salvage import Gap

@@ -1,4 +1,4 @@
-"""Looks at the files beside a backup: attachments, each held to what the backup says of it, and their list."""
+"""Checks the attachment files beside a backup, and the manifest that lists them."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from holdfast.backup.errors import (
 )
 from holdfast.backup.media import kept
 from holdfast.backup.opening import Backup
-from holdfast.backup.rules.book import rule_numbered
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.registry import rule_numbered
 from holdfast.backup.rules.rule import Profile
 from holdfast.backup.wire.numbers import number_of_rule
 
@@ -38,7 +38,7 @@ RULES: Final[tuple[tuple[type[AttachmentError], int], ...]] = (
 
 
 def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
-    """Read the list of attachments of a snapshot, where there is a snapshot."""
+    """Yield what is wrong with the manifest of a snapshot, if the backup is one."""
     if backup.snapshot is None:
         return
     try:
@@ -51,7 +51,7 @@ def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
 
 
 def listed(snapshot: Snapshot | None) -> set[str] | None:
-    """Return the attachments on the list of a snapshot, None where there is no list that can be read."""
+    """Return the attachments in the manifest of a snapshot, None where no manifest can be read."""
     try:
         return set(snapshot.manifest()) if snapshot is not None and snapshot.has_manifest() else None
     except BackupError:
@@ -59,9 +59,9 @@ def listed(snapshot: Snapshot | None) -> set[str] | None:
 
 
 def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[Finding]:
-    """Look for every attachment the backup keeps; with `decrypt` open each, and look for files nothing refers to.
+    """Check that every attachment file is there; with `decrypt` read each, and report files nothing refers to.
 
-    An export may have been made without its attachments: that is only said of it when they are to be opened.
+    An export may have been made without attachments: missing ones are only reported with `decrypt`.
     """
     media = backup.media
     if media is None or not (decrypt or media.has_files()):

@@ -1,4 +1,4 @@
-"""What a rule is: an id that stays, where it comes from, how bad it is to break it, and words for people."""
+"""Rules: id, source, severity per profile and edition, messages, checks, limits and repairs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Severity(StrEnum):
-    """How bad a finding is; only errors make a backup invalid."""
+    """The severity of a finding; only errors make a backup invalid."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -33,21 +33,21 @@ class Severity(StrEnum):
 
 
 class Profile(StrEnum):
-    """Who asks: one who wrote the backup and wants no fault in it, or one who has to read it as it is."""
+    """The view to take: an exporter is to write no fault, an importer reads what is there."""
 
     STRICT = "strict"
     IMPORT = "import"
 
 
 class Edition(StrEnum):
-    """Which year's format a backup is held to: that of the specification, or with what was added since."""
+    """The edition of the format: that of the specification, or with what was added since."""
 
     SPEC = "spec"
     CURRENT = "current"
 
 
 class Purpose(StrEnum):
-    """What a backup is for, which it does not say itself."""
+    """The purpose of a backup, which is not in the file."""
 
     REMOTE = "remote"
     TRANSFER = "transfer"
@@ -61,7 +61,7 @@ Source: TypeAlias = str
 
 
 class Breach(StrEnum):
-    """What kind of promise a rule is, which decides how an importer takes it when it is broken."""
+    """The kind of a rule, which decides its severity and what an importer does when it is broken."""
 
     FORMAT = "format"  # the bytes, the order, a length or a limit of the format itself
     REFERENCE = "reference"  # an id that leads nowhere, or to the wrong kind of thing
@@ -152,7 +152,7 @@ class Rule:
     file_repair: RepairAction | None = field(repr=False)
 
     def severity(self, profile: Profile, edition: Edition | None = None) -> Severity | None:
-        """Return how bad it is to break it under a profile, None where nobody asks."""
+        """Return the severity under a profile, None where profile or edition leave the rule out."""
         if edition is not None and edition not in self.editions:
             return None
         if profile is Profile.IMPORT:
@@ -184,7 +184,7 @@ def rule(  # noqa: PLR0917
     repairs: tuple[Fix, ...] = (),
     file_repair: RepairAction | None = None,
 ) -> Rule:
-    """Write a rule down; what its kind decides, and fields that its checks name, need not be said."""
+    """Describe a rule; its kind decides the severities, and its checks name their fields."""
     return Rule(
         id=name,
         number=add_rule(name, by_fields=bool(checks)),

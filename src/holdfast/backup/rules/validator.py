@@ -1,4 +1,4 @@
-"""Holds a backup to the rules: all of it at once, or frame by frame as it is written."""
+"""Validates a backup: a whole file, or frame by frame as it is written."""
 
 import os
 from collections import Counter, deque
@@ -20,12 +20,12 @@ from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
-from holdfast.backup.rules.book import PLAN, error_mask, rule_named, rule_numbered
+from holdfast.backup.rules.backup_state import BackupState
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
-from holdfast.backup.rules.ledger import Ledger
-from holdfast.backup.rules.reading import READABLE, WHOLE, Explainer, Raw, read_page
+from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_page
+from holdfast.backup.rules.registry import PLAN, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import Block, tables
@@ -43,38 +43,38 @@ ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
 PurposeName: TypeAlias = Purpose | Literal["remote", "transfer", "takeout"]
 
-# Faults that are met while the content is read, and have a place in it.
+# Faults that appear while the content is read, at a place in it.
 INSIDE: Final = frozenset({Part.COMPRESSION, Part.CHECKSUM, Part.PADDING})
-# The most threads that are of use: reading the file takes one.
-MOST_THREADS: Final = 4
+# More threads than this are of no use: one reads the file.
+MAX_THREADS: Final = 4
 # How many findings wait in memory while the edition is not known.
-MOST_HELD: Final = 50_000
+MAX_HELD: Final = 50_000
 
 # All code that checks a rule is imported by now.
 require_checks()
 
 
-class Held:
-    """Findings that wait for the edition to be known, on disk when there are many."""
+class HeldFindings:
+    """Findings that wait until the edition is known, in a temporary file when there are many."""
 
     def __init__(self) -> None:
-        self._waiting: list[Raw] = []
+        self._waiting: list[RawFinding] = []
         self._file: BinaryIO | None = None
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(list[Raw])
+        self._decoder = msgspec.msgpack.Decoder(list[RawFinding])
 
-    def add(self, found: Iterable[Raw]) -> None:
-        """Keep some."""
+    def add(self, found: Iterable[RawFinding]) -> None:
+        """Add findings."""
         self._waiting.extend(found)
-        if len(self._waiting) > MOST_HELD:
+        if len(self._waiting) > MAX_HELD:
             if self._file is None:
                 self._file = TemporaryFile()  # noqa: SIM115  # drained and closed later
             packed = self._encoder.encode(self._waiting)
             self._file.write(len(packed).to_bytes(8, "little") + packed)
             self._waiting = []
 
-    def drain(self) -> Iterator[Raw]:
-        """Give all of them back, in the order they came."""
+    def drain(self) -> Iterator[RawFinding]:
+        """Yield and remove all of them, in the order they were added."""
         if self._file is not None:
             self._file.seek(0)
             with self._file:
@@ -86,10 +86,10 @@ class Held:
 
 
 class Validator:
-    """Checks a backup that is being written: give it the header, then each frame, then `finish`.
+    """Validates a backup that is being written: pass the header, then each frame, then call `finish`.
 
-    With the edition `auto` it is told by what the frames hold, and findings may come later than their frame: when
-    the edition is known, at the latest with `finish`.
+    The edition `auto` is detected from the frames, and findings may come later than their frame: when the edition
+    is known, at the latest with `finish`.
     """
 
     def __init__(
@@ -103,42 +103,42 @@ class Validator:
         self.profile = Profile(profile)
         self.edition = None if edition == "auto" else Edition(edition)
         self.frames = 0
-        self.ledger = Ledger(Purpose(purpose), error_mask(self.profile), old=self.edition is Edition.SPEC)
+        self.state = BackupState(Purpose(purpose), error_mask(self.profile), old=self.edition is Edition.SPEC)
         self._checker = Checker(PLAN)
-        self._explainer = Explainer(self.profile, self.ledger.quiet)
-        self._held = Held()
+        self._explainer = Explainer(self.profile, self.state.quiet)
+        self._held = HeldFindings()
         self._offset = 0
-        self._seated: Desk | None = None
+        self._bound: Desk | None = None
         self._first = self._check_header(header)
 
     def check(self, raw: bytes) -> list[Finding]:
-        """Check the next frame."""
+        """Check the next frame, and return the findings that are ready."""
         length = encode_varint(len(raw))
         block = Block(self.frames + 1, self._offset, length + raw)
         self._offset += len(block.data)
         found = self.scan(block)
-        self._seated = self.ledger.desk()
-        odd = examine(self._checker, self._seated, block)
-        return list(self.settle(merge(found, odd[0]), newer=odd[1]))
+        self._bound = self.state.reference_tables()
+        odd = examine(self._checker, self._bound, block)
+        return list(self.emit(merge(found, odd[0]), newer=odd[1]))
 
     def finish(self) -> list[Finding]:
-        """Say what is missing now that there are no more frames."""
+        """Return the remaining findings, and what is missing now that there are no more frames."""
         return list(self.end())
 
-    def scan(self, block: Block) -> list[Raw]:
-        """Check and enter those frames of a block that are not plain messages."""
+    def scan(self, block: Block) -> list[RawFinding]:
+        """Check the frames of a block that are not messages, and add them to the backup state."""
         self._checker.aim(block.data, block.offset, block.index)
         others, after = self._checker.others(NO_CAP)
-        found: list[Raw] = []
+        found: list[RawFinding] = []
         for index, begin, start, end in others:
             raw = block.data[start:end]
             found += self._check_other(raw, index, block.offset + begin)
         self.frames = after - 1
         return found
 
-    def settle(self, found: Iterable[Raw], *, newer: bool) -> Iterator[Finding]:
-        """Explain what was found, or keep it until the edition is known."""
-        kept = [raw for raw in chain(self._first, found) if self._explainer.heed(raw)]
+    def emit(self, found: Iterable[RawFinding], *, newer: bool) -> Iterator[Finding]:
+        """Yield findings, or hold them until the edition is known."""
+        kept = [raw for raw in chain(self._first, found) if self._explainer.keep(raw)]
         self._first = []
         if self.edition is None and newer:
             self.edition = Edition.CURRENT
@@ -149,48 +149,48 @@ class Validator:
             yield from self._explain(kept, self.edition)
 
     def end(self, *, whole: bool = True) -> Iterator[Finding]:
-        """Explain what still waits, and say what is missing; not being `whole`, the stream may have lost it."""
-        yield from self.settle([], newer=self._newer)
+        """Yield held findings and what is missing; without `whole`, a damaged stream may have lost it."""
+        yield from self.emit([], newer=self._newer)
         if self.edition is None:
             self.edition = Edition.SPEC
         yield from self._explain(self._held.drain(), self.edition)
         consequence = not whole or self._explainer.lost
-        for number, path in self.ledger.finish():
+        for number, path in self.state.finish():
             rule = rule_numbered(number)
             severity = rule.severity(self.profile, self.edition)
             if severity is not None:
                 yield Finding(rule, severity, None, None, path, consequence=consequence)
 
-    def _explain(self, found: Iterable[Raw], edition: Edition) -> Iterator[Finding]:
+    def _explain(self, found: Iterable[RawFinding], edition: Edition) -> Iterator[Finding]:
         for raw in found:
             finding = self._explainer.explain(raw, edition)
             if finding is not None:
                 yield finding
 
-    def _check_header(self, raw: bytes) -> list[Raw]:
+    def _check_header(self, raw: bytes) -> list[RawFinding]:
         self._newer = False
         self._offset = len(encode_varint(len(raw))) + len(raw)
         try:
             header = BackupInfo.FromString(raw)
         except DecodeError:
-            return [Raw(0, 0, READABLE, 0, 0, "")]
-        self.ledger.made_at = header.backupTimeMs
-        self._checker.sit(self.ledger.desk())
+            return [RawFinding(0, 0, READABLE, 0, 0, "")]
+        self.state.made_at = header.backupTimeMs
+        self._checker.sit(self.state.reference_tables())
         fault, _at = self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
         if fault:
             raw = BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).SerializeToString()
             self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
         return list(read_page(self._checker.take(), raw))
 
-    def _check_other(self, raw: bytes, index: int, offset: int) -> list[Raw]:
+    def _check_other(self, raw: bytes, index: int, offset: int) -> list[RawFinding]:
         try:
             frame = Frame.FromString(raw)
         except DecodeError:
-            return [Raw(index, offset, READABLE, 0, 0, "")]
-        desk = self.ledger.desk()
-        if desk is not self._seated:
-            self._checker.sit(desk)
-            self._seated = desk
+            return [RawFinding(index, offset, READABLE, 0, 0, "")]
+        references = self.state.reference_tables()
+        if references is not self._bound:
+            self._checker.sit(references)
+            self._bound = references
         fault, _at = self._checker.record(raw, tables.FRAME, offset, index)
         if fault:
             frame = Frame.FromString(last_of_each(raw))
@@ -199,8 +199,8 @@ class Validator:
         self._newer = self._newer or self._checker.met_newer()
         page = self._checker.take()
         found = list(read_page(page, raw)) if page else []
-        broken = self.ledger.enter(frame, index)
-        return found + [Raw(index, offset, number, 0, 0, path) for number, path in broken]
+        broken = self.state.add(frame, index)
+        return found + [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
 
     @property
     def newer(self) -> bool:
@@ -208,11 +208,11 @@ class Validator:
         return self._newer
 
 
-def examine(checker: Checker, desk: Desk, block: Block) -> tuple[list[Raw], bool]:
-    """Check the messages of a block; return what was found, and whether there was anything newer."""
-    found: list[Raw] = []
+def examine(checker: Checker, references: Desk, block: Block) -> tuple[list[RawFinding], bool]:
+    """Check the messages of a block; return the findings, and whether there was a field of the current edition."""
+    found: list[RawFinding] = []
     odd: list[tuple[int, int, int, int, int]] = []
-    checker.sit(desk)
+    checker.sit(references)
     checker.aim(block.data, block.offset, block.index)
     going = True
     while going:
@@ -235,21 +235,21 @@ def examine(checker: Checker, desk: Desk, block: Block) -> tuple[list[Raw], bool
             newer = newer or checker.met_newer()
             found += read_page(checker.take(), raw)
         else:
-            found.append(Raw(index, offset, READABLE, 0, 0, ""))
+            found.append(RawFinding(index, offset, READABLE, 0, 0, ""))
     if odd:
         found.sort(key=lambda raw: raw.frame)
     return found, newer
 
 
-def broken_off(damage: DamagedBackup, after: int) -> Raw:
+def broken_off(damage: DamagedBackup, after: int) -> RawFinding:
     """Note where a stream breaks off; a record written as JSON is known by its line, or its place in the array."""
     if damage.frame is not None:
-        return Raw(damage.frame, damage.offset, WHOLE, 0, 0, "")
+        return RawFinding(damage.frame, damage.offset, WHOLE, 0, 0, "")
     place = f"{damage.unit} {damage.offset:,} of the {damage.stream}"
-    return Raw(after, 0, WHOLE, 0, 0, place)
+    return RawFinding(after, 0, WHOLE, 0, 0, place)
 
 
-def merge(one: list[Raw], other: list[Raw]) -> list[Raw]:
+def merge(one: list[RawFinding], other: list[RawFinding]) -> list[RawFinding]:
     """Put two lists, each in file order, into one."""
     if not one or not other:
         return one or other
@@ -285,7 +285,7 @@ class Validation:
         self._faults = [] if faults is None else faults
         self._gaps = [] if gaps is None else gaps
         self._told = 0
-        self._threads = threads or min(MOST_THREADS, os.cpu_count() or 1)
+        self._threads = threads or min(MAX_THREADS, os.cpu_count() or 1)
         self._validator = (
             None if backup is None else Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
         )
@@ -332,19 +332,19 @@ class Validation:
         damage: DamagedBackup | None = None
         try:
             for found, newer in self._blocks(backup, validator):
-                yield from validator.settle(found, newer=newer)
+                yield from validator.emit(found, newer=newer)
         except DamagedBackup as problem:
             damage, whole = problem, False
         inside = [fault for fault in self._faults if fault.part in INSIDE]
         if isinstance(damage, DamagedContainer):
             inside.append(damage)
         elif damage is not None and not inside:
-            yield from validator.settle([broken_off(damage, validator.frames + 1)], newer=False)
+            yield from validator.emit([broken_off(damage, validator.frames + 1)], newer=False)
         cut = any(fault.part is Part.COMPRESSION for fault in inside)
         ending = self._new_gaps()
         if not cut:
             # A record that is cut off where the compressed data are is no fault of its own.
-            yield from validator.settle(ending, newer=False)
+            yield from validator.emit(ending, newer=False)
         whole = whole and not cut and not self._gaps
         yield from validator.end(whole=whole)
         for fault in inside:
@@ -353,11 +353,11 @@ class Validation:
         if self.media is not None and whole:
             yield from check_files(backup, self.profile, decrypt=self.media)
 
-    def _new_gaps(self) -> list[Raw]:
+    def _new_gaps(self) -> list[RawFinding]:
         """List the places that were passed over since this was asked last."""
         new = self._gaps[self._told :]
         self._told += len(new)
-        return [Raw(gap.frame, gap.offset, WHOLE, gap.size, 0, gap.place) for gap in new]
+        return [RawFinding(gap.frame, gap.offset, WHOLE, gap.size, 0, gap.place) for gap in new]
 
     def _explain(self, fault: Fault, frame: int | None) -> Iterator[Finding]:
         """Make a finding of what opening the backup told of."""
@@ -367,29 +367,29 @@ class Validation:
             place = f"byte {fault.offset:,} of the {fault.stream}" if isinstance(fault, DamagedContainer) else ""
             yield Finding(rule, severity, frame, None, "", place)
 
-    def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[Raw], bool]]:
+    def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
         """Check block by block: what is not a message in order, messages by threads."""
         if self._threads == 1:
             checker = Checker(PLAN)
             for block in backup.blocks():
                 found = self._new_gaps() + validator.scan(block)
-                items, newer = examine(checker, validator.ledger.desk(), block)
+                items, newer = examine(checker, validator.state.reference_tables(), block)
                 yield merge(found, items), newer or validator.newer
             return
         checkers: SimpleQueue[Checker] = SimpleQueue()
         for _ in range(self._threads):
             checkers.put(Checker(PLAN))
 
-        def work(desk: Desk, block: Block) -> tuple[list[Raw], bool]:
+        def work(references: Desk, block: Block) -> tuple[list[RawFinding], bool]:
             checker = checkers.get()
             try:
-                return examine(checker, desk, block)
+                return examine(checker, references, block)
             finally:
                 checkers.put(checker)
 
-        waiting: deque[tuple[list[Raw], bool, Future[tuple[list[Raw], bool]]]] = deque()
+        waiting: deque[tuple[list[RawFinding], bool, Future[tuple[list[RawFinding], bool]]]] = deque()
 
-        def first() -> tuple[list[Raw], bool]:
+        def first() -> tuple[list[RawFinding], bool]:
             found, newer, future = waiting.popleft()
             items, newer_items = future.result()
             return merge(found, items), newer or newer_items
@@ -398,8 +398,8 @@ class Validation:
             try:
                 for block in backup.blocks():
                     found = self._new_gaps() + validator.scan(block)
-                    desk = validator.ledger.desk(lend=True)
-                    waiting.append((found, validator.newer, pool.submit(work, desk, block)))
+                    references = validator.state.reference_tables(shared=True)
+                    waiting.append((found, validator.newer, pool.submit(work, references, block)))
                     if len(waiting) > 2 * self._threads:
                         yield first()
             except DamagedBackup:

@@ -1,8 +1,8 @@
 """What the core writes becomes findings that point at a place and say nothing of what stands there."""
 
 from holdfast.backup.rules import Edition, Profile
-from holdfast.backup.rules.book import rule_named
-from holdfast.backup.rules.reading import Explainer, Raw
+from holdfast.backup.rules.raw_findings import Explainer, RawFinding
+from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.checks import SLOT_BY_NAME
 from tests.backup.rules.breakers import put
@@ -41,8 +41,8 @@ def test_warnings_about_dates_are_not_repeated_for_ever() -> None:
     quiet = bytearray(tables.SLOTS)
     explainer = Explainer(Profile.STRICT, quiet)
     slot = SLOT_BY_NAME["ChatItem.dateSent"]
-    raw = Raw(1, 0, rule_named("date.zero").number, 0, slot, "chatItem.dateSent")
-    assert [explainer.heed(raw) for _ in range(7)] == [True] * 5 + [False] * 2
+    raw = RawFinding(1, 0, rule_named("date.zero").number, 0, slot, "chatItem.dateSent")
+    assert [explainer.keep(raw) for _ in range(7)] == [True] * 5 + [False] * 2
     assert quiet[slot] == 1
     finding = explainer.explain(raw, Edition.SPEC)
     assert finding is not None

@@ -1,4 +1,4 @@
-"""All rules there are, by their ids and by the numbers the core knows them by."""
+"""The registry of all rules, by id and by the number the compiled core knows them by."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""What a backup must be as a whole: unique ids, each person once, an account, and what each id stands for.
+"""The state of a backup while it is validated: the ids that appeared, and what may exist only once.
 
-All but messages are entered, one after the other; memory grows with people and chats.
+Every record but messages is added, in file order; memory grows with the number of recipients and chats.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from holdfast.backup.wire.ground import Desk
 from holdfast.backup.wire.numbers import number_of_rule
 from holdfast.backup.wire.roll import Roll
 
-__all__ = ["Broken", "Ledger"]
+__all__ = ["BackupState", "Broken"]
 
 # The number of a broken rule, and the path to where it is.
 Broken: TypeAlias = tuple[int, str]
@@ -27,7 +27,7 @@ KINDS: Final = {
     "callLink": kinds.CALL_LINK,
 }
 SETTINGS: Final = "account.accountSettings"
-# Who may do what in a group, and the rule that asks for it to be known; the levels there are but UNKNOWN.
+# The rule about an unknown level of access, by setting of a group; and the levels that are known.
 ACCESS: Final = {
     **dict.fromkeys(("attributes", "members", "addFromInviteLink"), number_of_rule("group.access.known")),
     "memberLabel": number_of_rule("group.access.label-known"),
@@ -58,7 +58,7 @@ STICKER_PACK_ID_UNIQUE: Final = number_of_rule("sticker-pack.id.unique")
 
 
 def kind_of(recipient: backup_pb2.Recipient) -> int:
-    """Tell of which kind a recipient is."""
+    """Return the kind of a recipient."""
     which = recipient.WhichOneof("destination")
     if which is None:
         return kinds.NO_KIND
@@ -73,59 +73,60 @@ def kind_of(recipient: backup_pb2.Recipient) -> int:
     return kinds.CONTACT + has if has else kinds.NO_KIND
 
 
-class Ledger:
-    """The ids and people of one backup.
+class BackupState:
+    """The recipients, chats and colours of one backup, by id.
 
-    `desk` lends the rolls to whoever checks messages; what is lent is copied before it is changed.
+    `reference_tables` may be shared with the threads that check messages: a shared table is copied before it is
+    changed.
     """
 
-    def __init__(self, purpose: Purpose, graves: bytes, *, old: bool) -> None:
+    def __init__(self, purpose: Purpose, error_mask: bytes, *, old: bool) -> None:
         self.made_at = 0
         self.quiet = bytearray(tables.SLOTS)
         self._purpose = PURPOSES[purpose]
-        self._graves = graves
+        self._error_mask = error_mask
         self._old = old
-        self._people = Roll()
+        self._recipients = Roll()
         self._chats = Roll()
         self._colors = Roll()
-        self._lent = False
-        self._desk: Desk | None = None
-        self._room = 0
+        self._shared = False
+        self._tables: Desk | None = None
+        self._capacity = 0
         self._accounts = 0
         self._selves = 0
         self._release_notes = 0
         self._folders = 0
         self._all_folders = 0
-        self._met: set[tuple[int, object]] = set()
+        self._seen: set[tuple[int, object]] = set()
 
-    def desk(self, *, lend: bool = False) -> Desk:
-        """Give what frames are checked against; with `lend` it stays as it is now."""
-        self._lent = self._lent or lend
-        room = self._people.room()
-        if self._desk is None or self._room != room or self._desk.quiet != self.quiet:
-            self._room = room
-            self._desk = Desk(
-                self._people,
+    def reference_tables(self, *, shared: bool = False) -> Desk:
+        """Return what frames are checked against; with `shared` it does not change any more."""
+        self._shared = self._shared or shared
+        capacity = self._recipients.room()
+        if self._tables is None or self._capacity != capacity or self._tables.quiet != self.quiet:
+            self._capacity = capacity
+            self._tables = Desk(
+                self._recipients,
                 self._chats,
                 self._colors,
                 bytes(self.quiet),
-                self._graves,
+                self._error_mask,
                 self._purpose,
                 self.made_at,
                 self._old,
             )
-        return self._desk
+        return self._tables
 
-    def enter(self, frame: Frame, index: int) -> list[Broken]:
-        """Enter a frame, and list the rules it breaks."""
+    def add(self, frame: Frame, index: int) -> list[Broken]:
+        """Add a frame, and return the rules it breaks."""
         which = frame.WhichOneof("item")
         if which == "recipient":
-            return self._enter_recipient(frame.recipient, index)
+            return self._add_recipient(frame.recipient, index)
         if which == "chat":
-            return self._enter_chat(frame.chat, index)
+            return self._add_chat(frame.chat, index)
         if which == "account":
-            return list(self._enter_account(frame.account, index))
-        if which == "stickerPack" and self._again(STICKER_PACK_ID_UNIQUE, frame.stickerPack.packId):
+            return list(self._add_account(frame.account, index))
+        if which == "stickerPack" and self._seen_before(STICKER_PACK_ID_UNIQUE, frame.stickerPack.packId):
             return [(STICKER_PACK_ID_UNIQUE, "stickerPack.packId")]
         if which == "chatFolder":
             self._folders += 1
@@ -136,7 +137,7 @@ class Ledger:
         return []
 
     def finish(self) -> Iterator[Broken]:
-        """Yield what is missing at the end."""
+        """Yield the rules about what is missing at the end."""
         if not self._accounts:
             yield ACCOUNT_PRESENT, ""
         if self._folders and not self._all_folders:
@@ -144,14 +145,14 @@ class Ledger:
         if not self._selves:
             yield SELF_PRESENT, ""
 
-    def _enter_account(self, account: backup_pb2.AccountData, index: int) -> Iterator[Broken]:
+    def _add_account(self, account: backup_pb2.AccountData, index: int) -> Iterator[Broken]:
         self._accounts += 1
         if self._accounts > 1:
             yield ACCOUNT_ONCE, "account"
             return
         if index != 1:
             yield ACCOUNT_FIRST, "account"
-        self._take_back()
+        self._copy_shared()
         settings = account.accountSettings
         for number, color in enumerate(settings.customChatColors):
             if color.id == 0:
@@ -164,16 +165,16 @@ class Ledger:
         if style.WhichOneof("bubbleColor") == "customColorId" and not self._colors.knows(style.customColorId):
             yield CHAT_STYLE_COLOR_KNOWN, f"{SETTINGS}.defaultChatStyle.customColorId"
 
-    def _enter_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
+    def _add_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
         kind = kind_of(recipient)
         key = recipient.id
         found: list[Broken] = []
         if key:
-            if self._people.knows(key):
-                # Who it is has been said already, and would break every other rule here too.
+            if self._recipients.knows(key):
+                # A second recipient of the same id would break every other rule here too.
                 return [(RECIPIENT_ID_UNIQUE, "recipient.id")]
-            self._take_back()
-            self._people.add(key, kind, index)
+            self._copy_shared()
+            self._recipients.add(key, kind, index)
         if kind == kinds.SELF:
             self._selves += 1
             if self._selves > 1:
@@ -183,43 +184,43 @@ class Ledger:
             if self._release_notes > 1:
                 found.append((RELEASE_NOTES_ONCE, "recipient.releaseNotes"))
         for rule, value, path in identities(recipient):
-            if self._again(rule, value):
+            if self._seen_before(rule, value):
                 found.append((rule, path))
         found += unknown_access(recipient)
         return found
 
-    def _enter_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
+    def _add_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
         key = chat.id
         if key:
             if self._chats.knows(key):
                 return [(CHAT_ID_UNIQUE, "chat.id")]
-            self._take_back()
+            self._copy_shared()
             owner = chat.recipientId
-            self._chats.add(key, self._people.kind_of(owner), index, owner)
-        if chat.HasField("pinnedOrder") and self._again(CHAT_PINNED_ORDER_UNIQUE, chat.pinnedOrder):
+            self._chats.add(key, self._recipients.kind_of(owner), index, owner)
+        if chat.HasField("pinnedOrder") and self._seen_before(CHAT_PINNED_ORDER_UNIQUE, chat.pinnedOrder):
             return [(CHAT_PINNED_ORDER_UNIQUE, "chat.pinnedOrder")]
         return []
 
-    def _again(self, rule: int, value: object) -> bool:
-        """Tell whether a value was met before, and remember it."""
-        before = len(self._met)
-        self._met.add((rule, value))
-        return len(self._met) == before
+    def _seen_before(self, rule: int, value: object) -> bool:
+        """Return whether a value was added for a rule before, and add it."""
+        before = len(self._seen)
+        self._seen.add((rule, value))
+        return len(self._seen) == before
 
-    def _take_back(self) -> None:
-        """Make rolls of our own before they are changed."""
-        if self._lent:
-            self._people, self._chats, self._colors = (
-                self._people.copy(),
+    def _copy_shared(self) -> None:
+        """Copy the tables before they are changed, if they are shared."""
+        if self._shared:
+            self._recipients, self._chats, self._colors = (
+                self._recipients.copy(),
                 self._chats.copy(),
                 self._colors.copy(),
             )
-            self._lent = False
-            self._desk = None
+            self._shared = False
+            self._tables = None
 
 
 def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
-    """Yield the settings of a group of which it is not known who may change them."""
+    """Yield the rules about settings of a group whose level of access is unknown."""
     snapshot = recipient.group.snapshot
     if recipient.WhichOneof("destination") == "group" and snapshot.HasField("accessControl"):
         for name, rule in ACCESS.items():
@@ -228,7 +229,7 @@ def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
 
 
 def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[int, object, str]]:
-    """Yield what no other recipient may have: the rule that says so, the value, and its path."""
+    """Yield the identifiers that no other recipient may have: rule, value and path."""
     which = recipient.WhichOneof("destination")
     if which == "contact":
         contact = recipient.contact

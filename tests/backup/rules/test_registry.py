@@ -6,8 +6,8 @@ import pytest
 from google.protobuf.descriptor import Descriptor
 
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
-from holdfast.backup.rules.book import FAMILIES, error_mask, rule_named, rule_numbered
-from holdfast.backup.rules.ledger import Ledger
+from holdfast.backup.rules.backup_state import BackupState
+from holdfast.backup.rules.registry import FAMILIES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
 from holdfast.backup.wire import numbers, tables
@@ -155,24 +155,24 @@ def test_what_is_newer_is_what_the_schema_says() -> None:
     assert len({tables.FIELDS[SLOT_BY_NAME[name]] for name in ADDITIONS}) == len(ADDITIONS)
 
 
-def test_what_is_lent_to_threads_does_not_change() -> None:
-    """People, chats and colours that come later are entered into tables of the ledger's own."""
-    ledger = Ledger(Purpose.REMOTE, b"", old=False)
-    ledger.enter(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
-    lent = ledger.desk(lend=True)
-    ledger.enter(Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)
-    ledger.enter(Frame(chat=backup_pb2.Chat(id=7, recipientId=1)), 4)
+def test_tables_shared_with_threads_do_not_change() -> None:
+    """Recipients, chats and colours that come later are added to copies."""
+    state = BackupState(Purpose.REMOTE, b"", old=False)
+    state.add(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
+    shared = state.reference_tables(shared=True)
+    state.add(Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)
+    state.add(Frame(chat=backup_pb2.Chat(id=7, recipientId=1)), 4)
     account = Frame()
     account.account.accountSettings.customChatColors.add(id=9, solid=0xFF000000)
-    ledger.enter(account, 5)
-    assert [lent.people.knows(1), lent.people.knows(2), lent.chats.knows(7), lent.colors.knows(9)] == [
+    state.add(account, 5)
+    assert [shared.people.knows(1), shared.people.knows(2), shared.chats.knows(7), shared.colors.knows(9)] == [
         True,
         False,
         False,
         False,
     ]
-    now = ledger.desk()
+    now = state.reference_tables()
     assert now.people.knows(2)
     assert now.chats.knows(7)
     assert now.colors.knows(9)
-    assert ledger.desk() is now
+    assert state.reference_tables() is now

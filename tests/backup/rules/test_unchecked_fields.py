@@ -4,7 +4,7 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
 from holdfast.backup.rules import RULES, Edition
-from holdfast.backup.rules.unruled import REASONS, UNRULED
+from holdfast.backup.rules.unchecked_fields import REASONS, UNCHECKED
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.checks import ADDITIONS, LOSSES, MESSAGE_BY_NAME, SLOT_BY_NAME
@@ -60,7 +60,7 @@ def without_rule(edition: Edition) -> set[str]:
 
 def undecided(edition: Edition) -> set[str]:
     """List those that are not written down as needing no rule either."""
-    return without_rule(edition) - set(UNRULED)
+    return without_rule(edition) - set(UNCHECKED)
 
 
 @pytest.mark.parametrize("edition", Edition)
@@ -71,15 +71,15 @@ def test_every_field_is_decided(edition: Edition) -> None:
 
 def test_a_field_nobody_thought_of_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk sees what is left when a reason is taken away."""
-    monkeypatch.delitem(UNRULED, "Chat.archived")
+    monkeypatch.delitem(UNCHECKED, "Chat.archived")
     assert {name for edition in Edition for name in undecided(edition)} == {"Chat.archived"}
 
 
 def test_no_reason_is_out_of_date() -> None:
     """A field that is gone, that has a rule by now, or that is written down twice is taken off the list."""
-    assert set(UNRULED) <= {name for edition in Edition for name in without_rule(edition)}
-    assert sum(len(fields) for _why, fields in REASONS) == len(UNRULED)
-    assert all(why.endswith(".") for why in UNRULED.values())
+    assert set(UNCHECKED) <= {name for edition in Edition for name in without_rule(edition)}
+    assert sum(len(fields) for _why, fields in REASONS) == len(UNCHECKED)
+    assert all(why.endswith(".") for why in UNCHECKED.values())
 
 
 def test_rules_name_fields_of_the_schema() -> None:

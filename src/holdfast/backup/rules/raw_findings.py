@@ -1,22 +1,22 @@
-"""Reads what the core writes on its pages, and makes findings of it."""
+"""Raw findings, as the compiled core writes them, and how they become `Finding` objects."""
 
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from holdfast.backup.rules.book import RULES, rule_named, rule_numbered
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.registry import RULES, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Breach, Edition, Profile, Severity
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.layout import HEAD
 from holdfast.backup.wire.numbers import number_of_rule
 
-__all__ = ["READABLE", "WHOLE", "Explainer", "Raw", "read_page"]
+__all__ = ["READABLE", "WHOLE", "Explainer", "RawFinding", "read_page"]
 
 READABLE: Final = number_of_rule("frame.readable")
 WHOLE: Final = number_of_rule("stream.whole")
-# What is broken when a record that another needs is not there.
+# The rules that break where another record is missing.
 NEEDS_ANOTHER: Final = frozenset(
     rule.number
     for rule in RULES
@@ -39,8 +39,8 @@ MOST_WARNINGS: Final = 5
 LENGTHS: Final = frozenset(rule.number for rule in RULES if rule.id.endswith((".length", ".id", ".id.length")))
 
 
-class Raw(NamedTuple):
-    """A broken rule by its number; what it means depends on profile and edition."""
+class RawFinding(NamedTuple):
+    """A broken rule by its number; profile and edition decide whether it is a finding."""
 
     frame: int
     offset: int
@@ -50,8 +50,8 @@ class Raw(NamedTuple):
     path: str
 
 
-def read_page(page: bytes, data: bytes) -> Iterator[Raw]:
-    """Read the findings of a page; `data` is what they were found in."""
+def read_page(page: bytes, data: bytes) -> Iterator[RawFinding]:
+    """Yield the findings of a page that the core wrote; `data` is the buffer it read."""
     words = array("Q", page)
     at = 0
     while at < len(words):
@@ -62,21 +62,21 @@ def read_page(page: bytes, data: bytes) -> Iterator[Raw]:
         if rule in MEASURES:
             extra = int(MEASURES[rule](data[start:end]))
         path = ".".join(map(step, steps))
-        yield Raw(frame, offset, rule, extra, steps[-1] >> 32 if steps else 0, path)
+        yield RawFinding(frame, offset, rule, extra, steps[-1] >> 32 if steps else 0, path)
 
 
 def step(word: int) -> str:
-    """Write one step of a path."""
+    """Return one step of a path."""
     name = tables.FIELDS[word >> 32].name
     element = word & 0xFFFFFFFF
     return f"{name}[{element - 1}]" if element else name
 
 
 class Explainer:
-    """Makes findings under one profile, in the order of the file.
+    """Turns raw findings into findings under one profile, in file order.
 
-    `quiet` gets a mark where warnings of a kind need not be written again; `lost` is set once a record could not
-    be read.
+    `quiet` gets a bit for each kind of warning that the core need not report again for a field; `lost` is set once
+    a record could not be read.
     """
 
     def __init__(self, profile: Profile, quiet: bytearray) -> None:
@@ -85,8 +85,8 @@ class Explainer:
         self._warned: Counter[tuple[int, int]] = Counter()
         self.lost = False
 
-    def heed(self, raw: Raw) -> bool:
-        """Tell whether a finding is to be kept: warnings about dates are, up to a number."""
+    def keep(self, raw: RawFinding) -> bool:
+        """Return whether to keep a finding: warnings about dates are kept up to a number for each field."""
         mark = DATES.get(raw.rule)
         if mark is None:
             return True
@@ -96,8 +96,8 @@ class Explainer:
             self._quiet[raw.slot] |= mark
         return count <= MOST_WARNINGS
 
-    def explain(self, raw: Raw, edition: Edition) -> Finding | None:
-        """Make a finding, or None where the rule is not asked for."""
+    def explain(self, raw: RawFinding, edition: Edition) -> Finding | None:
+        """Return the finding, or None where profile or edition leave the rule out."""
         rule = rule_numbered(raw.rule)
         severity = rule.severity(self._profile, edition)
         if severity is None or is_allowed(raw, edition):
@@ -111,7 +111,7 @@ class Explainer:
         return Finding(rule, severity, raw.frame, raw.offset, raw.path, detail(raw, rule.breach), consequence)
 
 
-def is_allowed(raw: Raw, edition: Edition) -> bool:
+def is_allowed(raw: RawFinding, edition: Edition) -> bool:
     """Return whether the edition allows what the core reported: the core applies the strictest edition."""
     limit = LIMITS.get(raw.rule)
     if limit is None:
@@ -120,8 +120,8 @@ def is_allowed(raw: Raw, edition: Edition) -> bool:
     return limit.allows(raw.extra if limit.measure else raw.extra - 1, edition)
 
 
-def detail(raw: Raw, breach: Breach) -> str:
-    """Write a number of the format that helps, where there is one."""
+def detail(raw: RawFinding, breach: Breach) -> str:
+    """Return a length or a number of the format that helps, empty where there is none."""
     if raw.rule == CROWDED:
         return f"{raw.extra >> 1:,} more"
     if raw.rule == WHOLE:

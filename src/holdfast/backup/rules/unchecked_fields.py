@@ -8,7 +8,7 @@ numbers of enums without a name, and all fields without one, are noted wherever 
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["REASONS", "UNRULED"]
+__all__ = ["REASONS", "UNCHECKED"]
 
 ACCOUNT: Final = "AccountData"
 SETTINGS: Final = "AccountData.AccountSettings"
@@ -130,4 +130,4 @@ REASONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         of("BodyRange", "start", "length"),
     ),
 )
-UNRULED: Final[Mapping[str, str]] = {field: why for why, fields in REASONS for field in fields}
+UNCHECKED: Final[Mapping[str, str]] = {field: why for why, fields in REASONS for field in fields}
