@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.repairing.test_mending import broken
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of
 from tests.cli.conftest import Run
 
@@ -25,7 +25,7 @@ def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path
     ran = run("backup", "repair", str(source), "--plan")
     assert (ran.status, ran.err) == (ExitCode.NO, "")
     first, second, left, last = ran.out.splitlines()
-    number = World().number("ada")
+    number = ExampleBackup().number("ada")
     assert first == f"frame {number}: contact.registration.set at recipient.contact: The contact is registered."
     assert "chat-folder.all.muted" in second
     assert left.endswith("Stays; --drop would leave it out.")
@@ -56,13 +56,13 @@ def test_json_has_every_step(run: Run, source: Path) -> None:
 
 def test_more_than_a_screenful_is_counted(run: Run, tmp_path: Path) -> None:
     """By rule, the most frequent first."""
-    world = World()
+    example = ExampleBackup()
     for number in range(60):
-        again = world.frame(f"call {number}")
-        again.CopyFrom(world.frames["call"])
+        again = example.frame(f"call {number}")
+        again.CopyFrom(example.frames["call"])
         again.chatItem.updateMessage.individualCall.ClearField("state")
     source = tmp_path / "backup.binproto"
-    source.write_bytes(stream_of(world.records()))
+    source.write_bytes(stream_of(example.records()))
     ran = run("backup", "repair", str(source), "--plan")
     assert ran.status == 0
     assert "... and 20 more; --json lists them all. In all:" in ran.out
@@ -101,7 +101,7 @@ def test_wrong_usage_is_said_in_one_line(
 def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> None:
     """Without --drop the way out is said; with it the rest of the backup is kept."""
     source, fixed = tmp_path / "broken.binproto", tmp_path / "fixed.binproto"
-    records = World().records()
+    records = ExampleBackup().records()
     before = stream_of(records[:-5])
     source.write_bytes(before + b"\xff" * 12 + stream_of(records[-5:]))
     ran = run("backup", "repair", str(source), str(fixed))

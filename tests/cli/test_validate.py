@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.backup.rules import RULES
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.rules.breakers import drop, put
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.invalid_cases import drop, put
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, stream_of
 from tests.cli.conftest import Run
 
@@ -16,13 +16,13 @@ from tests.cli.conftest import Run
 @pytest.fixture
 def broken(tmp_path: Path) -> Path:
     """Write a backup with three errors and a warning."""
-    world = World()
-    put("pack.stickerPack.packKey", b"geheim")(world)
-    drop("hello.chatItem.standardMessage.reactions.0.emoji")(world)
-    drop("sent.chatItem.standardMessage.quote.type")(world)
-    drop("voice.chatItem.dateSent")(world)
+    example = ExampleBackup()
+    put("pack.stickerPack.packKey", b"geheim")(example)
+    drop("hello.chatItem.standardMessage.reactions.0.emoji")(example)
+    drop("sent.chatItem.standardMessage.quote.type")(example)
+    drop("voice.chatItem.dateSent")(example)
     path = tmp_path / "broken.binproto"
-    path.write_bytes(stream_of(world.records()))
+    path.write_bytes(stream_of(example.records()))
     return path
 
 
@@ -129,7 +129,7 @@ def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> No
 def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:
     """The same file is right for one and wrong for another."""
     path = tmp_path / "a.binproto"
-    path.write_bytes(stream_of(World().records()))
+    path.write_bytes(stream_of(ExampleBackup().records()))
     assert run("backup", "validate", str(path)).status == ExitCode.FINE
     takeout = run("backup", "validate", str(path), "--purpose", "takeout")
     assert takeout.status == ExitCode.NO

@@ -7,8 +7,8 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.rules import Edition, Severity, Validation
-from tests.backup.rules.planting import plant, told
-from tests.backup.rules.world import findings
+from tests.backup.rules.example_backup import findings
+from tests.backup.rules.fault_injection import error_rows, inject
 from tests.backup.wire.core import installed, interpreted
 from tests.backup.wire.whole_streams import damaged, judged
 from tests.compat.corpus import chat_backups
@@ -54,9 +54,11 @@ def test_faults_planted_into_the_corpus_are_all_found() -> None:
     count = 0
     for number, path in enumerate(chat_backups("valid", "*.binproto")[::6]):
         records = list(read(path))
-        planted = plant(random.Random(number), records, min(10, len(records) // 2), edition="current", tries=300)
-        for one in planted:
+        injected = inject(random.Random(number), records, min(10, len(records) // 2), edition="current", tries=300)
+        for one in injected:
             records[one.frame] = one.raw
-        assert told(findings(records, edition="current")) == [line for one in planted for line in one.told]
-        count += len(planted)
+        assert error_rows(findings(records, edition="current")) == [
+            line for one in injected for line in one.errors
+        ]
+        count += len(injected)
     assert count > 60

@@ -19,8 +19,8 @@ from holdfast.backup.wire import faults
 from holdfast.backup.wire.walk import look
 from tests.backup.container.vectors import SET_A
 from tests.backup.redaction.survivors import survivors
-from tests.backup.rules.breakers import BREAKERS
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.invalid_cases import INVALID_CASES
 from tests.backup.streams import KEYS, MODERN_KEYS, file_forms, folder_of, record, sample, small, stream_of
 from tests.backup.wire.encoding import delimited, group, number
 from tests.backup.wire.mutations import mutate
@@ -113,12 +113,12 @@ def test_the_findings_stay(seed: int) -> None:
     assert findings_of(stream) == findings_of(copy_of(stream, seed)[0])
 
 
-@pytest.mark.parametrize("name", sorted(BREAKERS))
+@pytest.mark.parametrize("name", sorted(INVALID_CASES))
 def test_a_broken_rule_stays_broken(name: str) -> None:
     """Each by itself, at the same place."""
-    world = World()
-    BREAKERS[name](world)
-    stream = stream_of(world.records())
+    example = ExampleBackup()
+    INVALID_CASES[name](example)
+    stream = stream_of(example.records())
     assert findings_of(stream) == findings_of(copy_of(stream)[0])
 
 

@@ -28,7 +28,7 @@ from holdfast.backup.rules import validate
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.streams import (
     KEYS,
     MODERN_KEYS,
@@ -105,11 +105,11 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
 
 def broken() -> list[bytes]:
     """Make a backup with a few faults: some to mend, one to leave out."""
-    world = World()
-    world.frames["ada"].recipient.contact.ClearField("registered")
-    world.frames["all chats"].chatFolder.showMutedChats = False
-    world.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
-    return world.records()
+    example = ExampleBackup()
+    example.frames["ada"].recipient.contact.ClearField("registered")
+    example.frames["all chats"].chatFolder.showMutedChats = False
+    example.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
+    return example.records()
 
 
 def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
@@ -161,13 +161,13 @@ def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
 def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> None:
     """Only when asked to, and what was cut is in the log."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
-    source.write_bytes(stream_of(World().records()) + b"\x7fabc")
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
     assert [one.rule for one in plan_repair(source).unmended] == ["stream.whole"]
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
     assert not target.exists()
     assert repair(source, target, wanted=Wanted(drop=True)).passes
-    assert target.read_bytes() == stream_of(World().records())
+    assert target.read_bytes() == stream_of(ExampleBackup().records())
     assert undo_repair(target, log_beside(target), back) == 1
     assert back.read_bytes() == source.read_bytes()
 
@@ -175,7 +175,7 @@ def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> N
 def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
     """Only when asked to; the plan says which bytes are left out, and undoing puts them back."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
-    records = World().records()
+    records = ExampleBackup().records()
     before, after = stream_of(records[:-2]), stream_of(records[-2:])
     source.write_bytes(before + b"\xff" * 12 + after + b"\x80\x80")
     assert [(one.rule, one.frame, one.needs_drop) for one in plan_repair(source).unmended] == [
@@ -204,10 +204,10 @@ def words(offset: int, size: int) -> str:
 def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Path) -> None:
     """Its stream is gone; the file has to be given."""
     source = tmp_path / "source"
-    source.write_bytes(stream_of(World().records()) + b"\xff" * 12)
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\xff" * 12)
     with backup.open(source) as opened, pytest.raises(DamagedBackup, match="give the file itself with --drop"):
         repair(opened, tmp_path / "target", wanted=Wanted(drop=True))
-    source.write_bytes(stream_of(World().records()) + b"\x7fabc")
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
     with backup.open(source) as opened:
         assert repair(opened, tmp_path / "target", wanted=Wanted(drop=True)).passes
 
@@ -217,8 +217,8 @@ def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Pa
 def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None:
     """Bytes changed, taken out or put in: with `drop` the outcome can be read, and the way back is exact."""
     rng = random.Random(seed)
-    data = bytearray(stream_of(World().records()))
-    first = len(encode_varint(len(World().records()[0]))) + len(World().records()[0])
+    data = bytearray(stream_of(ExampleBackup().records()))
+    first = len(encode_varint(len(ExampleBackup().records()[0]))) + len(ExampleBackup().records()[0])
     for _ in range(2):
         at = rng.randrange(first, len(data))
         data[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(12))
@@ -307,7 +307,7 @@ def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
 def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> None:
     """Only when asked to; the file is kept, since nothing else has such a line."""
     source, target, back = (tmp_path / name for name in ("source.jsonl", "target.jsonl", "back.jsonl"))
-    lines = lines_of(World().records()).splitlines(keepends=True)
+    lines = lines_of(ExampleBackup().records()).splitlines(keepends=True)
     lines[30:30] = [b"secret\n", b"\xff\n"]
     source.write_bytes(b"".join(lines))
     with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
@@ -318,7 +318,7 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
         ("stream.whole", 30, "Line 32 of the file"),
     ]
     assert done.passes
-    assert frames_of(target) == World().records()[1:]
+    assert frames_of(target) == ExampleBackup().records()[1:]
     undo_repair(target, log_beside(target), back)
     assert back.read_bytes() == source.read_bytes()
 
@@ -378,12 +378,12 @@ def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
 
 def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
     """Even where what told it is left out."""
-    world = World()
-    world.without_news()
-    world.frame("pinned again").CopyFrom(World().frames["pinned"])
-    world.frames["pinned again"].chatItem.authorId = 99
+    example = ExampleBackup()
+    example.without_additions()
+    example.frame("pinned again").CopyFrom(ExampleBackup().frames["pinned"])
+    example.frames["pinned again"].chatItem.authorId = 99
     source, target = tmp_path / "source", tmp_path / "target"
-    source.write_bytes(stream_of(world.records()))
+    source.write_bytes(stream_of(example.records()))
     done = repair(source, target, wanted=Wanted(drop=True))
     assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
     assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}

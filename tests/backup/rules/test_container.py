@@ -18,8 +18,8 @@ from holdfast.backup.rules import RULES, Finding, Severity
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.validator import validating
 from tests.backup.container.vectors import SET_A
-from tests.backup.rules.breakers import put
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.invalid_cases import put
 from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, folder_of, sample, stream_of
 
 FRAMES = 900
@@ -148,7 +148,7 @@ def test_another_key_is_still_an_error(sealed: bytes) -> None:
 
 def test_no_changed_byte_goes_unnoticed() -> None:
     """Wherever it stands, the backup is not valid or the key no longer fits."""
-    data = container_of(World().records())
+    data = container_of(ExampleBackup().records())
     assert rules(data) == []
     rng = random.Random(3)
     for at in rng.sample(range(len(data)), 60):
@@ -219,7 +219,7 @@ def test_what_is_no_backup_is_an_error_here_too(tmp_path: Path) -> None:
 
 def test_findings_of_frames_come_with_those_of_the_file() -> None:
     """Ten faults are ten findings, also where one of them is the MAC."""
-    world = World()
-    put("ada.recipient.contact.profileKey", b"x")(world)
-    data = container_of(world.records())
+    example = ExampleBackup()
+    put("ada.recipient.contact.profileKey", b"x")(example)
+    data = container_of(example.records())
     assert rules(flipped(data, len(data) - 3)) == ["container.mac", "contact.profile-key.length"]

@@ -5,34 +5,34 @@ from holdfast.backup.rules.raw_findings import Explainer, RawFinding
 from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.checks import SLOT_BY_NAME
-from tests.backup.rules.breakers import put
-from tests.backup.rules.world import World, findings
+from tests.backup.rules.example_backup import ExampleBackup, findings
+from tests.backup.rules.invalid_cases import put
 
 
 def test_a_path_leads_to_the_field() -> None:
     """With the element of each list on the way."""
-    world = World()
-    world.frames["hello"].chatItem.standardMessage.attachments.add().pointer.locatorInfo.key = b"key"
-    (finding,) = findings(world.records())
+    example = ExampleBackup()
+    example.frames["hello"].chatItem.standardMessage.attachments.add().pointer.locatorInfo.key = b"key"
+    (finding,) = findings(example.records())
     assert finding.path == "chatItem.standardMessage.attachments[1].pointer.locatorInfo"
-    assert finding.frame == world.number("hello")
+    assert finding.frame == example.number("hello")
     assert finding.problem == "The file has neither a hash nor a digest."
 
 
 def test_the_offset_is_that_of_the_record() -> None:
     """Where its length begins in the plain stream."""
-    world = World()
-    put("voice.chatItem.authorId", 999)(world)
-    (finding,) = findings(world.records())
-    before = world.records()[: world.number("voice")]
+    example = ExampleBackup()
+    put("voice.chatItem.authorId", 999)(example)
+    (finding,) = findings(example.records())
+    before = example.records()[: example.number("voice")]
     assert finding.offset == sum(len(raw) + (1 if len(raw) < 128 else 2) for raw in before)
 
 
 def test_a_length_is_told_but_no_content() -> None:
     """Numbers of the format help; what somebody wrote stays where it is."""
-    world = World()
-    put("pack.stickerPack.packKey", b"secret")(world)
-    (finding,) = findings(world.records())
+    example = ExampleBackup()
+    put("pack.stickerPack.packKey", b"secret")(example)
+    (finding,) = findings(example.records())
     assert finding.detail == "6 bytes"
 
 

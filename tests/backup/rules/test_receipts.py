@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.backup.rules.receipts import is_point, is_receipt
-from tests.backup.rules.world import made_up_receipt
+from tests.backup.rules.example_backup import made_up_receipt
 
 # From RFC 9496, appendix A: multiples of the generator, and encodings that must be refused.
 GOOD = (

@@ -13,8 +13,8 @@ from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
 from holdfast.backup.wire import numbers, tables
 from holdfast.backup.wire.checks import ADDITIONS, SLOT_BY_NAME, Plan, Role, required
 from holdfast.backup.wire.collect import name_of
-from tests.backup.rules.breakers import ALSO, BREAKERS, HOW
-from tests.backup.rules.world import World, findings
+from tests.backup.rules.example_backup import ExampleBackup, findings
+from tests.backup.rules.invalid_cases import ALSO, INVALID_CASES, OPTIONS
 
 # Rules that a stream of frames cannot break, and where they are tested.
 ELSEWHERE = {
@@ -25,14 +25,14 @@ ELSEWHERE = {
 SENTENCE = re.compile(r"[A-Z].*[^.]\.")
 
 
-def kept(how: dict[str, str]) -> World:
+def kept(how: dict[str, str]) -> ExampleBackup:
     """Make a backup that keeps every rule when it is asked about in a certain way."""
-    world = World()
+    example = ExampleBackup()
     if how.get("edition") == "spec":
-        world.without_news()
+        example.without_additions()
     if how.get("purpose") == "takeout":
-        world.without_secrets()
-    return world
+        example.without_expiring_messages()
+    return example
 
 
 def points_at_its_fields(finding: Finding) -> bool:
@@ -60,17 +60,17 @@ def points_at_its_fields(finding: Finding) -> bool:
 
 def test_every_rule_has_a_test_that_breaks_it() -> None:
     """A rule nobody can break is no rule."""
-    assert {rule.id for rule in RULES} == set(BREAKERS) | set(ELSEWHERE)
+    assert {rule.id for rule in RULES} == set(INVALID_CASES) | set(ELSEWHERE)
 
 
-@pytest.mark.parametrize("name", BREAKERS)
+@pytest.mark.parametrize("name", INVALID_CASES)
 def test_a_rule_is_kept_and_broken(name: str) -> None:
     """A kept backup has no finding; one small change breaks this rule, and no other."""
-    how = HOW.get(name, {})
-    world = kept(how)
-    assert findings(world.records(), **how) == []
-    BREAKERS[name](world)
-    found = findings(world.records(), **how)
+    how = OPTIONS.get(name, {})
+    example = kept(how)
+    assert findings(example.records(), **how) == []
+    INVALID_CASES[name](example)
+    found = findings(example.records(), **how)
     assert {finding.rule.id for finding in found} == {name} | ALSO.get(name, set())
     assert all(points_at_its_fields(finding) for finding in found)
     profile = Profile(how.get("profile", "strict"))
@@ -79,14 +79,16 @@ def test_a_rule_is_kept_and_broken(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", [rule.id for rule in RULES if rule.strict and rule.id in BREAKERS])
+@pytest.mark.parametrize("name", [rule.id for rule in RULES if rule.strict and rule.id in INVALID_CASES])
 def test_an_importer_is_told_of_it_too(name: str) -> None:
     """What is an error for who wrote a backup is at least a note for who reads it."""
-    how = {**HOW.get(name, {}), "profile": "import"}
-    world = kept(how)
-    BREAKERS[name](world)
+    how = {**OPTIONS.get(name, {}), "profile": "import"}
+    example = kept(how)
+    INVALID_CASES[name](example)
     lenient = rule_named(name).lenient
-    assert lenient in {finding.severity for finding in findings(world.records(), **how) if finding.rule.id == name}
+    assert lenient in {
+        finding.severity for finding in findings(example.records(), **how) if finding.rule.id == name
+    }
 
 
 def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None:
@@ -100,9 +102,9 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
                 for inner in value if field.is_repeated else [value]:
                     look(inner)
 
-    world = World()
-    look(world.header)
-    for frame in world.frames.values():
+    example = ExampleBackup()
+    look(example.header)
+    for frame in example.frames.values():
         look(frame)
     checked = {check.field for rule in RULES for check in rule.checks if check.role is not Role.ONEOF}
     # Of fields that differ in nothing but their message, one stands for all.

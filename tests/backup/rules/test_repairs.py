@@ -12,8 +12,8 @@ from holdfast.backup.rules.registry import RULES
 from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables
-from tests.backup.rules.breakers import BREAKERS, HOW
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.invalid_cases import INVALID_CASES, OPTIONS
 from tests.backup.streams import stream_of
 
 REPAIRS = {rule.id: rule.repairs for rule in RULES if rule.repairs}
@@ -65,13 +65,13 @@ def test_repairs_name_fields_of_the_schema() -> None:
 @pytest.mark.parametrize("name", sorted(REPAIRS))
 def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -> None:
     """With `drop` every case passes, and without it nothing is lost."""
-    how = {"edition": "current", **HOW.get(name, {})}
-    world = World()
+    how = {"edition": "current", **OPTIONS.get(name, {})}
+    example = ExampleBackup()
     if how.get("purpose") == "takeout":
-        world.without_secrets()
-    BREAKERS[name](world)
+        example.without_expiring_messages()
+    INVALID_CASES[name](example)
     source, target, back = (tmp_path / part for part in ("source", "target", "back"))
-    source.write_bytes(stream_of(world.records()))
+    source.write_bytes(stream_of(example.records()))
     assert name in errors(source, **how)
     for drop in (False, True):
         wanted = Wanted(drop=drop, **how)  # type: ignore[arg-type]  # the names are right

@@ -17,17 +17,17 @@ from holdfast.backup.rules import Edition, Finding, Profile, Severity, Validatio
 from holdfast.backup.rules.validator import HeldFindings, validating
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.rules import planting
-from tests.backup.rules.breakers import BREAKERS, HOW, both, drop, put
-from tests.backup.rules.planting import plant
+from tests.backup.rules import fault_injection
+from tests.backup.rules.example_backup import ExampleBackup, findings
+from tests.backup.rules.fault_injection import inject
+from tests.backup.rules.invalid_cases import INVALID_CASES, OPTIONS, both, drop, put
 from tests.backup.rules.test_registry import kept
-from tests.backup.rules.world import World, findings
 from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
 from tests.examples import examples
 
 
-def told(found: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
+def rows(found: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
     """Write findings down for comparing."""
     return [(f.rule.id, f.severity, f.frame, f.offset, f.path, f.detail) for f in found]
 
@@ -50,19 +50,19 @@ def test_a_made_up_history_is_valid(edition: Literal["spec", "current"]) -> None
 
 def test_ten_faults_are_ten_findings() -> None:
     """Each is found, none twice, in the order of the file."""
-    world = World()
+    example = ExampleBackup()
     names = [
         *("account.profile-key.length", "contact.nickname.empty", "group.member.role"),
         *("chat.expiration-timer.version", "sticker-pack.key.length", "notification-profile.day.unique"),
         *("reaction.emoji", "quote.type.known", "contact-card.value.empty", "individual-call.type.known"),
     ]
     for name in names:
-        BREAKERS[name](world)
-    found = findings(world.records())
+        INVALID_CASES[name](example)
+    found = findings(example.records())
     assert sorted(finding.rule.id for finding in found) == sorted(names)
     frames = [finding.frame or 0 for finding in found]
     assert frames == sorted(frames)
-    assert told(whole(stream_of(world.records()))) == told(found)
+    assert rows(whole(stream_of(example.records()))) == rows(found)
 
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
@@ -72,19 +72,21 @@ def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["
     """In ten frames of a made-up history: what is said of them together is what is said of each alone."""
     rng = random.Random(seed)
     records = list(sample_records(60, 1 + seed % 5, edition=edition))
-    planted = plant(rng, records, 10, edition=edition)
-    assert len(planted) == 10
-    for one in planted:
+    injected = inject(rng, records, 10, edition=edition)
+    assert len(injected) == 10
+    for one in injected:
         records[one.frame] = one.raw
     found = whole(stream_of(records), edition=edition)
-    assert planting.told(found) == [line for one in planted for line in one.told]
-    assert {(one.rule, one.frame) for one in planted} <= {(one.rule.id, one.frame) for one in found}
+    assert fault_injection.error_rows(found) == [line for one in injected for line in one.errors]
+    assert {(one.rule, one.frame) for one in injected} <= {(one.rule.id, one.frame) for one in found}
 
 
 @pytest.mark.parametrize("how", [{}, {"edition": "spec"}, {"purpose": "takeout"}, {"profile": "import"}], ids=str)
 def test_every_rule_is_found_among_nine_others(how: dict[str, str]) -> None:
     """The whole list, ten rules at a time that have nothing to do with each other."""
-    alone = {name: single(name, how) for name in BREAKERS if HOW.get(name, how) == how or not HOW.get(name)}
+    alone = {
+        name: single(name, how) for name in INVALID_CASES if OPTIONS.get(name, how) == how or not OPTIONS.get(name)
+    }
     alone = {name: one for name, one in alone.items() if any(rule == name for rule, _frame, _path in one.found)}
     # Without a user everything about the user is something else, and thousands of findings are no one fault.
     for name in ("self.present", "frame.crowded"):
@@ -97,10 +99,10 @@ def test_every_rule_is_found_among_nine_others(how: dict[str, str]) -> None:
             if len(group) < 10 and not any(alone[name].marks & alone[other].marks for other in group):
                 group.append(name)
         assert len(group) == 10
-        world = kept(how)
+        example = kept(how)
         for name in group:
-            BREAKERS[name](world)
-        assert Counter(by_name(world, how)) == Counter(line for name in group for line in alone[name].found)
+            INVALID_CASES[name](example)
+        assert Counter(by_name(example, how)) == Counter(line for name in group for line in alone[name].found)
         waiting -= set(group)
 
 
@@ -111,27 +113,29 @@ class Alone(NamedTuple):
     marks: set[object]
 
 
-def by_name(world: World, how: dict[str, str]) -> list[tuple[str, str, str]]:
+def by_name(example: ExampleBackup, how: dict[str, str]) -> list[tuple[str, str, str]]:
     """List findings by the name of their frame, since frames may be put in or taken out before it."""
-    names = ["header", *world.frames, "damaged"]
+    names = ["header", *example.frames, "damaged"]
     return [
         (one.rule.id, "whole" if one.frame is None else names[one.frame], one.path)
-        for one in findings(world.records(), **how)
+        for one in findings(example.records(), **how)
     ]
 
 
 def single(name: str, how: dict[str, str]) -> Alone:
     """Break one rule; what it changes, adds and is found in are its marks."""
-    before, world = kept(how), kept(how)
+    before, example = kept(how), kept(how)
     try:
-        BREAKERS[name](world)
+        INVALID_CASES[name](example)
     except (KeyError, IndexError):
         return Alone([], set())
-    found = by_name(world, how)
+    found = by_name(example, how)
     changed = {
-        frame for frame in {*before.frames, *world.frames} if before.frames.get(frame) != world.frames.get(frame)
+        frame
+        for frame in {*before.frames, *example.frames}
+        if before.frames.get(frame) != example.frames.get(frame)
     }
-    added = [world.frames[frame] for frame in changed - set(before.frames)]
+    added = [example.frames[frame] for frame in changed - set(before.frames)]
     ids = {frame.recipient.id for frame in added if frame.HasField("recipient")}
     ids |= {frame.chat.id for frame in added if frame.HasField("chat")}
     # What is written again breaks all that the first does.
@@ -150,24 +154,24 @@ def test_threads_change_nothing() -> None:
     """Ids that come late are unknown to what stands before them, however many blocks are read ahead."""
     data = broken_stream(12_000)
     assert len(data) > 1_500_000
-    one = told(whole(data, threads=1))
+    one = rows(whole(data, threads=1))
     assert len(one) > 100
-    assert told(whole(data, threads=2)) == one
-    assert told(whole(data, threads=4)) == one
+    assert rows(whole(data, threads=2)) == one
+    assert rows(whole(data, threads=4)) == one
 
 
 def test_frame_by_frame_is_the_same_as_at_once() -> None:
     """An exporter that checks as it writes is told what a reader would be."""
     data = broken_stream(300)
     stream = backup.FrameStream(io.BytesIO(data))
-    assert told(findings([stream.header, *(frame.raw for frame in stream)])) == told(whole(data))
+    assert rows(findings([stream.header, *(frame.raw for frame in stream)])) == rows(whole(data))
 
 
 def test_a_reference_holds_from_the_frame_after_it_on() -> None:
     """Rule 2 of the specification: what is referred to comes first."""
-    world = World()
-    world.frames = {name: world.frames[name] for name in ("account", "me", "hello", *world.frames)}
-    rules = {finding.rule.id for finding in findings(world.records())}
+    example = ExampleBackup()
+    example.frames = {name: example.frames[name] for name in ("account", "me", "hello", *example.frames)}
+    rules = {finding.rule.id for finding in findings(example.records())}
     assert {"chat-item.author.known", "chat-item.chat.known", "reaction.author.known"} == rules
 
 
@@ -191,11 +195,11 @@ def test_a_reference_holds_from_the_frame_after_it_on() -> None:
 )
 def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, rules: set[str]) -> None:
     """What it holds tells the edition, wherever it stands, also for what came before."""
-    world = World()
-    world.without_news()
-    drop("account.account.platformASpecificSettings")(world)
-    change(world)  # type: ignore[operator]
-    with backup.open(io.BytesIO(stream_of(world.records()))) as source:
+    example = ExampleBackup()
+    example.without_additions()
+    drop("account.account.platformASpecificSettings")(example)
+    change(example)  # type: ignore[operator]
+    with backup.open(io.BytesIO(stream_of(example.records()))) as source:
         validation = Validation(source)
         found = {finding.rule.id for finding in validation if finding.rule.id != "pin.expiry.set"}
     assert validation.edition is edition
@@ -205,11 +209,11 @@ def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, ru
 
 def test_unknown_things_are_listed_and_never_wrong() -> None:
     """A field and a value that nobody knows, each with its path."""
-    world = World()
-    put("link.recipient.callLink.restrictions", 99)(world)
-    world.frames["hello"].chatItem.standardMessage.text.MergeFromString(b"\xf8\x06\x01")
+    example = ExampleBackup()
+    put("link.recipient.callLink.restrictions", 99)(example)
+    example.frames["hello"].chatItem.standardMessage.text.MergeFromString(b"\xf8\x06\x01")
     for profile in Profile:
-        found = findings(world.records(), profile=profile)
+        found = findings(example.records(), profile=profile)
         assert {(f.rule.id, f.severity, f.path, f.detail) for f in found} >= {
             ("schema.value.unknown", Severity.NOTE, "recipient.callLink.restrictions", "value 99"),
             ("schema.field.unknown", Severity.NOTE, "chatItem.standardMessage.text", "field 111"),
@@ -219,27 +223,27 @@ def test_unknown_things_are_listed_and_never_wrong() -> None:
 
 def test_what_an_importer_tolerates_is_a_note() -> None:
     """Part 7 of the specification: skipped, ignored and defaulted things make no backup invalid."""
-    world = World()
-    drop("hello.chatItem.standardMessage.text.bodyRanges.0.style")(world)
-    drop("sent.chatItem.outgoing.sendStatus.0.pending")(world)
-    drop("joined.chatItem.updateMessage.simpleUpdate")(world)
-    world.frame("empty")
-    assert {finding.severity for finding in findings(world.records())} == {Severity.ERROR}
-    assert {finding.severity for finding in findings(world.records(), profile="import")} == {Severity.NOTE}
-    drop("hello.chatItem.authorId")(world)
-    errors = [f for f in findings(world.records(), profile="import") if f.severity is Severity.ERROR]
+    example = ExampleBackup()
+    drop("hello.chatItem.standardMessage.text.bodyRanges.0.style")(example)
+    drop("sent.chatItem.outgoing.sendStatus.0.pending")(example)
+    drop("joined.chatItem.updateMessage.simpleUpdate")(example)
+    example.frame("empty")
+    assert {finding.severity for finding in findings(example.records())} == {Severity.ERROR}
+    assert {finding.severity for finding in findings(example.records(), profile="import")} == {Severity.NOTE}
+    drop("hello.chatItem.authorId")(example)
+    errors = [f for f in findings(example.records(), profile="import") if f.severity is Severity.ERROR]
     assert {finding.rule.id for finding in errors} == {"chat-item.author.known"}
 
 
 def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
     """What was found before stands, and nothing is said to be missing that may only be lost."""
-    world = World()
-    put("ada.recipient.contact.profileKey", b"x")(world)
-    data = stream_of(world.records())
+    example = ExampleBackup()
+    put("ada.recipient.contact.profileKey", b"x")(example)
+    data = stream_of(example.records())
     found = whole(data[:-3])
     assert [finding.rule.id for finding in found] == ["contact.profile-key.length", "stream.whole"]
-    assert found[-1].frame == len(world.frames)
-    last = len(stream_of(world.records()[:-1]))
+    assert found[-1].frame == len(example.frames)
+    last = len(stream_of(example.records()[:-1]))
     assert found[-1].offset == last
     assert found[-1].detail == f"{len(data) - 3 - last:,} bytes from byte {last:,} on passed over"
     packed = gzip.compress(stream_of(sample_records(12_000, 1)), 1)
@@ -250,11 +254,11 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
     """The gap is one finding; what may only be missing because of it is marked, and nothing else is."""
-    world = World()
-    put("ben.recipient.contact.profileKey", b"x")(world)
-    put("call.chatItem.updateMessage.individualCall.state", 0)(world)
-    records = world.records()
-    at = world.number("ada")
+    example = ExampleBackup()
+    put("ben.recipient.contact.profileKey", b"x")(example)
+    put("call.chatItem.updateMessage.individualCall.state", 0)(example)
+    records = example.records()
+    at = example.number("ada")
     before = stream_of(records[:at])
     data = before + b"\xff" * 12 + records[at] + stream_of(records[at + 1 :])
     found = whole(data, threads=threads)
@@ -278,7 +282,7 @@ def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
 
 def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
     """It is listed all the same, and so is the user."""
-    records = World().records()
+    records = ExampleBackup().records()
     found = whole(stream_of(records[:1]) + b"\xff" * 12 + stream_of([b"?" * 300, *records[4:]]))
     missing = {one.rule.id: one.consequence for one in found if one.frame is None}
     assert missing == {"account.present": True, "self.present": True}
@@ -286,16 +290,16 @@ def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
 
 def test_json_lines_are_judged_past_what_cannot_be_read() -> None:
     """The line is named, and nothing that stands on it; of an array what stands before it is judged."""
-    world = World()
-    put("voice.chatItem.authorId", 999)(world)
-    lines = lines_of(world.records()).splitlines(keepends=True)
-    at = world.number("voice")
+    example = ExampleBackup()
+    put("voice.chatItem.authorId", 999)(example)
+    lines = lines_of(example.records()).splitlines(keepends=True)
+    at = example.number("voice")
     lines[at : at + 1] = [b'{"chatItem": {"secret\n', b"\xff\n", lines[at]]
     one, two, author = whole(b"".join(lines))
     assert (one.rule.id, one.frame, one.offset, one.path) == ("stream.whole", at, None, "")
     assert (one.detail, two.detail) == (f"line {at + 1} of the file", f"line {at + 2} of the file")
     assert (author.rule.id, author.frame) == ("chat-item.author.known", at)
-    records = array_of(world.records()).splitlines(keepends=True)
+    records = array_of(example.records()).splitlines(keepends=True)
     records[at + 1] = b'{"nothing": 1},\n'
     *_rest, last = whole(b"".join(records))
     assert (last.rule.id, last.frame, last.detail) == ("stream.whole", at + 1, f"record {at + 1} of the array")
@@ -309,11 +313,11 @@ def test_what_is_no_backup_is_refused() -> None:
 
 def test_every_form_is_validated() -> None:
     """Encrypted or as JSON, the findings are the same."""
-    world = World()
-    put("voice.chatItem.authorId", 999)(world)
-    expected = told(whole(stream_of(world.records())))
-    assert told(list(validate(io.BytesIO(container_of(world.records())), KEYS))) == expected
-    assert [row[:3] for row in told(whole(lines_of(world.records())))] == [row[:3] for row in expected]
+    example = ExampleBackup()
+    put("voice.chatItem.authorId", 999)(example)
+    expected = rows(whole(stream_of(example.records())))
+    assert rows(list(validate(io.BytesIO(container_of(example.records())), KEYS))) == expected
+    assert [row[:3] for row in rows(whole(lines_of(example.records())))] == [row[:3] for row in expected]
 
 
 def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,24 +335,24 @@ def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core reports each of them, for their receipts are checked in Python."""
     monkeypatch.setattr(validator, "MAX_HELD", 1)
-    world = World()
-    world.without_news()
-    badge = world.frames["badge"].SerializeToString()
-    assert whole(stream_of([*world.records(), *[badge] * 3]), edition="auto") == []
+    example = ExampleBackup()
+    example.without_additions()
+    badge = example.frames["badge"].SerializeToString()
+    assert whole(stream_of([*example.records(), *[badge] * 3]), edition="auto") == []
 
 
 def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
     """The last one counts, in a message as anywhere."""
-    world = World()
-    hello = world.frames["hello"].chatItem.SerializeToString()
+    example = ExampleBackup()
+    hello = example.frames["hello"].chatItem.SerializeToString()
     twice = b"\x10\x63" + hello  # an author nobody knows, and then the right one
-    good = [*world.records(), b"\x22" + encode_varint(len(twice)) + twice]
+    good = [*example.records(), b"\x22" + encode_varint(len(twice)) + twice]
     assert findings(good) == []
     after = hello + b"\x10\x63"
-    found = findings([*world.records(), b"\x22" + encode_varint(len(after)) + after])
+    found = findings([*example.records(), b"\x22" + encode_varint(len(after)) + after])
     assert {finding.rule.id for finding in found} == {"chat-item.author.known", "revision.author"}
-    two_records = world.frames["voice"].SerializeToString() + world.frames["pack"].SerializeToString()
-    found = findings([*world.records(), two_records])
+    two_records = example.frames["voice"].SerializeToString() + example.frames["pack"].SerializeToString()
+    found = findings([*example.records(), two_records])
     assert [finding.rule.id for finding in found] == ["sticker-pack.id.unique"]
 
 
@@ -357,11 +361,11 @@ def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
 def test_hostile_frames_are_judged_and_nothing_leaks(seed: int) -> None:
     """No mutation brings the validator down, and no finding holds a text, a name, a number or a key."""
     rng = random.Random(seed)
-    world = World()
-    world.frames["hello"].chatItem.standardMessage.text.body = "Geheimnis4711"
-    world.frames["ada"].recipient.contact.note = "Geheimnis4711"
-    world.frames["ada"].recipient.contact.e164 = 4915112345678
-    header, *frames = world.records()
+    example = ExampleBackup()
+    example.frames["hello"].chatItem.standardMessage.text.body = "Geheimnis4711"
+    example.frames["ada"].recipient.contact.note = "Geheimnis4711"
+    example.frames["ada"].recipient.contact.e164 = 4915112345678
+    header, *frames = example.records()
     at = rng.randrange(len(frames))
     frames[at] = mutate(rng, frames[at])
     for finding in findings([header, *frames]):
@@ -380,12 +384,12 @@ def test_a_header_that_cannot_be_read_is_a_finding() -> None:
 
 def test_memory_does_not_grow_with_messages() -> None:
     """A roll of people stays as it is while messages pass."""
-    world = World()
-    checking = Validator(world.header.SerializeToString())
-    for raw in world.records()[1:]:
+    example = ExampleBackup()
+    checking = Validator(example.header.SerializeToString())
+    for raw in example.records()[1:]:
         checking.check(raw)
     room = checking.state.reference_tables().people.room()
-    message = world.frames["voice"].SerializeToString()
+    message = example.frames["voice"].SerializeToString()
     for _ in range(2000):
         assert checking.check(message) == []
     assert checking.state.reference_tables().people.room() == room
@@ -393,10 +397,10 @@ def test_memory_does_not_grow_with_messages() -> None:
 
 def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
     """Warnings and notes are counted, and make nothing invalid."""
-    world = World()
-    drop("hello.chatItem.dateSent")(world)
+    example = ExampleBackup()
+    drop("hello.chatItem.dateSent")(example)
     path = tmp_path / "a.binproto"
-    path.write_bytes(stream_of(world.records()))
+    path.write_bytes(stream_of(example.records()))
     with backup.open(path) as source:
         validation = Validation(source, threads=1)
         list(validation)

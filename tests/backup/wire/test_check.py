@@ -12,8 +12,8 @@ from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.roll import Roll
-from tests.backup.rules.breakers import BREAKERS
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.rules.invalid_cases import INVALID_CASES
 from tests.backup.streams import sample, stream_of
 from tests.backup.wire.core import Core, installed, interpreted
 from tests.backup.wire.encoding import delimited, nested_items, number
@@ -47,11 +47,11 @@ def known(core: Core) -> Roll:
 def damaged_frames() -> Iterator[bytes]:
     """Yield frames as they are, broken, and mutated."""
     rng = random.Random(7)
-    originals = World().records()[1:]
-    for breaker in BREAKERS.values():
-        world = World()
-        breaker(world)
-        yield from (raw for raw in world.records()[1:] if raw not in originals and len(raw) < 10_000)
+    originals = ExampleBackup().records()[1:]
+    for apply in INVALID_CASES.values():
+        example = ExampleBackup()
+        apply(example)
+        yield from (raw for raw in example.records()[1:] if raw not in originals and len(raw) < 10_000)
     for _ in range(3000):
         yield mutate(rng, rng.choice(originals))
 
@@ -68,7 +68,7 @@ def test_compiled_and_interpreted_judge_whole_streams_alike(edition: str, profil
     """Made-up histories, one with every kind of record, and damaged copies: all findings, in their order."""
     rng = random.Random(11)
     histories = (
-        World().records(),
+        ExampleBackup().records(),
         sample(80),
         [mutate(rng, raw) if rng.random() < 0.1 else raw for raw in sample(80)],
     )

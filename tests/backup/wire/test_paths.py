@@ -5,7 +5,7 @@ from google.protobuf.message import Message
 
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire.paths import path_to
-from tests.backup.rules.world import World
+from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.streams import sample
 from tests.backup.wire.encoding import delimited, number
 
@@ -37,7 +37,7 @@ def places(raw: bytes, inside: Message, base: int) -> list[tuple[int, bytes]]:
 def test_every_message_of_a_record_is_found() -> None:
     """Each by the way that leads to it."""
     looked_at = 0
-    for raw in (*World().records()[1:], *sample()[1:]):
+    for raw in (*ExampleBackup().records()[1:], *sample()[1:]):
         frame = Frame.FromString(raw)
         for at, data in places(raw, frame, 0):
             inner = follow(frame, path_to(raw, at))

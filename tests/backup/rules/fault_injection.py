@@ -1,4 +1,4 @@
-"""Faults planted into backups that have none: any rule about a single field, anywhere that field stands."""
+"""Faults injected into backups that have none: any rule about a single field, anywhere that field stands."""
 
 import random
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from holdfast.backup.rules import RULES, Finding, Severity
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire.checks import Check, Op, Role
 from holdfast.backup.wire.collect import name_of
-from tests.backup.rules.world import findings
+from tests.backup.rules.example_backup import findings
 from tests.compat.structured import fields_of, is_there
 
-__all__ = ["Plant", "plant", "told"]
+__all__ = ["InjectedFault", "error_rows", "inject"]
 
 # A value that no check of a kind lets pass.
 WRONG: dict[Op, object] = {
@@ -33,16 +33,16 @@ WRONG: dict[Op, object] = {
 
 
 @dataclass(frozen=True)
-class Plant:
+class InjectedFault:
     """One frame as it is with a fault in it, and what the fault alone makes a checker say."""
 
     frame: int
     rule: str
     raw: bytes
-    told: list[tuple[str, int | None, str]]
+    errors: list[tuple[str, int | None, str]]
 
 
-def told(found: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
+def error_rows(found: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
     """Write errors down for comparing."""
     return [(one.rule.id, one.frame, one.path) for one in found if one.severity is Severity.ERROR]
 
@@ -90,22 +90,22 @@ def holders(frame: Frame, check: Check) -> list[Message]:
 CHECKS = [(rule.id, check) for rule in RULES if rule.strict is Severity.ERROR for check in rule.checks]
 
 
-def plant(
+def inject(
     rng: random.Random, records: Sequence[bytes], count: int, *, edition: str, tries: int = 10_000
-) -> list[Plant]:
-    """Plant faults, each into a frame of its own; only those that make no other frame wrong."""
-    planted: dict[int, Plant] = {}
+) -> list[InjectedFault]:
+    """InjectedFault faults, each into a frame of its own; only those that make no other frame wrong."""
+    injected: dict[int, InjectedFault] = {}
     for _try in range(tries):
-        if len(planted) == count:
+        if len(injected) == count:
             break
         at = rng.randrange(1, len(records))
         rule, check = rng.choice(CHECKS)
         frame = Frame.FromString(records[at])
         owners = holders(frame, check)
-        if at in planted or not owners or not wrong(rng, rng.choice(owners), check):
+        if at in injected or not owners or not wrong(rng, rng.choice(owners), check):
             continue
         raw = frame.SerializeToString()
-        found = told(findings([*records[:at], raw, *records[at + 1 :]], edition=edition))
+        found = error_rows(findings([*records[:at], raw, *records[at + 1 :]], edition=edition))
         if rule in {name for name, _frame, _path in found} and {place for _rule, place, _path in found} == {at}:
-            planted[at] = Plant(at, rule, raw, found)
-    return [planted[at] for at in sorted(planted)]
+            injected[at] = InjectedFault(at, rule, raw, found)
+    return [injected[at] for at in sorted(injected)]

@@ -4,95 +4,108 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.backup.schema import Frame, backup_pb2
-from tests.backup.rules.world import ADA, BEN, CID, CLUB, DAY, LINK, ME, NEWS, NOW, STORY, World, uuid
+from tests.backup.rules.example_backup import (
+    ADA,
+    BEN,
+    CID,
+    CLUB,
+    DAY,
+    LINK,
+    ME,
+    NEWS,
+    NOW,
+    STORY,
+    ExampleBackup,
+    uuid,
+)
 
-__all__ = ["ALSO", "BREAKERS", "HOW"]
+__all__ = ["ALSO", "INVALID_CASES", "OPTIONS"]
 
-Breaker = Callable[[World], Any]
+Change = Callable[[ExampleBackup], Any]
 
 
-def put(path: str, value: object) -> Breaker:
+def put(path: str, value: object) -> Change:
     """Set a field, named by its frame and the way to it, as in `ada.recipient.contact.aci`."""
 
-    def breaker(world: World) -> None:
+    def apply(example: ExampleBackup) -> None:
         name, _, way = path.partition(".")
         *steps, last = way.split(".")
-        owner: Any = world.frames[name]
+        owner: Any = example.frames[name]
         for step in steps:
             owner = owner[int(step)] if step.isdigit() else getattr(owner, step)
         setattr(owner, last, value)
 
-    return breaker
+    return apply
 
 
-def drop(path: str) -> Breaker:
+def drop(path: str) -> Change:
     """Clear a field."""
 
-    def breaker(world: World) -> None:
+    def apply(example: ExampleBackup) -> None:
         name, _, way = path.partition(".")
         *steps, last = way.split(".")
-        owner: Any = world.frames[name]
+        owner: Any = example.frames[name]
         for step in steps:
             owner = owner[int(step)] if step.isdigit() else getattr(owner, step)
         owner.ClearField(last)
 
-    return breaker
+    return apply
 
 
-def again(name: str, change: Callable[[Frame], Any] | None = None) -> Breaker:
+def again(name: str, change: Callable[[Frame], Any] | None = None) -> Change:
     """Write a frame a second time at the end, changed."""
 
-    def breaker(world: World) -> None:
-        copy = Frame.FromString(world.frames[name].SerializeToString())
+    def apply(example: ExampleBackup) -> None:
+        copy = Frame.FromString(example.frames[name].SerializeToString())
         if change is not None:
             change(copy)
-        world.frames[f"{name} again"] = copy
+        example.frames[f"{name} again"] = copy
 
-    return breaker
+    return apply
 
 
-def both(*breakers: Breaker) -> Breaker:
+def both(*changes: Change) -> Change:
     """Do several things."""
 
-    def breaker(world: World) -> None:
-        for one in breakers:
-            one(world)
+    def apply(example: ExampleBackup) -> None:
+        for one in changes:
+            one(example)
 
-    return breaker
+    return apply
 
 
-def contact(number: int, **fields: object) -> Breaker:
+def contact(number: int, **fields: object) -> Change:
     """Add a contact at the end."""
 
-    def breaker(world: World) -> None:
-        recipient = world.frame("another").recipient
+    def apply(example: ExampleBackup) -> None:
+        recipient = example.frame("another").recipient
         recipient.id = number
         recipient.contact.registered.SetInParent()
         for name, value in fields.items():
             setattr(recipient.contact, name, value)
 
-    return breaker
+    return apply
 
 
-def raw_unknown(world: World) -> None:
+def raw_unknown(example: ExampleBackup) -> None:
     """Add a field nobody knows."""
-    item = world.frames["hello"].chatItem
+    item = example.frames["hello"].chatItem
     item.MergeFromString(b"\xf8\x06\x01")
 
 
-def unreadable(world: World) -> None:
+def unreadable(example: ExampleBackup) -> None:
     """Put bytes into a frame that cannot be taken apart; only the raw records can hold them."""
-    records = world.records
-    world.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]
+    records = example.records
+    example.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]
 
 
-def crowd(world: World) -> None:
+def crowd(example: ExampleBackup) -> None:
     """Write a message with thousands of reactions by nobody."""
     for _ in range(9000):
-        world.frames["hello"].chatItem.standardMessage.reactions.add(emoji="👍", authorId=999, sentTimestamp=NOW)
+        example.frames["hello"].chatItem.standardMessage.reactions.add(emoji="👍", authorId=999, sentTimestamp=NOW)
 
 
-def simple(kind: int) -> Breaker:
+def simple(kind: int) -> Change:
     """Change the type of the simple update."""
     return put("joined.chatItem.updateMessage.simpleUpdate.type", kind)
 
@@ -106,7 +119,7 @@ SNAPSHOT = "club.recipient.group.snapshot"
 CHANGES = "group change.chatItem.updateMessage.groupChange.updates"
 UPDATE = "chatItem.updateMessage"
 
-BREAKERS: dict[str, Breaker] = {
+INVALID_CASES: dict[str, Change] = {
     "frame.readable": unreadable,
     "frame.item.set": lambda w: w.frame("empty"),
     "frame.crowded": crowd,
@@ -413,7 +426,7 @@ BREAKERS: dict[str, Breaker] = {
 }
 
 # How a rule is asked for, where it is not the usual way.
-HOW: dict[str, dict[str, str]] = {
+OPTIONS: dict[str, dict[str, str]] = {
     "schema.field.newer": {"edition": "spec"},
     "call-link.epoch.length": {"edition": "spec"},
     "chat-item.expiry.takeout": {"purpose": "takeout"},
@@ -439,33 +452,33 @@ ALSO: dict[str, set[str]] = {
 }
 
 
-def members(world: World, name: str) -> Any:
+def members(example: ExampleBackup, name: str) -> Any:
     """Find the members of a story list."""
-    return world.frames[name].recipient.distributionList.distributionList.memberRecipientIds
+    return example.frames[name].recipient.distributionList.distributionList.memberRecipientIds
 
 
-def allowed(world: World) -> Any:
+def allowed(example: ExampleBackup) -> Any:
     """Find who may notify."""
-    return world.frames["profile"].notificationProfile.allowedMembers
+    return example.frames["profile"].notificationProfile.allowedMembers
 
 
-def days(world: World) -> Any:
+def days(example: ExampleBackup) -> Any:
     """Find the days of the schedule."""
-    return world.frames["profile"].notificationProfile.scheduleDaysEnabled
+    return example.frames["profile"].notificationProfile.scheduleDaysEnabled
 
 
-def included(world: World) -> Any:
+def included(example: ExampleBackup) -> Any:
     """Find who is in a folder."""
-    return world.frames["friends"].chatFolder.includedRecipientIds
+    return example.frames["friends"].chatFolder.includedRecipientIds
 
 
-def coins(world: World) -> Any:
+def coins(example: ExampleBackup) -> Any:
     """Find how a payment is known to the ledger."""
-    return world.frames["payment"].chatItem.paymentNotification.transactionDetails.transaction.coinIdentification
+    return example.frames["payment"].chatItem.paymentNotification.transactionDetails.transaction.coinIdentification
 
 
-def earlier(world: World) -> backup_pb2.ChatItem:
+def earlier(example: ExampleBackup) -> backup_pb2.ChatItem:
     """Copy the first of a message's revisions, sent a second before it."""
-    copy = backup_pb2.ChatItem.FromString(world.frames["hello"].chatItem.revisions[0].SerializeToString())
+    copy = backup_pb2.ChatItem.FromString(example.frames["hello"].chatItem.revisions[0].SerializeToString())
     copy.dateSent -= 1000
     return copy

@@ -20,7 +20,7 @@ __all__ = [
     "NEWS",
     "NOW",
     "STORY",
-    "World",
+    "ExampleBackup",
     "findings",
     "made_up_receipt",
     "uuid",
@@ -42,7 +42,7 @@ def made_up_receipt() -> bytes:
     return bytes(1 + 5 * 32) + (128).to_bytes(8, "little") + bytes(128) + bytes(8 + 8 + 16)
 
 
-class World:
+class ExampleBackup:
     """The frames of a backup by name, to be changed before they are checked."""
 
     def __init__(self) -> None:
@@ -75,14 +75,14 @@ class World:
         """Put some frames before all others."""
         self.frames = {name: self.frames[name] for name in (*names, *self.frames)}
 
-    def without_news(self) -> None:
+    def without_additions(self) -> None:
         """Take out what was added to the format after its specification."""
         for name in ("deleted by admin", "pinned"):
             del self.frames[name]
         for frame in self.frames.values():
             strip(frame)
 
-    def without_secrets(self) -> None:
+    def without_expiring_messages(self) -> None:
         """Take out what disappears, which an export for people must not hold."""
         for name in ("hello", "sent"):
             item = self.frames[name].chatItem
