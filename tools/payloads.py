@@ -80,10 +80,10 @@ def page() -> str:
     lines.append("## Payloads\n")
     for struct in made:
         lines.append(section(struct))
-        if struct.__name__ in NOTES:
-            lines.append(NOTES[struct.__name__])
+        if title_of(struct) in NOTES:
+            lines.append(NOTES[title_of(struct)])
     lines.append("## What they are made of\n")
-    lines.extend(section(struct) for struct in sorted(below(made), key=lambda one: one.__name__))
+    lines.extend(section(struct) for struct in sorted(below(made), key=title_of))
     return "\n".join(lines)
 
 
@@ -92,7 +92,7 @@ NOTES = {"PushPayload": PUSHES, "RepositoryPayload": REPOSITORIES, "DependencyPa
 
 def section(struct: type[msgspec.Struct]) -> str:
     """Write the keys of a struct."""
-    lines = [f"### {struct.__name__}\n", f"{inspect.getdoc(struct)}\n", "| key | what it is |\n|---|---|"]
+    lines = [f"### {title_of(struct)}\n", f"{inspect.getdoc(struct)}\n", "| key | what it is |\n|---|---|"]
     hints = get_type_hints(struct)
     keys = msgspec.structs.fields(struct)
     lines.extend(f"| `{key.encode_name}` | {said(hints[key.name])} |" for key in keys)
@@ -113,9 +113,14 @@ def said(hint: Any) -> str:
     return WORDS[hint] if hint in WORDS else link(hint)
 
 
+def title_of(struct: type) -> str:
+    """Return the name of a schema as clients know it; its class has a suffix, as a stored row has the same."""
+    return struct.__name__.removesuffix("Schema")
+
+
 def link(struct: type) -> str:
     """Lead to a struct's keys."""
-    return f"[{struct.__name__}](#{struct.__name__.lower()})"
+    return f"[{title_of(struct)}](#{title_of(struct).lower()})"
 
 
 def below(structs: dict[type[msgspec.Struct], None]) -> set[type[msgspec.Struct]]:
