@@ -54,3 +54,11 @@ def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> 
     done = lint(copy)
     assert done.returncode == 1, done.stdout
     assert "BROKEN" in done.stdout
+
+
+@pytest.mark.parametrize("module", ["new", "backup/new", "hosting/new", "web/new", "cli/new", "server/new"])
+def test_a_module_outside_of_every_contract_is_found(copy: Path, module: str) -> None:
+    """A new module has to be given a layer."""
+    (copy / f"src/holdfast/{module}.py").write_text('"""A module that no layer lists."""\n')
+    done = lint(copy)
+    assert done.returncode == 1, done.stdout

@@ -12,6 +12,10 @@ SOURCE = ROOT / "src" / "holdfast"
 ELSEWHERE = {
     Path("__main__.py"): "cli/test_main.py",
     Path("hosting/store/migrations"): "hosting/store/test_migrate.py",
+    **{
+        Path(f"http_client/{name}.py"): "hosting/webhooks/test_client.py"
+        for name in ("client", "connector", "errors", "requests")
+    },
     Path("hosting/schemas"): "hosting/http/test_openapi.py",
     Path("hosting/api/commit_options.py"): "hosting/api/test_contents_write.py",
     Path("hosting/git_server/session.py"): "hosting/git_server/test_http.py",

@@ -23,7 +23,7 @@ FORBIDDEN: Final = {
     Permission.SITE_ADMIN: "Only site administrators can do this.",
     Permission.ORGANIZATION_MEMBER: "Only members of this organization can do this.",
     Permission.ORGANIZATION_OWNER: "Only owners of this organization can do this.",
-    Permission.WRITE_BRANCH: "You need write access to this repository.",
+    Permission.WRITE_BRANCH: "You need permission to push to this branch.",
     Permission.OWN_PERMISSION: "You can see only your own permission in this repository.",
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
