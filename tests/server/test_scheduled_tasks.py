@@ -15,12 +15,12 @@ from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.tables import leases
 from holdfast.server.scheduled_tasks import (
     ScheduledTask,
-    chores_of,
-    doing_chores,
-    find_unmeasured,
-    look_after_pushed,
-    note_sessions,
-    note_token_use,
+    refresh_pushed,
+    refresh_unmeasured,
+    run_scheduled_tasks,
+    save_session_use,
+    save_token_use,
+    scheduled_tasks,
 )
 from holdfast.settings import Settings
 from tests.hosting.api_clients import PASSWORD, ServiceClients
@@ -47,7 +47,7 @@ def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings
 
     async def play() -> None:
         host = App.open(settings)
-        async with doing_chores(host, (ScheduledTask("fail", 0.01, fail),)):
+        async with run_scheduled_tasks(host, (ScheduledTask("fail", 0.01, fail),)):
             await until(done, 3)
         host.close()
 
@@ -60,14 +60,14 @@ def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, data
 
     async def play() -> None:
         first, second = App.open(settings), App.open(settings)
-        one = (ScheduledTask("sweep", 0.01, lambda _host: done.append("first"), alone=True),)
-        two = (ScheduledTask("sweep", 0.01, lambda _host: done.append("second"), alone=True),)
-        async with doing_chores(second, two):
+        one = (ScheduledTask("sweep", 0.01, lambda _host: done.append("first"), needs_lease=True),)
+        two = (ScheduledTask("sweep", 0.01, lambda _host: done.append("second"), needs_lease=True),)
+        async with run_scheduled_tasks(second, two):
             await until(done, 1)
-            async with doing_chores(first, one):
+            async with run_scheduled_tasks(first, one):
                 await until(done, 10)
         assert set(done) == {"second"}
-        async with doing_chores(first, one):
+        async with run_scheduled_tasks(first, one):
             await until(done, len(done) + 1)
         assert done[-1] == "first"
         first.close()
@@ -77,11 +77,13 @@ def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, data
 
 
 def test_what_is_rarely_done_is_not_done_again_by_the_next_process(settings: Settings, database: Database) -> None:
-    """A restart every hour must not make a daily chore an hourly one."""
+    """A restart every hour must not make a daily task an hourly one."""
 
     async def play() -> None:
         host = App.open(settings)
-        async with doing_chores(host, (ScheduledTask("pack", 86_400, lambda _host: None, alone=True),)):
+        async with run_scheduled_tasks(
+            host, (ScheduledTask("pack", 86_400, lambda _host: None, needs_lease=True),)
+        ):
             take_lease(database, "pack", "somebody", seconds=86_400)
         host.close()
 
@@ -97,7 +99,7 @@ def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Dat
 
     async def play() -> None:
         host = App.open(settings)
-        async with doing_chores(host):
+        async with run_scheduled_tasks(host):
             host.used_tokens[token.id] = 12345
         host.close()
 
@@ -108,8 +110,8 @@ def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Dat
 def test_packing_can_be_turned_off(tmp_path: Path) -> None:
     """By a setting."""
     on, off = (App.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
-    assert "collect garbage" in {chore.name for chore in chores_of(on)}
-    assert "collect garbage" not in {chore.name for chore in chores_of(off)}
+    assert "collect garbage" in {task.name for task in scheduled_tasks(on)}
+    assert "collect garbage" not in {task.name for task in scheduled_tasks(off)}
     on.close()
     off.close()
 
@@ -120,20 +122,20 @@ def test_the_use_of_a_token_is_noted_a_moment_later(world: ServiceClients) -> No
     token, _ = tokens.create_token(world.database, ada, "t", ("all",), now=1)
     host = App.open(world.service.settings)
     host.used_tokens[token.id] = 1_000_000
-    note_token_use(host)
+    save_token_use(host)
     assert host.used_tokens == {}
     assert tokens.find_token(world.database, ada, "t").last_used_at == 1_000_000
     host.close()
 
 
 def test_browsers_that_were_seen_are_noted_a_moment_later(world: ServiceClients) -> None:
-    """A request notes one that was not seen for a while; the chore writes them down together."""
+    """A request notes one that was not seen for a while; the task writes them down together."""
     ada = world.account("ada")
     token = sessions.start_session(world.database, ada, days=1)
     host = App.open(world.service.settings)
-    note_sessions(host)
+    save_session_use(host)
     host.seen_sessions[sessions.hashed(token)] = 4_000_000_000
-    note_sessions(host)
+    save_session_use(host)
     assert host.seen_sessions == {}
     (seen,) = sessions.sessions_of(world.database, ada)
     assert seen.last_seen_at == 4_000_000_000
@@ -151,7 +153,7 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: ServiceC
     host = App.open(world.service.settings)
     kept = repositories.find_repository(host.database, "ada", "notes")
     host.pushed |= {kept.id, 999_999}
-    look_after_pushed(host)
+    refresh_pushed(host)
     assert repositories.repository_by_id(host.database, kept.id).size > 0
     assert list(host.folders.path(kept.id).glob("objects/info/commit-graph*"))
     assert host.pushed == set()
@@ -162,11 +164,11 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: ServiceC
     host.resting[kept.id] = math.inf
     with host.database.write() as connection:
         repositories.change_repository(connection, kept, size=0)
-    look_after_pushed(host)
+    refresh_pushed(host)
     assert host.pushed == {kept.id}
     assert repositories.repository_by_id(host.database, kept.id).size == 0
     host.resting[kept.id] = -math.inf
-    look_after_pushed(host)
+    refresh_pushed(host)
     assert host.pushed == set()
     assert repositories.repository_by_id(host.database, kept.id).size > 0
     host.close()
@@ -180,14 +182,14 @@ def test_a_repository_whose_process_was_killed_is_measured_by_another(world: Ser
     now = int(time.time())
     with world.database.write() as connection:
         repositories.note_push(connection, kept)
-    find_unmeasured(host)
+    refresh_unmeasured(host)
     assert host.pushed == set()
     with world.database.write() as connection:
         connection.execute(update(tables.repositories).values(pushed_at=now - 100))
-    find_unmeasured(host)
+    refresh_unmeasured(host)
     assert host.pushed == {kept.id}
-    look_after_pushed(host)
+    refresh_pushed(host)
     assert repositories.repository_by_id(world.database, kept.id).size == host.folders.size(kept.id)
-    find_unmeasured(host)
+    refresh_unmeasured(host)
     assert host.pushed == set()
     host.close()

@@ -29,7 +29,7 @@ from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
 from holdfast.server.health_endpoints import HealthEndpoints
 from holdfast.server.request_log import RequestLog
-from holdfast.server.scheduled_tasks import doing_chores
+from holdfast.server.scheduled_tasks import run_scheduled_tasks
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.application import WebApp
@@ -98,7 +98,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with doing_chores(host), sending(host, wanted=delivers), revocation.watching():
+        async with run_scheduled_tasks(host), sending(host, wanted=delivers), revocation.watching():
             yield
             await receive_pack.finish()
         # Requests that were cancelled because they took too long may still be writing.

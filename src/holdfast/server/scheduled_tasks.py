@@ -1,7 +1,7 @@
-"""What the service does by itself while it runs.
+"""Scheduled tasks: the work a server does by itself, at intervals.
 
-Some chores every worker process does for itself. Others only one of them does, whichever holds the chore's lease;
-when it ends, another takes over.
+Some tasks run in every worker process. Others run in one of them at a time: the one that holds the task's lease.
+When it ends, the lease expires and another process takes over.
 """
 
 import os
@@ -29,39 +29,39 @@ from holdfast.hosting.store.tables import tokens
 
 __all__ = [
     "ScheduledTask",
-    "chores_of",
-    "doing_chores",
-    "find_unmeasured",
-    "look_after_pushed",
-    "note_sessions",
-    "note_token_use",
+    "refresh_pushed",
+    "refresh_unmeasured",
+    "run_scheduled_tasks",
+    "save_session_use",
+    "save_token_use",
+    "scheduled_tasks",
 ]
 
-LONGEST_WAIT: Final = 60.0
+MAX_WAIT_SECONDS: Final = 60.0
 LEASE_SECONDS: Final = 60.0
-# How many times as long as it took to look after a repository it is left alone.
-REST: Final = 100
-# How long the process of a push has for it before others look after it, and how many they take over at once.
+# The cooldown of a repository after a refresh, as a multiple of the time the refresh took.
+COOLDOWN_FACTOR: Final = 100
+# How long the process of a push has for its refresh before others take over, and how many they take at once.
 UNMEASURED_SECONDS: Final = 30
-MOST_UNMEASURED: Final = 1000
+MAX_UNMEASURED: Final = 1000
 log = structlog.get_logger(__name__)
 USED = update(tokens).where(tokens.c.id == bindparam("token")).values(last_used_at=bindparam("moment"))
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledTask:
-    """Something to do again and again."""
+    """A task that runs at an interval."""
 
     name: str
-    every: float
-    """Seconds between the end of one time and the beginning of the next."""
-    work: Callable[[App], object]
-    alone: bool = False
-    """Whether only one of all processes on this database may do it."""
+    interval: float
+    """Seconds between the end of one run and the start of the next."""
+    run: Callable[[App], object]
+    needs_lease: bool = False
+    """Whether it runs in only one of all processes on this database at a time."""
 
 
-def note_token_use(app: App) -> None:
-    """Write down when tokens were used, for all of them at once; what cannot be written is kept."""
+def save_token_use(app: App) -> None:
+    """Write the last use of access tokens in one transaction; the times are kept when that fails."""
     used, app.used_tokens = app.used_tokens, {}
     if used:
         try:
@@ -72,8 +72,8 @@ def note_token_use(app: App) -> None:
             raise
 
 
-def note_sessions(app: App) -> None:
-    """Write down which browsers were seen, for all of them at once; what cannot be written is kept as well."""
+def save_session_use(app: App) -> None:
+    """Write the last use of sessions in one transaction; the times are kept when that fails."""
     seen, app.seen_sessions = app.seen_sessions, {}
     if seen:
         try:
@@ -83,10 +83,11 @@ def note_sessions(app: App) -> None:
             raise
 
 
-def look_after_pushed(app: App) -> None:
-    """Bring up to date what readers of a repository profit from after a push: its history index and its size.
+def refresh_pushed(app: App) -> None:
+    """Update the commit-graph and the size of repositories that were pushed to.
 
-    Both go through all of it. One that is pushed to all the time gets a hundredth of the time, and later its turn.
+    Both read the whole repository, so a cooldown bounds the time spent on one that is pushed to all the time to a
+    hundredth.
     """
     now = time.monotonic()
     app.resting = {number: until for number, until in app.resting.items() if until > now}
@@ -100,7 +101,7 @@ def look_after_pushed(app: App) -> None:
             # Deleted meanwhile, or damaged: `holdfast admin doctor` tells.
             continue
         ended = time.monotonic()
-        app.resting[number] = ended + REST * (ended - started)
+        app.resting[number] = ended + COOLDOWN_FACTOR * (ended - started)
         try:
             with app.database.write() as connection:
                 repositories.note_size(connection, number, size, measured_at=moment)
@@ -109,58 +110,62 @@ def look_after_pushed(app: App) -> None:
             raise
 
 
-def find_unmeasured(app: App) -> None:
-    """Look after repositories as well whose process ended before it could: one that was killed left no word."""
+def refresh_unmeasured(app: App) -> None:
+    """Queue repositories whose refresh was lost because the process of the push was killed."""
     before = int(time.time()) - UNMEASURED_SECONDS
-    app.pushed.update(repositories.unmeasured(app.database, before=before, most=MOST_UNMEASURED))
+    app.pushed.update(repositories.unmeasured(app.database, before=before, most=MAX_UNMEASURED))
 
 
-def chores_of(app: App) -> tuple[ScheduledTask, ...]:
-    """List what a service does by itself."""
-    chores = [
-        ScheduledTask("note token use", 5, note_token_use),
-        ScheduledTask("note sessions", 60, note_sessions),
-        ScheduledTask("look after pushed", 5, look_after_pushed),
-        ScheduledTask("find unmeasured", 60, find_unmeasured, alone=True),
-        ScheduledTask("recover", 60, ref_changes.recover, alone=True),
-        ScheduledTask("clean", 3600, maintenance.clean, alone=True),
-        ScheduledTask("forget deliveries", 3600, maintenance.forget_deliveries, alone=True),
+def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
+    """List the scheduled tasks of a server."""
+    tasks = [
+        ScheduledTask("save token use", 5, save_token_use),
+        ScheduledTask("save session use", 60, save_session_use),
+        ScheduledTask("refresh pushed", 5, refresh_pushed),
+        ScheduledTask("refresh unmeasured", 60, refresh_unmeasured, needs_lease=True),
+        ScheduledTask("recover", 60, ref_changes.recover, needs_lease=True),
+        ScheduledTask("clean", 3600, maintenance.clean, needs_lease=True),
+        ScheduledTask("forget deliveries", 3600, maintenance.forget_deliveries, needs_lease=True),
     ]
     if app.settings.gc_hours:
-        chores.append(
-            ScheduledTask("collect garbage", app.settings.gc_hours * 3600, maintenance.collect_needed, alone=True)
+        tasks.append(
+            ScheduledTask(
+                "collect garbage", app.settings.gc_hours * 3600, maintenance.collect_needed, needs_lease=True
+            )
         )
-    return tuple(chores)
+    return tuple(tasks)
 
 
-async def do(app: App, chore: ScheduledTask) -> None:
-    """Do a chore once; a failure is logged, and it is tried again next time."""
+async def run_once(app: App, task: ScheduledTask) -> None:
+    """Run a task once; a failure is logged, and the task runs again at its next time."""
     try:
-        # One that may take hours is left behind when the service ends; it is safe to be cut off.
-        await to_thread.run_sync(chore.work, app, abandon_on_cancel=chore.alone)
+        # A task that may take hours is abandoned at shutdown; it is safe to interrupt.
+        await to_thread.run_sync(task.run, app, abandon_on_cancel=task.needs_lease)
     except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
-        log_failure(chore.name, error)
+        log_failure(task.name, error)
 
 
-def log_failure(chore: str, error: Exception) -> None:
-    """Log that a chore failed: in a line while the database or the disk is unavailable, else as a bug."""
+def log_failure(task: str, error: Exception) -> None:
+    """Log that a task failed: a warning while the database or disk is unavailable, else a traceback."""
     if is_outage(error):
         log.warning(
-            "a chore waits: the database or the disk is unavailable", chore=chore, error=type(error).__name__
+            "scheduled task postponed: the database or the disk is unavailable",
+            task=task,
+            error=type(error).__name__,
         )
     else:
-        log.error("a chore failed", chore=chore, exc_info=error)
+        log.error("scheduled task failed", task=task, exc_info=error)
 
 
-async def do_alone(app: App, chore: ScheduledTask, holder: str) -> bool:
-    """Do a chore while holding its lease; return false when another process holds it.
+async def run_with_lease(app: App, task: ScheduledTask, holder: str) -> bool:
+    """Run a task while holding its lease; return false when another process holds it.
 
-    The lease of a chore that is rarely done runs on after it, so that it is not done again too soon by another.
+    The lease of a task with a long interval is kept afterwards, so that no other process runs it again too soon.
     """
-    seconds = max(chore.every, LEASE_SECONDS)
+    seconds = max(task.interval, LEASE_SECONDS)
 
     def take() -> bool:
-        return take_lease(app.database, chore.name, holder, seconds=seconds)
+        return take_lease(app.database, task.name, holder, seconds=seconds)
 
     async def hold() -> None:
         while True:
@@ -171,47 +176,47 @@ async def do_alone(app: App, chore: ScheduledTask, holder: str) -> bool:
     try:
         taken = await to_thread.run_sync(take)
     except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
-        log_failure(chore.name, error)
+        log_failure(task.name, error)
         return False
     if taken:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hold)
-            await do(app, chore)
-            tasks.cancel_scope.cancel()
+        async with anyio.create_task_group() as group:
+            group.start_soon(hold)
+            await run_once(app, task)
+            group.cancel_scope.cancel()
     return taken
 
 
-async def repeat(app: App, chore: ScheduledTask, holder: str) -> None:
-    """Do a chore again and again."""
-    wait = min(chore.every, LONGEST_WAIT)
+async def repeat(app: App, task: ScheduledTask, holder: str) -> None:
+    """Run a task at its interval, forever."""
+    wait = min(task.interval, MAX_WAIT_SECONDS)
     while True:
         await anyio.sleep(wait)
-        if not chore.alone:
-            await do(app, chore)
-        elif await do_alone(app, chore, holder):
-            wait = chore.every
+        if not task.needs_lease:
+            await run_once(app, task)
+        elif await run_with_lease(app, task, holder):
+            wait = task.interval
         else:
-            wait = min(chore.every, LONGEST_WAIT)
+            wait = min(task.interval, MAX_WAIT_SECONDS)
 
 
 @asynccontextmanager
-async def doing_chores(app: App, chores: tuple[ScheduledTask, ...] | None = None) -> AsyncIterator[None]:
-    """Do the chores until the service ends, and note once more then which tokens were used and browsers seen."""
-    chosen = chores_of(app) if chores is None else chores
+async def run_scheduled_tasks(app: App, tasks: tuple[ScheduledTask, ...] | None = None) -> AsyncIterator[None]:
+    """Run the scheduled tasks until the server stops, then write the last use of tokens and sessions once more."""
+    chosen = scheduled_tasks(app) if tasks is None else tasks
     holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
-    async with anyio.create_task_group() as tasks:
-        for chore in chosen:
-            tasks.start_soon(repeat, app, chore, holder)
+    async with anyio.create_task_group() as group:
+        for task in chosen:
+            group.start_soon(repeat, app, task, holder)
         try:
             yield
         finally:
-            tasks.cancel_scope.cancel()
+            group.cancel_scope.cancel()
     try:
-        note_token_use(app)
-        note_sessions(app)
-        for chore in chosen:
-            if chore.alone and chore.every <= LEASE_SECONDS:
-                release_lease(app.database, chore.name, holder)
+        save_token_use(app)
+        save_session_use(app)
+        for task in chosen:
+            if task.needs_lease and task.interval <= LEASE_SECONDS:
+                release_lease(app.database, task.name, holder)
     except DRIVER_ERRORS as error:
-        # A service ends also while its database is down; the leases run out by themselves.
-        log_failure("end", error)
+        # A server also stops while its database is down; the leases expire by themselves.
+        log_failure("shutdown", error)
