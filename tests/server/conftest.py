@@ -1,0 +1,5 @@
+"""Fixtures for tests of the server process."""
+
+from tests.hosting.conftest import world
+
+__all__ = ["world"]
