@@ -134,9 +134,9 @@ def test_a_person_makes_an_organization_a_webhook_and_a_token(
     keep(page, "delivery")
     accessible(page)
     page.get_by_role("button", name="Cancel it").click()
-    expect(page.get_by_role("status")).to_contain_text("It is cancelled")
+    expect(page.get_by_role("status")).to_contain_text("Delivery cancelled.")
     page.get_by_role("button", name="Send again").click()
-    expect(page.get_by_role("status")).to_contain_text("It will be sent again.")
+    expect(page.get_by_role("status")).to_contain_text("Redelivery queued.")
 
     make_token(delivering, page)
     keep(page, "token")
