@@ -75,7 +75,7 @@ serve: $(VENV)/.package ## set everything up and run the service on http://local
 test: $(VENV)/.dev clients ## set everything up and run the tests
 	$(BIN)/python -m pytest $(QUICK) $(PYTEST_ARGS)
 
-# Counting which branches run nearly doubles the time, so it is a target of its own; CI runs this one.
+# Counting which branches run nearly doubles the time, so it is a target of its own and CI runs `make test`.
 coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage of both halves
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(QUICK) $(PYTEST_ARGS)

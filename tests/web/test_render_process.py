@@ -14,8 +14,11 @@ from holdfast.web.render_process import ByteCache, RenderBusy, RenderFailed, Ren
 
 @pytest.fixture
 def process() -> Iterator[RenderProcess]:
-    """Give a process of little time, and end it afterwards."""
-    made = RenderProcess(cpu_seconds=0.2)
+    """Give a process of little time, and end it afterwards.
+
+    Its first text also pays for importing a lexer: half a second where branches are counted and cores are shared.
+    """
+    made = RenderProcess(cpu_seconds=1.5)
     yield made
     made.close()
 
