@@ -84,8 +84,17 @@ def send(request: HttpRequest, upload: Iterable[bytes] | None = None, *, read_ti
             request = replace(request, body=source.pieces())
         return SyncResponse(runner, client, runner.run(client.send(request)))
     except BaseException as error:
-        runner.run(client.close())
+        runner.run(cancel(client))
         runner.close()
         if source is not None and source.error is not None:
             raise source.error from error
         raise
+
+
+async def cancel(client: HttpClient) -> None:
+    """Close a client whose request a signal may have interrupted: its task still waits in the event loop."""
+    interrupted = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in interrupted:
+        task.cancel()
+    await asyncio.gather(*interrupted, return_exceptions=True)
+    await client.close()
