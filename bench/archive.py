@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.harness import Figure
 from bench.streams import folder, sample_stream
-from holdfast.backup import archive
+from holdfast.backup import archives
 
 FEW, MANY, MOST = 100_000, 1_000_000, 3_000_000
 SEARCHES = 400
@@ -17,8 +17,8 @@ SEARCHES = 400
 IMPORT = """
 import resource, sys, time
 from holdfast import backup
-from holdfast.backup import archive
-with archive.open(sys.argv[1], create=True) as opened, backup.open(sys.argv[2]) as found:
+from holdfast.backup import archives
+with archives.open(sys.argv[1], create=True) as opened, backup.open(sys.argv[2]) as found:
     started = time.process_time()
     opened.add(found)
     print(time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -43,7 +43,7 @@ def searches(place: Path) -> list[float]:
     """Search for words, phrases and beginnings, with and without filters, and return the times in order."""
     dice = random.Random(1)
     times: list[float] = []
-    with archive.open(place) as opened:
+    with archives.open(place) as opened:
         rows = opened.connection.execute(
             "SELECT text FROM message WHERE kind = 'message' ORDER BY id DESC LIMIT 5000"
         )

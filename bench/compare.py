@@ -7,7 +7,7 @@ from bench.harness import Figure, medians
 from bench.streams import MESSAGES, sample_stream
 from holdfast import backup
 from holdfast.backup.compare import Window, crop, diff, merge
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 
 
 def figures() -> list[Figure]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.archive import imported, imported_into
 from bench.harness import Figure
 from bench.streams import folder, one_chat_stream, with_news
-from holdfast.backup.export import FORMS
+from holdfast.backup.exports import FORMS
 
 FEW, MANY = 50_000, 200_000
 NEWS = 100
@@ -17,9 +17,9 @@ NEWS = 100
 EXPORT = """
 import resource, sys, time
 from pathlib import Path
-from holdfast.backup import archive
-from holdfast.backup.export import export
-with archive.open(sys.argv[1]) as opened:
+from holdfast.backup import archives
+from holdfast.backup.exports import export
+with archives.open(sys.argv[1]) as opened:
     started, begun = time.perf_counter(), time.process_time()
     done = export(opened, Path(sys.argv[2]), sys.argv[3], media=False)
     took, others = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)

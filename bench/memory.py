@@ -14,7 +14,7 @@ WORK = {
 PROGRAM = """
 import sys
 from holdfast import backup
-from holdfast.backup.convert import To, convert
+from holdfast.backup.conversion import To, convert
 path = sys.argv[1]
 {work}
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])

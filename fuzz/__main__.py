@@ -17,7 +17,7 @@ import atheris
 
 with atheris.instrument_imports(include=["holdfast"]):
     from holdfast import backup
-    from holdfast.backup.convert import To, convert
+    from holdfast.backup.conversion import To, convert
     from holdfast.backup.sample import sample_records
     from holdfast.backup.wire.varint import encode_varint
 

@@ -17,7 +17,7 @@ import holdfast.backup
 import holdfast.hosting
 import holdfast.web
 from holdfast import backup
-from holdfast.backup import archive, errors
+from holdfast.backup import archives, errors
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, container_of, sample, stream_of
@@ -31,8 +31,8 @@ OWN_WORDS = (
     "holdfast.backup.wire.ground.Desk",
     "holdfast.backup.wire.unknown.Unknown",
     "holdfast.backup.file_types.FileType",
-    "holdfast.backup.export.tables.",
-    "holdfast.backup.export.periods.Period",
+    "holdfast.backup.exports.tables.",
+    "holdfast.backup.exports.periods.Period",
     "holdfast.backup.repairing.plan.Step",
     "holdfast.backup.repairing.plan.Unmended",
     "holdfast.backup.repairing.plan.Plan",
@@ -102,7 +102,7 @@ CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in classes()}
 def test_the_classes_are_found() -> None:
     """Else the next test would be about nothing."""
     assert len(CLASSES) > 200
-    assert {"holdfast.backup.wire.stream.Frame", "holdfast.backup.archive.model.Message"} <= set(CLASSES)
+    assert {"holdfast.backup.wire.stream.Frame", "holdfast.backup.archives.model.Message"} <= set(CLASSES)
 
 
 def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
@@ -174,7 +174,7 @@ def names_in(records: tuple[bytes, ...]) -> list[bytes]:
 
 def test_an_archive_row_and_a_hit_show_nothing(tmp_path: Any) -> None:
     """Pages and commands handle them by the thousand."""
-    with archive.open(tmp_path / "a.archive", create=True) as made:
+    with archives.open(tmp_path / "a.archive", create=True) as made:
         made.add(backup.open(io.BytesIO(stream_of(sample(60)))))
         chat = made.chats()[0]
         rows: list[Any] = [chat, *made.people(), *made.messages(chat.id)]

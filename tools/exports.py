@@ -7,12 +7,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from holdfast.backup.export import shapes
-from holdfast.backup.export.jsonl import schema_text
-from holdfast.backup.export.tables import TABLES
+from holdfast.backup.exports import shapes
+from holdfast.backup.exports.jsonl import schema_text
+from holdfast.backup.exports.tables import TABLES
 from tools.payloads import below
 
-SCHEMAS = (Path("docs/reference/exports.schema.json"), Path("src/holdfast/backup/export/schema.json"))
+SCHEMAS = (Path("docs/reference/exports.schema.json"), Path("src/holdfast/backup/exports/schema.json"))
 WORDS = {str: "text", int: "number", bool: "true or false", Any: "anything"}
 KINDS = {
     "text": "text",

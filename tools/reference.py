@@ -22,7 +22,7 @@ from tools import examples, exports, payloads
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
-LIBRARIES = ("holdfast.backup", "holdfast.backup.compare", "holdfast.backup.export", "holdfast.settings")
+LIBRARIES = ("holdfast.backup", "holdfast.backup.compare", "holdfast.backup.exports", "holdfast.settings")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.backup.container import ForwardSecrecyToken, KeyMaterial
 from holdfast.backup.container.keys import EntropyPool
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.backup.schema import BackupInfo

@@ -2,10 +2,10 @@
 
 import pytest
 
-from holdfast.backup.archive.sentences import sentence
+from holdfast.backup.archives.sentences import sentence
 from holdfast.backup.bidi import isolated
-from holdfast.backup.export.html.bubbles import sentence_of
-from holdfast.backup.export.markdown_text import heading, inline
+from holdfast.backup.exports.html.bubbles import sentence_of
+from holdfast.backup.exports.markdown_text import heading, inline
 
 HEBREW = "\u05d3\u05e0\u05d4"
 

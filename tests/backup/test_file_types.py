@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.backup.errors import DamagedContainer, KeyIncomplete, UnreadableBackup, UnsupportedFormat
 from holdfast.backup.file_types import is_random
 from holdfast.backup.opening import recognise
@@ -68,7 +68,7 @@ def database(tmp_path: Path, *tables: str) -> bytes:
 
 def own_archive(tmp_path: Path) -> bytes:
     """Make an archive of ours."""
-    archive.open(tmp_path / "own.archive", create=True).close()
+    archives.open(tmp_path / "own.archive", create=True).close()
     return (tmp_path / "own.archive").read_bytes()
 
 

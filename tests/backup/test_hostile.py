@@ -16,7 +16,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import BackupError, GunzipLimits, Limits
-from holdfast.backup.convert import To, convert
+from holdfast.backup.conversion import To, convert
 from holdfast.backup.errors import DamagedBackup, OversizedBackup, UnreadableBackup
 from holdfast.backup.media import extract
 from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem, Frame

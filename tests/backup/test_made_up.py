@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.container.attachments import Attachment, LocalKey
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import AttachmentMissing
 from holdfast.backup.made_up import SampleMedia, write_sample
 from holdfast.backup.order import Order

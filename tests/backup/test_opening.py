@@ -14,10 +14,10 @@ from typing import BinaryIO
 import pytest
 
 from holdfast import backup
-from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits, archive
+from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits, archives
 from holdfast.backup.container import encrypt
 from holdfast.backup.container.keys import EntropyPool
-from holdfast.backup.convert import To, convert
+from holdfast.backup.conversion import To, convert
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -454,7 +454,7 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
             target.write(BOMBS[bomb] * (1 << 20))
 
     def take_in() -> None:
-        with archive.open(tmp_path / "a.archive", create=True) as made, backup.open(path) as found:
+        with archives.open(tmp_path / "a.archive", create=True) as made, backup.open(path) as found:
             made.add(found)
 
     def turn() -> None:

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from holdfast import backup
-from holdfast.backup import archive
-from holdfast.backup.convert import To
+from holdfast.backup import archives
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from tests.backup.archive.histories import imported
+from tests.backup.archives.histories import imported
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of
 from tests.conftest import ADMIN_PASSWORD, Service
@@ -25,7 +25,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "long.binproto").write_bytes(stream_of(sample(3000)))
     imported(home / "long.db", home / "long.binproto")
     write_sample(sample_records(300, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
-    with archive.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
+    with archives.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
         opened.add(found)
         assert list(opened.copy_media(found))
     return home

@@ -8,10 +8,10 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from holdfast.backup import archive
-from holdfast.backup.export.choice import Choice
-from holdfast.backup.export.html import cutting, write_html
-from tests.backup.archive.histories import copies, imported, items, write
+from holdfast.backup import archives
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.html import cutting, write_html
+from tests.backup.archives.histories import copies, imported, items, write
 
 # Each would set the canary if any of it became markup or script.
 ATTACKS = [
@@ -43,7 +43,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for attached in item.standardMessage.attachments:
                 attached.pointer.fileName = ATTACKS[n % len(ATTACKS)]
     imported(home / "chats.db", write(home / "one", header, parsed))
-    with archive.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
+    with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "MESSAGES", 40)
         write_html(opened, home / "out", Choice(), media=True, search=True)
     return home / "out"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.backup.schema import BackupInfo
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.container.vectors import SET_A, SET_B
@@ -68,7 +68,7 @@ def test_every_command_says_what_a_file_of_another_kind_is(
 ) -> None:
     """An archive given for a backup, a database, a chat of WhatsApp: what it is and what to do, in one line."""
     own = tmp_path / "mine.archive"
-    archive.open(own, create=True).close()
+    archives.open(own, create=True).close()
     chat = tmp_path / "chat.txt"
     chat.write_text("31.12.20, 23:59 - Jörg: Frohes Neues!\n" * 16)
     command, *rest = words

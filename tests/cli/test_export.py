@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from tests.backup.archive.histories import copies, write
+from tests.backup.archives.histories import copies, write
 from tests.cli.conftest import Run
 
 KEYS = f"recovery-key = {'k7' * 32}\naccount-id = 01234567-89ab-4def-8123-456789abcdef"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.repairing.test_mending import broken
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small, stream_of
@@ -274,7 +274,7 @@ def test_whatever_is_written_is_for_its_owner_alone(run: Run, tmp_path: Path) ->
 def test_an_archive_is_private_while_it_is_written(run: Run, source: Path, tmp_path: Path) -> None:
     """So are the files SQLite puts beside it."""
     seen: list[int] = []
-    with archive.open(tmp_path / "chats.db", create=True) as opened, backup.open(source) as found:
+    with archives.open(tmp_path / "chats.db", create=True) as opened, backup.open(source) as found:
 
         def look(_done: int, _total: int, _messages: int) -> None:
             seen.extend(stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("chats.db*"))

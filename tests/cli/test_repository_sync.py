@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.cli.repository_sync import is_for, pattern
 from holdfast.hosting.store import accounts, tokens
-from tests.backup.archive.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, imported, later, write
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.cli.conftest import Ran, Run
 from tests.hosting.api_clients import ServiceClients

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.backup.archive.dump import dump
-from tests.backup.archive.histories import imported
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import imported
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.backup.compare.choosing import Window
 from holdfast.backup.compare.crop import crop
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from tests.backup.compare.snapshots import difference, merged, opened
 from tests.backup.compare.valid import errors
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.backup import archive
-from holdfast.backup.export import FORMS, Form, export, shapes
-from tests.backup.archive.histories import imported
-from tests.backup.export.test_jsonl import VALIDATORS, lines
+from holdfast.backup import archives
+from holdfast.backup.exports import FORMS, Form, export, shapes
+from tests.backup.archives.histories import imported
+from tests.backup.exports.test_jsonl import VALIDATORS, lines
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def corpus_archive(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 def test_every_record_of_the_corpus_is_valid(corpus_archive: Path, tmp_path: Path) -> None:
     """And is read back as what it was."""
-    with archive.open(corpus_archive) as opened:
+    with archives.open(corpus_archive) as opened:
         export(opened, tmp_path / "out", "json")
         (messages,) = opened.connection.execute("SELECT count(*) FROM message").fetchone()
     told = 0
@@ -37,7 +37,7 @@ def test_every_record_of_the_corpus_is_valid(corpus_archive: Path, tmp_path: Pat
 @pytest.mark.parametrize("form", FORMS)
 def test_the_corpus_is_exported_in_every_form(corpus_archive: Path, tmp_path: Path, form: Form) -> None:
     """Twice, and the second time nothing changes."""
-    with archive.open(corpus_archive) as opened:
+    with archives.open(corpus_archive) as opened:
         first = export(opened, tmp_path / "out", form)
         again = export(opened, tmp_path / "out", form)
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)

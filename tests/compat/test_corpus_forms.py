@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.convert import To, convert
+from holdfast.backup.conversion import To, convert
 from holdfast.backup.order import Order
 from holdfast.backup.schema import Frame
 from tests.backup.streams import MODERN_KEYS

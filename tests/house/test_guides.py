@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup import archive, export
-from holdfast.backup.convert import To
+from holdfast.backup import archives, exports
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.cli import main
@@ -49,17 +49,17 @@ def test_filters_of_the_table_find_something(home: Path) -> None:
     table = (GUIDES / "archive.md").read_text().partition("| in the query | finds |")[2].partition("\n\n")[0]
     filters = re.findall(r"`((?:chat|from|is|kind|has|since|until):[^`]+)`", table)
     assert len(filters) > 8
-    with archive.open(home / "chats.db") as opened:
+    with archives.open(home / "chats.db") as opened:
         for one in filters:
             assert opened.search(one, limit=1).hits, one
 
 
 def test_the_choice_of_the_example_is_a_chat(home: Path) -> None:
     """Its name fits one chat, with messages."""
-    (name,) = re.findall(r"export.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
-    with archive.open(home / "chats.db") as opened:
-        done = export.export(
-            opened, home / "choice", "json", export.Choice((name,), since_ms=1_600_000_000_000), media=False
+    (name,) = re.findall(r"exports.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
+    with archives.open(home / "chats.db") as opened:
+        done = exports.export(
+            opened, home / "choice", "json", exports.Choice((name,), since_ms=1_600_000_000_000), media=False
         )
     assert done.written
     assert list((home / "choice" / "messages").rglob("*.jsonl"))

@@ -37,9 +37,9 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("backup/info.py", "import holdfast.hosting.errors"),
-        ("hosting/data_folder.py", "import holdfast.backup.info"),
-        ("backup/info.py", "import holdfast.cli.output"),
+        ("backup/summary.py", "import holdfast.hosting.errors"),
+        ("hosting/data_folder.py", "import holdfast.backup.summary"),
+        ("backup/summary.py", "import holdfast.cli.output"),
         ("hosting/data_folder.py", "import holdfast.web.pages"),
         ("web/home.py", "import holdfast.server.app"),
         ("server/app.py", "import holdfast.cli.exit_codes"),

@@ -80,7 +80,7 @@ def test_with_a_compiler_the_core_is_compiled(tmp_path: Path) -> None:
     for needed in (
         "web/templates/home.html",
         "web/style/base.css",
-        "backup/export/html/static/chat.css",
+        "backup/exports/html/static/chat.css",
         "backup/schema/backup.proto",
         "hosting/store/migrations/env.py",
         "hosting/store/migrations/versions/r0001_accounts.py",

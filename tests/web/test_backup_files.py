@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.web.backup_files import look
 from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
@@ -36,7 +36,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 def test_an_archive_is_no_problem(tmp_path: Path) -> None:
     """It lies beside the backups it was made from; what SQLite keeps beside it is not listed."""
     (tmp_path / "a.backup").write_bytes(record(HEADER))
-    archive.open(tmp_path / "b.archive", create=True).close()
+    archives.open(tmp_path / "b.archive", create=True).close()
     (tmp_path / "b.archive-wal").write_bytes(b"x")
     assert [(book.name, book.is_archive, book.problem) for book in look(tmp_path)] == [
         ("a.backup", False, ""),

@@ -12,12 +12,12 @@ from holdfast.backup.completeness import Completeness, check_completeness
 from holdfast.backup.container import GunzipLimits, KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, UnreadableBackup, WrongKey
-from holdfast.backup.info import Header, Info, info
 from holdfast.backup.media import extract
 from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
 from holdfast.backup.redaction.copying import Redaction, redact
 from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.rules import Finding, Rule, Severity, Validation, Validator, validate, validating
+from holdfast.backup.summary import Header, Info, info
 from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from holdfast.backup import opening
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment
-from holdfast.backup.convert import Conversion, To, convert
+from holdfast.backup.conversion import Conversion, To, convert
 from holdfast.backup.errors import AttachmentMissing
 from holdfast.backup.sample import sample_media
 from holdfast.backup.sample.media import Media

@@ -11,7 +11,7 @@ import typer
 from holdfast import backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.convert import Conversion, To, convert, form_of
+from holdfast.backup.conversion import Conversion, To, convert, form_of
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.media import Extracted, extract
 from holdfast.backup.sample import sample_records

@@ -20,7 +20,7 @@ from holdfast.backup.compare.merge import merge
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.convert import Conversion, To, form_of
+from holdfast.backup.conversion import Conversion, To, form_of
 from holdfast.backup.errors import WrongKey
 from holdfast.cli import diff_output
 from holdfast.cli.exit_codes import ExitCode

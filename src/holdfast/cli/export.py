@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from holdfast import backup
 from holdfast.backup import KeyMaterial
-from holdfast.backup.export import Written, export, imported
+from holdfast.backup.exports import Written, export, imported
 from holdfast.cli.archive.export import (
     ChatOption,
     MediaOption,

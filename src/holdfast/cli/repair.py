@@ -8,7 +8,7 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.convert import To, form_of
+from holdfast.backup.conversion import To, form_of
 from holdfast.backup.repairing.log import log_beside, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument

@@ -16,8 +16,8 @@ import msgspec
 import typer
 
 from holdfast import backup
-from holdfast.backup import BackupError, KeyMaterial, archive
-from holdfast.backup.archive.opening import MAGIC
+from holdfast.backup import BackupError, KeyMaterial, archives
+from holdfast.backup.archives.opening import MAGIC
 from holdfast.backup.compare import Difference, diff
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole
@@ -427,7 +427,7 @@ def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, k
     size = human_size(made.size)
     try:
         if is_archive(file):
-            with archive.open(file) as opened:
+            with archives.open(file) as opened:
                 chats = opened.chats()
             held = counted_words(sum(chat.messages for chat in chats), "message")
             return f"Archive: {held} in {counted_words(len(chats), 'chat')}\n\n{size}.\n"

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.backup.dates import moment
-from holdfast.backup.info import Info
+from holdfast.backup.summary import Info
 from holdfast.cli.output import printable
 
 __all__ = ["human_size", "show"]

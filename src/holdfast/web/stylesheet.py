@@ -18,7 +18,7 @@ def whole() -> bytes:
     parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
     parts.sort(key=lambda part: (part.name != FIRST, part.name))
     # Messages look the same in an export and here.
-    bubbles = resources.files("holdfast.backup.export.html") / "static" / "chat.css"
+    bubbles = resources.files("holdfast.backup.exports.html") / "static" / "chat.css"
     return b"".join(part.read_bytes() for part in (parts[0], bubbles, *parts[1:]))
 
 

@@ -11,7 +11,7 @@ from holdfast.backup.compare.diff import Difference, MessageChange, diff
 from holdfast.backup.compare.merge import Merged, merge
 from holdfast.backup.compare.pairing import PLAN
 from holdfast.backup.compare.union import Conflict
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Recipient
 from holdfast.backup.wire.renumber import renumber

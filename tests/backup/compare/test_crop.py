@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.compare.choosing import Window
 from holdfast.backup.compare.crop import SERVICE_IDS, Cropped, crop
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import DamagedBackup, UnknownChat
 from holdfast.backup.schema import BackupInfo, Frame
 from tests.backup.compare.snapshots import Snapshot, difference, merged, opened, snapshot

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.compare.index import NOBODY
 from holdfast.backup.compare.merge import TIMER, merge, weave
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import DamagedBackup, DifferentAccounts, UnreadableBackup
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast import backup
 from holdfast.backup import Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.container import find_layout
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.repairing.shape import Shape, shape_of
 from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, file_forms, folder_of, small
 

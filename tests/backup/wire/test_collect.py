@@ -9,11 +9,11 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from holdfast.backup.errors import DamagedRecord
-from holdfast.backup.info import PICKED as OF_INFO
 from holdfast.backup.media import PICKED as OF_MEDIA
 from holdfast.backup.order import PICKED as OF_ORDER
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
+from holdfast.backup.summary import PICKED as OF_INFO
 from holdfast.backup.wire import tables, walk
 from holdfast.backup.wire.collect import Selection
 from holdfast.backup.wire.varint import encode_varint

@@ -6,7 +6,7 @@ from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.backup.wire import entries as installed_items
 from holdfast.backup.wire.entries import HAS_LINK, HAS_TEXT, IS_READ
-from tests.backup.archive.histories import renumber
+from tests.backup.archives.histories import renumber
 from tests.backup.streams import record, sample
 from tests.backup.wire.core import Core
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.archive.identity import uuid_text
-from holdfast.backup.archive.rows import Rows
-from holdfast.backup.archive.tolerance import Notes
+from holdfast.backup.archives.identity import uuid_text
+from holdfast.backup.archives.rows import Rows
+from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire.parts import FLAGS, QUOTES, STYLES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backup.archive.histories import copies, imported, write
+from tests.backup.archives.histories import copies, imported, write
 
 
 @pytest.fixture(scope="session")

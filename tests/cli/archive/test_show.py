@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backup.archive.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, imported, items, write
 from tests.cli.conftest import Run
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import archive
-from holdfast.backup.convert import To
+from holdfast.backup import archives
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.single_archive import render_page
 from holdfast.web.chats.view import TemplateResult
-from tests.backup.archive.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, imported, items, write
 from tests.backup.streams import KEYS
 
 EVIL = "<script>alert(1)</script>"
@@ -28,7 +28,7 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive with files beside it, once."""
     home = tmp_path_factory.mktemp("conversation")
     write_sample(sample_records(400, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
-    with archive.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
+    with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
         opened.add(found)
         assert list(opened.copy_media(found))
     return home / "chats.db"

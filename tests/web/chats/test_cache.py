@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.secret import Secret
@@ -29,7 +29,7 @@ from holdfast.web.chats.cache_entries import (
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
 from holdfast.web.chats.import_worker import ImportLimits, write_atomically
-from tests.backup.archive.histories import copies, write
+from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.conftest import wait_for

@@ -6,11 +6,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from holdfast.backup.archive import Chat
+from holdfast.backup.archives import Chat
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, format_position
-from tests.backup.archive.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.archive import Archive
+from holdfast.backup.archives import Archive
 from holdfast.web.chats import open_archive as room_module
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
-from tests.backup.archive.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, imported, items, write
 from tests.examples import examples
 from tests.web.chats.conftest import Look, drawn_in
 

@@ -7,12 +7,12 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
-from tests.backup.archive.histories import copies, imported, write
+from tests.backup.archives.histories import copies, imported, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.backup import archive
-from holdfast.backup.convert import To
+from holdfast.backup import archives
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import BackupError
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
@@ -23,7 +23,7 @@ from holdfast.web.chats.import_worker import (
     ImportTask,
     import_backup,
 )
-from tests.backup.archive.histories import copies, write
+from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import HEADER, KEY_FILE, KEYS
 
@@ -46,7 +46,7 @@ def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, tar
     """Named as people call it, not by where it lay."""
     source = write(tmp_path / "one", *copies())
     import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
-    with archive.open(target / READY) as opened:
+    with archives.open(target / READY) as opened:
         assert [one.source for one in opened.snapshots()] == ["phone.binproto"]
         assert opened.connection.execute("SELECT valid FROM page_verdict").fetchone() == (1,)
     assert {path.name for path in target.iterdir()} <= {READY, "progress"}

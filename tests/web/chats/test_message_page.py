@@ -8,7 +8,7 @@ import pytest
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
-from tests.backup.archive.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, imported, later, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 

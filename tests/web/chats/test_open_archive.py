@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.web.chats import open_archive as module
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
-from tests.backup.archive.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, imported, later, write
 from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
 

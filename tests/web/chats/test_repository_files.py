@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.hosting import access
@@ -26,7 +26,7 @@ from holdfast.web.chats import host_pages
 from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.location import find_spot
-from tests.backup.archive.histories import copies, imported, write
+from tests.backup.archives.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients

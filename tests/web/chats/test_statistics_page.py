@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from holdfast.backup.archive import Statistics
+from holdfast.backup.archives import Statistics
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.statistics_page import count_by_time, format_duration, hour_plot, month_plot
-from tests.backup.archive.histories import imported
+from tests.backup.archives.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 

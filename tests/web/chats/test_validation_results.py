@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.validation_results import read_findings, store_findings
 from holdfast.web.chats.view import PageNotFound
-from tests.backup.archive.histories import copies, items, write
+from tests.backup.archives.histories import copies, items, write
 from tests.web.chats.conftest import EVIL, drawn_in
 
 
@@ -24,7 +24,7 @@ def faulty(tmp_path: Path) -> OpenArchive:
         if number % 10 == 0:
             item.authorId = 999_999
     source = write(tmp_path / "one", header, frames)
-    with archive.open(tmp_path / "a.db", create=True) as made, backup.open(source) as found:
+    with archives.open(tmp_path / "a.db", create=True) as made, backup.open(source) as found:
         made.add(found)
         store_findings(made.connection, found)
     return open_archive_file(tmp_path / "a.db", "a.db")
@@ -51,7 +51,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
 def test_a_good_backup_has_none(tmp_path: Path) -> None:
     """And that is said."""
     with (
-        archive.open(tmp_path / "a.db", create=True) as made,
+        archives.open(tmp_path / "a.db", create=True) as made,
         backup.open(write(tmp_path / "one", *copies())) as found,
     ):
         made.add(found)

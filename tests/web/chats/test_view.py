@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.archive import Position
+from holdfast.backup.archives import Position
 from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import (
     ConversationRequest,

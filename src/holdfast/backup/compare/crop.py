@@ -17,7 +17,7 @@ from holdfast.backup.apart import keep_apart
 from holdfast.backup.compare.choosing import Window, find_chats
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.convert import Conversion, To, convert
+from holdfast.backup.conversion import Conversion, To, convert
 from holdfast.backup.opening import Backup
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.schema import RECORDS, Frame

@@ -23,7 +23,7 @@ from holdfast.backup.compare.union import LATER, Conflict, Report, unite
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment
 from holdfast.backup.container.media import Media
-from holdfast.backup.convert import Conversion, To, convert
+from holdfast.backup.conversion import Conversion, To, convert
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
 from holdfast.backup.opening import Backup

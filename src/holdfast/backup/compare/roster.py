@@ -5,10 +5,10 @@ from hashlib import blake2b
 from typing import Final
 
 from holdfast.backup.errors import UnreadableBackup
-from holdfast.backup.info import settled
 from holdfast.backup.names import recipient_name
 from holdfast.backup.opening import Backup
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
+from holdfast.backup.summary import settled
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP

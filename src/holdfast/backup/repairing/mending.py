@@ -20,7 +20,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
 from holdfast.backup.container.whole import check_replaceable, write_whole
-from holdfast.backup.convert import To, convert
+from holdfast.backup.conversion import To, convert
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,

@@ -5,7 +5,7 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.container import KeyMaterial, find_layout
 from holdfast.backup.container.metadata import ForwardSecrecy
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.errors import BackupError
 from holdfast.backup.opening import Backup, Form
 from holdfast.backup.repairing.originals import file_of

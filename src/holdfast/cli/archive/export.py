@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from holdfast.backup import archive
-from holdfast.backup.archive import Archive
-from holdfast.backup.archive.query import parse_date
-from holdfast.backup.export import Choice, Form, Written, export
-from holdfast.backup.export import Progress as Tell
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.archives.query import parse_date
+from holdfast.backup.exports import Choice, Form, Written, export
+from holdfast.backup.exports import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
@@ -171,7 +171,7 @@ def export_archive(
     check_options(to, search=search, plain=plain)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [archive_file], folder=True)
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         with bar(target.name) as progress:
             done = export(
                 opened,

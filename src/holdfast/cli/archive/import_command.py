@@ -11,9 +11,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from holdfast import backup
-from holdfast.backup import KeyMaterial, archive
-from holdfast.backup.archive import Archive, Imported
-from holdfast.backup.archive.importing import Progress as Tell
+from holdfast.backup import KeyMaterial, archives
+from holdfast.backup.archives import Archive, Imported
+from holdfast.backup.archives.importing import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument, format_time
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
@@ -42,7 +42,7 @@ def import_backups(
     """Import backups into an archive, made when it is not there yet; each is taken in whole or not at all."""
     done: list[Imported] = []
     problems: list[str] = []
-    with archive.open(archive_file, create=True) as opened:
+    with archives.open(archive_file, create=True) as opened:
         note_restricted(opened.restricted)
         for path in backups:
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from holdfast.backup import archive
-from holdfast.backup.archive import Filters
-from holdfast.backup.archive.query import narrowed, parse_date
-from holdfast.backup.archive.searching import CLOSE, OPEN, Hit
+from holdfast.backup import archives
+from holdfast.backup.archives import Filters
+from holdfast.backup.archives.query import narrowed, parse_date
+from holdfast.backup.archives.searching import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
@@ -58,7 +58,7 @@ def search(
     if until:
         parse_date(until)
         filters = narrowed(filters, "until", until)
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = opened.search(query, filters=filters, order=by, limit=limit, context=context, below=below)
     if json:
         print_json(found)

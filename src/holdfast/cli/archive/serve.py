@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from holdfast.backup import archive
+from holdfast.backup import archives
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.output import console
 from holdfast.secret import Secret
@@ -32,7 +32,7 @@ def serve_archive(
     from holdfast.cli.serve import listen
     from holdfast.server.worker import Worker
 
-    with closing(archive.open(archive_file)):
+    with closing(archives.open(archive_file)):
         pass
     token = Secret(secrets.token_urlsafe(24))
     with listen(HERE, port) as server:

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.backup.archive.model import Attachment, Message
+from holdfast.backup.archives.model import Attachment, Message
 from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
 from holdfast.cli.summary import human_size

@@ -6,9 +6,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.backup import archive
-from holdfast.backup.archive import Position
-from holdfast.backup.archive.query import parse_date
+from holdfast.backup import archives
+from holdfast.backup.archives import Position
+from holdfast.backup.archives.query import parse_date
 from holdfast.cli.archive.shared import ArchiveArgument, format_time, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
@@ -26,7 +26,7 @@ def table_of(*columns: str) -> Table:
 
 def chats(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the chats of an archive with their numbers."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = opened.chats()
     if json:
         print_json(found)
@@ -67,7 +67,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show a page of a chat: the latest messages, or those around a date."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         page = opened.page(
             opened.chat_id(chat),
             before=parse_position(before),
@@ -106,7 +106,7 @@ def parse_position(text: str | None) -> Position | None:
 
 def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the people of an archive, those who wrote most first."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = opened.people()
     if json:
         print_json(found)
@@ -124,7 +124,7 @@ def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
 
 def info(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the backups that were imported into an archive."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = opened.snapshots()
     if json:
         print_json(found)
@@ -152,7 +152,7 @@ def skipped(
     json: JsonOption = False,
 ) -> int:
     """List what imports left out or read as something else, with the number of the frame."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = list(opened.skipped(snapshot))
     if json:
         print_json(found)

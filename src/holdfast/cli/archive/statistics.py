@@ -7,9 +7,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.backup import archive
-from holdfast.backup.archive.chart import chart
-from holdfast.backup.archive.statistics import Statistics
+from holdfast.backup import archives
+from holdfast.backup.archives.chart import chart
+from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.container.whole import write_whole
 from holdfast.cli.archive.shared import ArchiveArgument, format_time
 from holdfast.cli.archive.show import table_of
@@ -34,7 +34,7 @@ def stats(
     json: JsonOption = False,
 ) -> None:
     """Count messages by month, hour and weekday, by chat and person; how fast people answer; media by size."""
-    with archive.open(archive_file) as opened:
+    with archives.open(archive_file) as opened:
         found = opened.statistics(opened.chat_id(chat) if chat else None)
     if svg is not None:
         with write_whole(svg) as target:

@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup import opening
 from holdfast.backup.compare.choosing import Window
 from holdfast.backup.compare.crop import crop
-from holdfast.backup.convert import To
+from holdfast.backup.conversion import To
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
 

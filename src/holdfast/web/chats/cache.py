@@ -22,8 +22,8 @@ from typing import BinaryIO, Final, TypeVar
 import msgspec
 import structlog
 
-from holdfast.backup.archive import Archive
-from holdfast.backup.archive.schema import VERSION
+from holdfast.backup.archives import Archive
+from holdfast.backup.archives.schema import VERSION
 from holdfast.backup.errors import ArchiveError
 from holdfast.secret import Secret
 from holdfast.settings import Settings

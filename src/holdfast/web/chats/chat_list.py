@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from holdfast.backup.archive import Chat, Message, browsing
-from holdfast.backup.export.html.bubbles import color_of, initials
+from holdfast.backup.archives import Chat, Message, browsing
+from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.view import (
     ConversationRequest,
     PageNotFound,

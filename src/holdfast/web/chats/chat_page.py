@@ -8,12 +8,12 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from holdfast.backup.archive import Chat, Message, Page, Position, browsing
-from holdfast.backup.archive.model import Attachment
-from holdfast.backup.archive.query import parse_date
+from holdfast.backup.archives import Chat, Message, Page, Position, browsing
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.archives.query import parse_date
 from holdfast.backup.errors import QueryRefused
-from holdfast.backup.export.html.bubbles import bubble, color_of, day_line, initials, stands_with
-from holdfast.backup.export.html.clock import Clock
+from holdfast.backup.exports.html.bubbles import bubble, color_of, day_line, initials, stands_with
+from holdfast.backup.exports.html.clock import Clock
 from holdfast.web.chats.view import (
     ConversationRequest,
     RedirectResult,

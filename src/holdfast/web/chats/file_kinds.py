@@ -4,7 +4,7 @@ import io
 from enum import Enum
 from typing import Final
 
-from holdfast.backup.archive.schema import APPLICATION_ID
+from holdfast.backup.archives.schema import APPLICATION_ID
 from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
 from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.container.sealed import Span

@@ -21,8 +21,8 @@ from typing import Final
 import msgspec
 
 from holdfast import backup
-from holdfast.backup import archive
-from holdfast.backup.archive import Archive, opening
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive, opening
 from holdfast.backup.errors import ArchiveError, BackupError, KeyIncomplete, KeyRefused, WrongKey
 from holdfast.web.chats.encryption import seal
 from holdfast.web.chats.statistics_page import store_statistics
@@ -192,7 +192,7 @@ def import_plain(task: ImportTask, folder: Path) -> None:
     """Import a backup into an archive in a file, with its attachments where it has some."""
     new = folder / NEW
     new.unlink(missing_ok=True)
-    with backup.open(task.source) as found, archive.open(new, create=True) as made:
+    with backup.open(task.source) as found, archives.open(new, create=True) as made:
         made.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
         made.add(found, progress=progress_writer(folder))
         made.connection.execute("UPDATE snapshot SET source = ?", (task.name,))

@@ -3,9 +3,9 @@
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from holdfast.backup.archive import Archive, browsing
-from holdfast.backup.archive.model import Attachment
-from holdfast.backup.export.media import extension_of, kind_of, show
+from holdfast.backup.archives import Archive, browsing
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.exports.media import extension_of, kind_of, show
 from holdfast.web.chats.view import ConversationRequest, MediaResult, PageNotFound
 
 __all__ = ["POLICY", "show_file"]

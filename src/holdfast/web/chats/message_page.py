@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from holdfast.backup.archive import Message
+from holdfast.backup.archives import Message
 from holdfast.backup.errors import BackupError
 from holdfast.backup.wire import frame_to_json
 from holdfast.backup.wire.varint import encode_varint

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
-from holdfast.backup import archive
-from holdfast.backup.archive import Archive, integrity
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive, integrity
 from holdfast.backup.errors import ArchiveError
 
 __all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file"]
@@ -166,7 +166,7 @@ def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenAr
         return status.st_size, status.st_mtime_ns
 
     def opens() -> Archive:
-        opened = archive.open(path)
+        opened = archives.open(path)
         if is_ours:
             return opened
         state = stamp()

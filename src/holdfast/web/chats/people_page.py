@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from holdfast.backup.archive import Person
-from holdfast.backup.export.html.bubbles import color_of, initials
+from holdfast.backup.archives import Person
+from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.view import ConversationRequest, TemplateResult, page_number, truncate
 
 __all__ = ["show_people"]

@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 from markupsafe import Markup, escape
 
-from holdfast.backup.archive import Filters, Hit
-from holdfast.backup.archive.query import ALL_KINDS, narrowed, parse_date
-from holdfast.backup.archive.searching import CLOSE, OPEN
+from holdfast.backup.archives import Filters, Hit
+from holdfast.backup.archives.query import ALL_KINDS, narrowed, parse_date
+from holdfast.backup.archives.searching import CLOSE, OPEN
 from holdfast.backup.errors import NotInArchive, QueryRefused
-from holdfast.backup.export.html.bubbles import color_of, initials
+from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.chat_list import insert_mentions, preview_line
 from holdfast.web.chats.view import ConversationRequest, TemplateResult, parse_id, to_datetime, truncate
 

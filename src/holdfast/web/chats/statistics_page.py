@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from holdfast.backup.archive import Archive, Statistics
+from holdfast.backup.archives import Archive, Statistics
 from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import ConversationRequest, TemplateResult, to_datetime, truncate
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from msgspec.structs import replace
 
-from holdfast.backup.archive import Archive, Chat, Position
+from holdfast.backup.archives import Archive, Chat, Position
 from holdfast.backup.dates import moment
 from holdfast.web.chats.open_archive import OpenArchive
 

@@ -1,0 +1,29 @@
+"""Archives: one SQLite file that any number of backups are imported into, and that everything else is read from.
+
+>>> from holdfast.backup import archives
+>>> with archives.open("chats.db") as opened:
+...     for chat in opened.chats():
+...         print(chat.name, chat.messages)
+"""
+
+from holdfast.backup.archives.importing import Imported
+from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
+from holdfast.backup.archives.opening import Archive, open  # noqa: A004  # archives.open() is what people look for
+from holdfast.backup.archives.query import Filters
+from holdfast.backup.archives.searching import Hit, Hits
+from holdfast.backup.archives.statistics import Statistics
+
+__all__ = [
+    "Archive",
+    "Chat",
+    "Filters",
+    "Hit",
+    "Hits",
+    "Imported",
+    "Message",
+    "Page",
+    "Person",
+    "Position",
+    "Statistics",
+    "open",
+]

@@ -1,0 +1,100 @@
+"""Tells whose backup it is: accounts are kept apart.
+
+A backup does not name its account. What stays with an account is its profile key, which all its devices share;
+when that was changed, the key its media are stored under together with the name or username.
+"""
+
+import sqlite3
+from collections import Counter
+
+from holdfast.backup.archives.belonging import When
+from holdfast.backup.archives.identity import stable_id
+from holdfast.backup.archives.snapshots import Snapshots
+from holdfast.backup.names import account_name
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.schema.backup_pb2 import AccountData
+
+__all__ = ["evidence", "find_account", "own_aci", "refresh_account"]
+
+Evidence = list[tuple[str, str]]
+
+
+def evidence(header: BackupInfo, account: AccountData) -> Evidence:
+    """List what the account can be recognised by, the strongest first."""
+    found: Evidence = []
+    root, name = header.mediaRootBackupKey.hex(), account_name(account)
+    if account.profileKey:
+        found.append(("profile_key", account.profileKey.hex()))
+    if root or not found:
+        # A name alone is no proof; where there is nothing else, it has to do.
+        found += [("username", f"{root}/{account.username.casefold()}")] if account.username else []
+        found += [("name", f"{root}/{name}")] if name else []
+    return found or [("nothing", root)]
+
+
+def find_account(
+    connection: sqlite3.Connection, header: BackupInfo, account: AccountData, when: When
+) -> tuple[int, set[int]]:
+    """Find the account a backup belongs to, or make it; return also what else turns out to be that account.
+
+    Its id is made of what the earliest snapshot is recognised by, so that every order of imports gives the same.
+    """
+    marks, run = evidence(header, account), connection.execute
+    linked: set[int] = set()
+    for mark in marks:
+        rows = run("SELECT account_id FROM account_evidence WHERE (kind, value) = (?, ?)", mark)
+        linked.update(one for (one,) in rows)
+    first = (when, marks[0])
+    for one in linked:
+        made, digest, raw_header, raw = run(
+            "SELECT made_ms, digest, header, account_record FROM snapshot WHERE account_id = ? "
+            "ORDER BY made_ms, digest LIMIT 1",
+            (one,),
+        ).fetchone()
+        owner = Frame.FromString(raw or b"").account
+        first = min(first, ((made, digest), evidence(BackupInfo.FromString(raw_header), owner)[0]))
+    found = stable_id("account", *first[1])
+    run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (found,))
+    for mark in marks:
+        run("INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", (*mark, found))
+    return found, linked if linked - {found} else set()
+
+
+def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> None:
+    """Show an account as its latest snapshot does."""
+    name, username = connection.execute(
+        "SELECT name, username FROM snapshot WHERE id = ?", (snapshots.latest,)
+    ).fetchone()
+    connection.execute(
+        "UPDATE account SET name = ?, username = ?, newest_snapshot = ?, self_aci = ? WHERE id = ?",
+        (name, username, snapshots.latest, own_aci(connection, snapshots.account), snapshots.account),
+    )
+
+
+def own_aci(connection: sqlite3.Connection, account: int) -> str | None:
+    """Find out which ACI is the owner's own, or None where nothing tells it.
+
+    No record of the format says it: neither the account's nor the one that stands for the owner has an ACI. But
+    all others in a group have a contact record, so the owner is the member that has none, of more groups than
+    anybody who merely was not written down; and who did what an update by the owner tells of a group. Two of whom
+    all this says the same leave it open: a sentence that names nobody is better than one that names the wrong
+    person.
+    """
+    members = connection.execute(
+        "SELECT m.service_id, count(*) FROM group_member m JOIN recipient g ON g.id = m.group_id "
+        "WHERE g.account_id = ? AND m.standing = 'member' AND m.recipient_id IS NULL "
+        "AND m.service_id NOT LIKE 'PNI:%' GROUP BY 1",
+        (account,),
+    )
+    groups = Counter[str](dict(members.fetchall()))
+    doers = connection.execute(
+        "SELECT json_extract(e.details, '$.updaterAci') AS aci, count(*) FROM update_event e "
+        "JOIN message m ON m.id = e.message_id JOIN recipient s ON s.id = m.author_id "
+        "WHERE s.account_id = ?1 AND s.kind = 'self' AND aci IS NOT NULL AND NOT EXISTS ("
+        "SELECT 1 FROM identity i WHERE (i.account_id, i.kind, i.value) = (?1, 'aci', aci)) GROUP BY 1",
+        (account,),
+    )
+    deeds = Counter[str](dict(doers.fetchall()))
+    ranked = sorted({*groups, *deeds}, key=lambda aci: (groups[aci], deeds[aci]), reverse=True)
+    weights = [(groups[aci], deeds[aci]) for aci in ranked[:2]]
+    return ranked[0] if len(set(weights)) == len(weights) > 0 else None

@@ -1,0 +1,73 @@
+"""What a person wants to know of two versions of one message: what was edited, who reacted, who has read it."""
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.backup.archives.rows import text_of
+from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
+from holdfast.backup.wire.entries import KINDS, STATUSES
+
+__all__ = ["Change", "differences"]
+
+# what, who (an id of the archive), before, after
+Change = tuple[str, int | None, str | None, str | None]
+
+
+def differences(
+    before: ChatItem, earlier: Mapping[int, int], after: ChatItem, later: Mapping[int, int]
+) -> list[Change]:
+    """List what changed; `earlier` and `later` lead from the ids of each file to those of the archive."""
+    found: list[Change] = []
+    kinds = kind_of(before), kind_of(after)
+    texts = text_of(before), text_of(after)
+    if kinds[0] != kinds[1]:
+        deleted = kinds[1] in {"deleted", "deleted_by_admin"}
+        found.append(("deleted" if deleted else "kind", None, texts[0] if deleted else kinds[0], kinds[1]))
+    elif texts[0] != texts[1]:
+        found.append(("edited", None, *texts))
+    found += compared("reaction", reactions(before, earlier), reactions(after, later))
+    found += compared("receipt", receipts(before, earlier), receipts(after, later))
+    found += compared("vote", votes(before, earlier), votes(after, later))
+    if before.incoming.read != after.incoming.read:
+        found.append(("read", None, str(before.incoming.read).lower(), str(after.incoming.read).lower()))
+    return found or [("details", None, None, None)]
+
+
+def kind_of(item: ChatItem) -> str:
+    """Name the kind of a message."""
+    name = item.WhichOneof("item")
+    return KINDS[ChatItem.DESCRIPTOR.fields_by_name[name].number] if name else ""
+
+
+def compared(what: str, before: Mapping[int, str], after: Mapping[int, str]) -> Iterator[Change]:
+    """Compare what each person has done."""
+    for who in sorted({*before, *after}):
+        if before.get(who) != after.get(who):
+            yield what, who or None, before.get(who), after.get(who)
+
+
+def reactions(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
+    """Return who reacted how; the last of several counts."""
+    content = getattr(item, item.WhichOneof("item") or "", None)
+    found = sorted(
+        getattr(content, "reactions", ()), key=lambda one: (one.sortOrder, one.sentTimestamp, one.emoji)
+    )
+    return {people.get(one.authorId, 0): one.emoji for one in found}
+
+
+def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
+    """Return what became of a message on its way to each; the furthest it got to whoever is there twice."""
+    fields = SendStatus.DESCRIPTOR.fields_by_name
+    found: dict[int, int] = {}
+    for one in item.outgoing.sendStatus:
+        who, name = people.get(one.recipientId, 0), one.WhichOneof("deliveryStatus")
+        found[who] = max(found.get(who, 0), fields[name].number if name else 0)
+    return {who: STATUSES[number] for who, number in found.items()}
+
+
+def votes(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
+    """Return who voted for what."""
+    found: dict[int, list[str]] = {}
+    for option in item.poll.options:
+        for vote in option.votes:
+            found.setdefault(people.get(vote.voterId, 0), []).append(option.option)
+    return {who: ", ".join(sorted(chosen)) for who, chosen in found.items()}

@@ -1,0 +1,91 @@
+"""Draws statistics as one SVG picture that opens anywhere and loads nothing."""
+
+from html import escape
+from typing import Final
+
+from holdfast.backup.archives.statistics import Count, Statistics
+
+__all__ = ["chart"]
+
+WIDTH: Final = 900
+STYLE: Final = (
+    "text{font:13px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-size:15px}.b{fill:#2c6bed}.f{fill:#eef}"
+    "@media(prefers-color-scheme:dark){text{fill:#ddd}.f{fill:#334}svg{background:#111}}"
+)
+DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MOST: Final = 12
+# Text from a history may hold signs that no XML can.
+UNFIT: Final = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)])
+
+
+def clean(text: str) -> str:
+    """Write a text so that it stays text."""
+    return escape(text.translate(UNFIT))
+
+
+def chart(found: Statistics) -> str:
+    """Draw months, hours, chats and people."""
+    parts: list[str] = []
+    y = months(parts, found, 30)
+    y = hours(parts, found, y + 40)
+    y = counts(parts, "Messages by chat", found.chats[:MOST], y + 40)
+    y = counts(parts, "Messages by person", found.people[:MOST], y + 40)
+    body = "\n".join(parts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 20}" width="{WIDTH}" role="img">\n'
+        f"<title>{found.messages:,} messages</title>\n<style>{STYLE}</style>\n{body}\n</svg>\n"
+    )
+
+
+def title(parts: list[str], text: str, y: int) -> int:
+    """Write a heading."""
+    parts.append(f'<text class="t" x="20" y="{y}">{clean(text)}</text>')
+    return y + 14
+
+
+def months(parts: list[str], found: Statistics, y: int) -> int:
+    """Draw a bar for each month."""
+    y = title(parts, f"{found.messages:,} messages by month", y)
+    most = max((count for _, count in found.months), default=1) or 1
+    step = (WIDTH - 40) / max(1, len(found.months))
+    for number, (month, count) in enumerate(found.months):
+        height = 120 * count / most
+        parts.append(
+            f'<rect class="b" x="{20 + number * step:.1f}" y="{y + 120 - height:.1f}" '
+            f'width="{max(1, step * 0.8):.1f}" height="{height:.1f}">'
+            f"<title>{clean(month)}: {count:,}</title></rect>"
+        )
+    if found.months:
+        parts.append(f'<text x="20" y="{y + 138}">{clean(found.months[0][0])}</text>')
+        parts.append(f'<text x="{WIDTH - 20}" y="{y + 138}" text-anchor="end">{clean(found.months[-1][0])}</text>')
+    return y + 140
+
+
+def hours(parts: list[str], found: Statistics, y: int) -> int:
+    """Draw a square for each hour of the week."""
+    y = title(parts, "By weekday and hour (UTC)", y)
+    most = max((count for day in found.hours for count in day), default=1) or 1
+    for row, (name, day) in enumerate(zip(DAYS, found.hours, strict=True)):
+        parts.append(f'<text x="20" y="{y + row * 22 + 15}">{name}</text>')
+        for hour, count in enumerate(day):
+            x = 60 + hour * 34
+            parts.append(
+                f'<rect class="f" x="{x}" y="{y + row * 22}" width="32" height="20"/>'
+                f'<rect class="b" opacity="{count / most:.2f}" x="{x}" y="{y + row * 22}" width="32" height="20">'
+                f"<title>{name} {hour}:00: {count:,}</title></rect>"
+            )
+    return y + 7 * 22
+
+
+def counts(parts: list[str], heading: str, rows: tuple[Count, ...], y: int) -> int:
+    """Draw a bar for each of several."""
+    y = title(parts, heading, y)
+    most = max((one.messages for one in rows), default=1) or 1
+    for number, one in enumerate(rows):
+        top = y + number * 24
+        name = one.name if len(one.name) <= 28 else f"{one.name[:27]}…"
+        parts.append(f'<text x="20" y="{top + 15}">{clean(name)}</text>')
+        size = 520 * one.messages / most
+        parts.append(f'<rect class="b" x="260" y="{top + 2}" width="{size:.1f}" height="18"/>')
+        parts.append(f'<text x="{266 + size:.1f}" y="{top + 15}">{one.messages:,}</text>')
+    return y + len(rows) * 24

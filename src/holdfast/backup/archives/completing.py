@@ -1,0 +1,389 @@
+"""Makes messages of their rows with everything that belongs to them, a table at a time."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.backup.archives import model
+from holdfast.backup.archives.people import Names
+from holdfast.backup.archives.sentences import SENTENCES, sentence
+from holdfast.redacted_repr import redacted
+
+__all__ = ["COLUMNS", "Belongings", "Completer", "Row", "Rows"]
+
+COLUMNS: Final = """
+m.id, m.chat_id, m.author_id, m.direction, m.kind, m.text, m.sent_ms, m.received_ms, m.order_ms, m.order_n, m.sms,
+m.expires_in_ms, m.pinned_ms, m.first_seen, m.last_seen, m.fingerprint
+"""
+# The rows of a table that belong to some messages; looking them up one by one beats a join over all.
+OF_THESE: Final = "FROM json_each(?) these CROSS JOIN"
+ATTACHMENTS: Final = f"""
+SELECT a.message_id, a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption,
+  a.flag, a.plaintext_hash, a.media_name, d.path
+{OF_THESE} attachment a ON a.message_id = these.value LEFT JOIN media d ON d.media_name = a.media_name
+"""
+REACTIONS: Final = f"""
+SELECT r.message_id, r.author_id, r.emoji, r.sent_ms {OF_THESE} reaction r ON r.message_id = these.value
+"""
+QUOTES: Final = f"""
+SELECT q.message_id, q.author_id, q.type, q.text, q.target_sent_ms, (
+  SELECT t.id FROM message t JOIN message m ON m.id = q.message_id
+  WHERE +t.chat_id = m.chat_id AND +t.author_id = q.author_id AND t.sent_ms = q.target_sent_ms
+    AND t.id BETWEEN (q.target_sent_ms / 1000) << 20 AND ((q.target_sent_ms / 1000 + 1) << 20) LIMIT 1)
+{OF_THESE} quote q ON q.message_id = these.value AND q.revision = 0
+"""
+LINKS: Final = f"""
+SELECT l.message_id, l.url, l.title, l.description, l.date_ms
+{OF_THESE} link_preview l ON l.message_id = these.value AND l.revision = 0
+"""
+RANGES: Final = f"""
+SELECT r.message_id, r.part, r.start, r.length, r.style, r.mention_id
+{OF_THESE} text_range r ON r.message_id = these.value AND r.revision = 0
+"""
+REVISIONS: Final = f"""
+SELECT r.message_id, r.n, r.sent_ms, r.text {OF_THESE} revision r ON r.message_id = these.value
+"""
+RECEIPTS: Final = f"""
+SELECT r.message_id, r.recipient_id, r.status, r.at_ms, r.reason
+{OF_THESE} send_status r ON r.message_id = these.value
+"""
+CHANGES: Final = f"""
+SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after
+{OF_THESE} message_change c ON c.message_id = these.value JOIN snapshot s ON s.id = c.seen_in ORDER BY c.n
+"""
+# The first backup without a message that is gone; snapshots are ordered by their time and digest.
+VANISHED: Final = """
+SELECT l.id, (SELECT n.made_ms FROM snapshot n
+  WHERE n.account_id = l.account_id AND (n.made_ms, n.digest) > (l.made_ms, l.digest)
+  ORDER BY n.made_ms, n.digest LIMIT 1) FROM snapshot l WHERE l.id IN (SELECT value FROM json_each(?))
+"""
+
+# How far a message got, from nowhere to seen; a failure outweighs what others got.
+STATES: Final = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
+RANK: Final = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(STATES))
+
+# What besides its text the sentence of a message is made of, by its kind.
+FACTS: Final = {
+    "payment": "SELECT message_id, 'payment', status, amount FROM payment",
+    "gift_badge": "SELECT message_id, 'giftBadge', state, NULL FROM gift_badge",
+    "sticker": "SELECT message_id, 'sticker', NULL, emoji FROM sticker",
+    "contact": "SELECT message_id, 'contactCard', NULL, coalesce(name, organization) FROM contact_card",
+    "deleted_by_admin": "SELECT message_id, 'deletedByAdmin', NULL, admin_id FROM admin_deletion",
+}
+
+# A message as `COLUMNS` read it.
+Row = tuple[Any, ...]
+Rows = dict[int, list[Row]]
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What belongs to some messages, by message; `more` are those that have any of it but a state.
+
+    Besides: when what a snapshot was the last to have was gone, and what authors and chats are called.
+    """
+
+    attachments: Rows
+    reactions: Rows
+    quotes: Rows
+    links: Rows
+    ranges: Rows
+    revisions: Rows
+    receipts: Rows
+    changes: Rows
+    said: Mapping[int, str]
+    polls: Mapping[int, model.Poll]
+    cards: Mapping[int, model.Card]
+    states: Mapping[int, str]
+    vanished: Mapping[int, int]
+    authors: Mapping[int, str]
+    chats: Mapping[int, str]
+    more: Set[int]
+
+    def is_plain(self, row: Row) -> bool:
+        """Tell whether a message is a text and nothing else, but for how far it got."""
+        return (
+            row[0] not in self.more
+            and row[4] == "message"
+            and bool(row[5])
+            and not (row[10] or row[11] or row[12])
+            and row[14] is None
+        )
+
+
+@redacted
+@dataclass(slots=True)
+class Completer:
+    """Reads what hangs on messages, and names everybody in them."""
+
+    connection: sqlite3.Connection
+    table: Mapping[str, str] = field(default_factory=lambda: SENTENCES)
+    _names: Names | None = None
+
+    @property
+    def names(self) -> Names:
+        """Everybody's names."""
+        if self._names is None:
+            self._names = Names(self.connection)
+        return self._names
+
+    def forget(self) -> None:
+        """Read names anew, after an import."""
+        self._names = None
+
+    def gather(self, query: str, ids: str) -> Rows:
+        """Read rows that belong to messages, by message."""
+        found: Rows = {}
+        for row in self.connection.execute(query, (ids,)).fetchall():
+            if row[0] in found:
+                found[row[0]].append(row[1:])
+            else:
+                found[row[0]] = [row[1:]]
+        return found
+
+    def vanishing(self, snapshots: set[int]) -> dict[int, int]:
+        """Tell when what a snapshot was the last to have was gone."""
+        return dict(self.connection.execute(VANISHED, (listed(snapshots),))) if snapshots else {}
+
+    def belongings(self, rows: Sequence[Row], *, whole: bool = False) -> Belongings:
+        """Read what belongs to messages; `whole` with receipts and what changed about them."""
+        ids = listed([row[0] for row in rows])
+        attachments = self.gather(ATTACHMENTS, ids)
+        reactions = self.gather(REACTIONS, ids)
+        quotes = self.gather(QUOTES, ids)
+        links = self.gather(LINKS, ids)
+        ranges = self.gather(RANGES, ids)
+        revisions = self.gather(REVISIONS, ids)
+        receipts = self.gather(RECEIPTS, ids) if whole else {}
+        changes = self.gather(CHANGES, ids) if whole else {}
+        said, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
+        name, is_owner = self.names.name, self.names.is_owner
+        return Belongings(
+            attachments,
+            reactions,
+            quotes,
+            links,
+            ranges,
+            revisions,
+            receipts,
+            changes,
+            said,
+            polls,
+            cards,
+            self.states(rows),
+            self.vanishing({row[14] for row in rows if row[14] is not None}),
+            {number: name(number) for number in {row[2] for row in rows}},
+            {one: "Note to Self" if is_owner(one) else name(one) for one in {row[1] for row in rows}},
+            set().union(
+                attachments, reactions, quotes, links, ranges, revisions, receipts, changes, said, polls, cards
+            ),
+        )
+
+    def complete(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
+        """Make messages of their rows; `whole` with receipts and what changed about them."""
+        if not rows:
+            return []
+        found = self.belongings(rows, whole=whole)
+        return [self.made(row, found) for row in rows]
+
+    def made(self, row: Row, found: Belongings) -> model.Message:
+        """Make a message of its row and of what was found to belong to it and others."""
+        number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _ = row
+        files: tuple[model.Attachment, ...] = ()
+        texts: dict[int, str] = {}
+        if number in found.attachments:
+            files = tuple([model.Attachment(*one) for one in found.attachments[number]])
+            texts = self.long_texts(files)
+            text = texts.get(0, text)
+        facts = (
+            number,
+            chat,
+            found.chats[chat],
+            author,
+            found.authors[author],
+            way,
+            kind,
+            text,
+            found.said.get(number),
+            sent,
+            received,
+            model.Position(order, n, number),
+            sms != 0,
+            timer,
+            pinned,
+            None if last is None else found.vanished[last],
+        )
+        if number not in found.more:
+            return model.Message(*facts, status=found.states.get(number))
+        name = self.names.name
+        reactions, quoted = found.reactions.get(number), found.quotes.get(number)
+        links, marks, revisions = found.links.get(number), found.ranges.get(number), found.revisions.get(number)
+        return model.Message(
+            *facts,
+            files,
+            tuple([model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions]) if reactions else (),
+            model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
+            tuple([model.Link(*one) for one in links]) if links else (),
+            tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
+            tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
+            tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions]) if revisions else (),
+            found.polls.get(number),
+            found.cards.get(number),
+            found.states.get(number),
+            tuple([model.Receipt(one[0], name(one[0]), *one[1:]) for one in found.receipts.get(number, ())]),
+            tuple(
+                [
+                    model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
+                    for one in found.changes.get(number, ())
+                ]
+            ),
+            0 in texts,
+        )
+
+    def long_texts(self, files: Sequence[model.Attachment]) -> dict[int, str]:
+        """Read the texts that were too long to stand in a message, by the number of the wording."""
+        found: dict[int, str] = {}
+        for one in files:
+            text = self.long_text(one.path) if one.role == "long_text" and one.path else None
+            if text is not None:
+                found[one.revision] = text
+        return found
+
+    def long_text(self, path: str) -> str | None:  # noqa: ARG002  # whoever has files reads them
+        """Read a text that was kept as a file; None where there is none."""
+        return None
+
+    def text_range(self, row: Row) -> model.TextRange:
+        """Make a style or mention of a row."""
+        _part, start, length, style, mention = row
+        return model.TextRange(start, length, style, mention, self.names.name(mention) if mention else None)
+
+    def states(self, rows: Sequence[Row]) -> dict[int, str]:
+        """Say of outgoing messages how far they got with anybody, or that they failed with somebody."""
+        sent = [row[0] for row in rows if row[3] == "outgoing"]
+        found = self.connection.execute(
+            f"SELECT message_id, max(CASE status {RANK} END) FROM send_status WHERE message_id "
+            "IN (SELECT value FROM json_each(?)) GROUP BY message_id",
+            (listed(sent),),
+        )
+        return {number: STATES[rank] for number, rank in found if rank is not None}
+
+    def cards(self, rows: Sequence[Row]) -> dict[int, model.Card]:
+        """Read the contact cards that were sent."""
+        ids = numbers_of(rows, "contact")
+        if not ids:
+            return {}
+        these = "IN (SELECT value FROM json_each(?))"
+        lines = self.gather(
+            "SELECT message_id, field, type, label, value FROM contact_card_field "
+            f"WHERE message_id {these} ORDER BY field = 'address', field = 'email', n",
+            ids,
+        )
+        cards = self.gather(
+            f"SELECT message_id, name, organization FROM contact_card WHERE message_id {these}", ids
+        )
+        return {
+            number: model.Card(name, work, tuple(model.CardField(*line) for line in lines.get(number, ())))
+            for number, ((name, work),) in cards.items()
+        }
+
+    def polls(self, rows: Sequence[Row]) -> dict[int, model.Poll]:
+        """Read polls with their options and votes."""
+        ids = numbers_of(rows, "poll")
+        if not ids:
+            return {}
+        these = "IN (SELECT value FROM json_each(?))"
+        votes = self.gather(f"SELECT message_id, option, voter_id FROM poll_vote WHERE message_id {these}", ids)
+        options = self.gather(f"SELECT message_id, n, text FROM poll_option WHERE message_id {these}", ids)
+        polls = self.gather(
+            f"SELECT message_id, question, allow_multiple, has_ended FROM poll WHERE message_id {these}", ids
+        )
+        return {
+            number: model.Poll(
+                question,
+                bool(several),
+                bool(ended),
+                tuple(
+                    model.PollOption(
+                        text, tuple(self.names.name(who) for option, who in votes.get(number, ()) if option == n)
+                    )
+                    for n, text in options.get(number, ())
+                ),
+            )
+            for number, ((question, several, ended),) in polls.items()
+        }
+
+    def sentences(self, rows: Sequence[Row]) -> dict[int, str]:
+        """Say in words what is more than text."""
+        special = {row[0]: row for row in rows if row[4] != "message"}
+        if not special:
+            return {}
+        ids = listed(special)
+        these = "IN (SELECT value FROM json_each(?))"
+        events = self.gather(
+            f"SELECT message_id, type, details FROM update_event WHERE message_id {these} ORDER BY n", ids
+        )
+        facts: Rows = {}
+        for kind in {row[4] for row in special.values()} & FACTS.keys():
+            facts |= self.gather(f"{FACTS[kind]} WHERE message_id {these}", ids)
+        said: dict[int, str] = {}
+        for number, row in special.items():
+            account = self.names.accounts[row[1]]
+
+            def namer(whom: object, account: int = account) -> str | None:
+                return self.names.within(account, whom)
+
+            parts = [
+                sentence(kind, json.loads(details), row[2], namer, self.table)
+                for kind, details in events.get(number, ())
+            ]
+            parts += [self.fact(row, *fact) for fact in facts.get(number, ())]
+            if row[4] in {"deleted", "view_once"}:
+                parts.append(self.tombstone(row))
+            if parts:
+                said[number] = " ".join(parts)
+        return said
+
+    def by(self, key: str, row: Row, **values: object) -> str:
+        """Choose a sentence by whether the owner is the author."""
+        own = self.names.is_owner(row[2])
+        template = self.table.get(f"{key}.you") if own else None
+        return (template or self.table[key]).format(who=self.names.name(row[2]), **values)
+
+    def called(self, whom: int) -> str:
+        """Name somebody at the beginning of a sentence."""
+        return self.table["you"] if self.names.is_owner(whom) else self.names.name(whom)
+
+    def fact(self, row: Row, what: str, state: str | None, value: Any) -> str:
+        """Say what a payment, a badge, a sticker or a card is, and who deleted a message."""
+        if what == "deletedByAdmin":
+            return self.by("deletedByAdmin", row, admin=self.called(value))
+        if what == "payment":
+            return self.by(f"payment.{state}", row, amount=value or self.table["payment.money"])
+        if what == "giftBadge":
+            return self.by(f"giftBadge.{state}", row, other=self.names.name(row[1]))
+        if what == "sticker":
+            return self.table["sticker"].format(emoji=value or "").strip()
+        return self.table["contactCard"].format(name=value or self.table["somebody.inside"])
+
+    def tombstone(self, row: Row) -> str:
+        """Say what stands in the place of a message that is gone."""
+        if row[4] == "view_once":
+            return self.table["viewOnce"]
+        return self.by("deleted", row)
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Write ids as statements take them."""
+    return msgspec.json.encode(list(numbers)).decode()
+
+
+def numbers_of(rows: Sequence[Row], kind: str) -> str:
+    """List the ids of messages of one kind as statements take them; empty when there are none."""
+    numbers = [row[0] for row in rows if row[4] == kind]
+    return listed(numbers) if numbers else ""

@@ -1,0 +1,189 @@
+"""Checks an archive that may come from anybody: nothing in it runs by itself, and its values have their types.
+
+SQLite evaluates what a schema says (triggers, views, constraints, columns and indexes that are computed), and a
+column holds whatever somebody has written there.
+"""
+
+import sqlite3
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Final, TypeVar, get_args, get_type_hints
+
+from msgspec import Struct
+
+from holdfast.backup.archives import schema
+from holdfast.backup.errors import ArchiveError, NotAnArchive
+from holdfast.errors import HoldfastError
+
+__all__ = ["UNEXPECTED", "check_schema", "damage", "harden", "typed", "wrong_value"]
+
+Made = TypeVar("Made", bound=Struct)
+
+# What reading values of wrong types ends in.
+UNEXPECTED: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, sqlite3.Error)
+# No value of an archive is larger; an expression must not make one that fills the memory.
+LONGEST_VALUE: Final = 256 << 20
+STORED: Final = {"INTEGER": "integer", "TEXT": "text", "BLOB": "blob"}
+OBJECTS: Final = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+# What a fault of the disk or of another program says; the archive may be sound.
+ELSEWHERE: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+PRIMARY_CODE: Final = 0xFF
+
+
+def harden(connection: sqlite3.Connection) -> None:
+    """Let SQLite run nothing from a schema that reaches beyond the database, and make no huge values."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+
+
+def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> None:
+    """Refuse a database in which reading would run something of its own, or also writing."""
+    own = own_objects()
+    for kind, name, table, sql in connection.execute(OBJECTS).fetchall():
+        if kind == "trigger":
+            raise NotAnArchive(f"the archive has a trigger, {shortened(name)}, which none made by Holdfast has")
+        if name not in own:
+            if kind == "index" and writing and table in own:
+                check_index(connection, name, table)
+            continue
+        expected_kind, expected = own[name]
+        is_virtual = sql.upper().startswith("CREATE VIRTUAL")
+        text = " ".join(sql.split())
+        exact = writing or kind == "view" or is_virtual or expected.upper().startswith("CREATE VIRTUAL")
+        if kind != expected_kind or (exact and kind != "index" and text != expected):
+            raise NotAnArchive(f"{name} in the archive is not the {expected_kind} that Holdfast makes")
+        if kind == "table" and not is_virtual:
+            check_columns(connection, name)
+
+
+def check_columns(connection: sqlite3.Connection, table: str) -> None:
+    """Refuse a table of which a column is computed."""
+    computed = connection.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 0", (table,)).fetchone()
+    if computed is not None:
+        raise NotAnArchive(f"{table} in the archive has a column that is computed, which Holdfast makes nowhere")
+
+
+def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
+    """Refuse an index that somebody has added with expressions, which writing would evaluate."""
+    (computed,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM pragma_index_xinfo(?1) WHERE cid = -2) OR "
+        "EXISTS (SELECT 1 FROM pragma_index_list(?2) WHERE name = ?1 AND partial)",
+        (name, table),
+    ).fetchone()
+    if computed:
+        raise NotAnArchive(f"the archive has an index with an expression, {shortened(name)}; drop it to add to it")
+
+
+@lru_cache(maxsize=1)
+def own_objects() -> dict[str, tuple[str, str]]:
+    """Return the tables, views and indexes of a new archive: what each is, and its text."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    schema.create(connection)
+    found = {name: (kind, " ".join(sql.split())) for kind, name, _, sql in connection.execute(OBJECTS)}
+    connection.close()
+    return found
+
+
+@lru_cache(maxsize=1)
+def own_columns() -> dict[str, tuple[tuple[str, str, bool], ...]]:
+    """Return the columns of the tables of a new archive: the name, how it is stored, whether it may be empty."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    schema.create(connection)
+    found: dict[str, tuple[tuple[str, str, bool], ...]] = {}
+    for name, (kind, sql) in own_objects().items():
+        if kind == "table" and "STRICT" in sql.rpartition(")")[2]:
+            rows = connection.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,))
+            found[name] = tuple(
+                (column, STORED[stored], not (filled or key))
+                for column, stored, filled, key in rows
+                if stored in STORED
+            )
+    connection.close()
+    return found
+
+
+def wrong_value(connection: sqlite3.Connection) -> str:
+    """Return a column, with its table, that holds a value of a type it cannot have; nothing if there is none."""
+    there = {name for kind, name, _, _ in connection.execute(OBJECTS).fetchall() if kind == "table"}
+    for table, columns in own_columns().items():
+        if table not in there:
+            continue
+        known = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+        checks = [
+            f"""WHEN typeof("{name}") NOT IN ('{stored}'{", 'null'" if empty else ""}) THEN '{name}'"""
+            for name, stored, empty in columns
+            if name in known
+        ]
+        if not checks:
+            continue
+        case = f"CASE {' '.join(checks)} END"
+        row = connection.execute(f'SELECT {case} FROM "{table}" WHERE {case} IS NOT NULL LIMIT 1').fetchone()
+        if row is not None:
+            return f"{table}.{row[0]}"
+    return ""
+
+
+def damage(connection: sqlite3.Connection, problem: BaseException) -> ArchiveError | None:
+    """Return the error to raise where reading failed because of what an archive holds; None where it did not.
+
+    SQLite's own words may quote messages, so they are not repeated.
+    """
+    if not isinstance(problem, UNEXPECTED) or isinstance(problem, HoldfastError):
+        return None
+    if isinstance(problem, sqlite3.Error):
+        code = getattr(problem, "sqlite_errorcode", None)
+        if code is not None and code & PRIMARY_CODE in ELSEWHERE:
+            return None
+        if code is None and not isinstance(problem, sqlite3.DataError | sqlite3.OperationalError):
+            return None
+        return ArchiveError("the archive is damaged")
+    try:
+        column = wrong_value(connection)
+    except sqlite3.Error:
+        return ArchiveError("the archive is damaged")
+    return ArchiveError(f"the archive is damaged: {column} holds a value of a wrong type") if column else None
+
+
+def typed(made: Made) -> Made:
+    """Return what was made of rows, unless a field in it is of another type than it is declared with."""
+    for name, allowed in field_types(type(made)):
+        if not isinstance(getattr(made, name), allowed):
+            raise ArchiveError(
+                f"the archive is damaged: a value of {type(made).__name__.lower()}.{name} has a wrong type"
+            )
+    for name in made.__struct_fields__:
+        value = getattr(made, name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Struct):
+                typed(part)
+    return made
+
+
+@lru_cache(maxsize=32)
+def field_types(kind: type[Struct]) -> tuple[tuple[str, tuple[type, ...]], ...]:
+    """Return the fields of a class whose types are plain, with these."""
+    found = []
+    for name, hint in get_type_hints(kind).items():
+        parts: tuple[Any, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        if all(part in {int, str, bool, bytes, NoneType} for part in parts):
+            found.append((name, parts))
+    return tuple(found)
+
+
+def shortened(name: str) -> str:
+    """Cut a name that somebody else has chosen."""
+    return f"{name[:40]!a}"

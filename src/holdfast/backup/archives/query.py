@@ -1,0 +1,155 @@
+"""What people type into a search, turned into a query of the full-text index.
+
+Words must all be there; `"a phrase"` stands as it is, `begin*` finds words that begin so, `-word` must not be
+there, and `OR` between two lets either do. Filters are written as `chat:`, `from:`, `kind:`, `is:in`, `is:out`,
+`has:media`, `has:link`, `since:2024-01-31` and `until:2024-12`. Nothing that is typed can be anything else than a
+query.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from holdfast.backup.archives.signs import sign_query, split_signs
+from holdfast.backup.errors import QueryRefused
+from holdfast.backup.wire.entries import KINDS
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Filters", "Query", "parse_date", "parse_query"]
+
+PART: Final = re.compile(
+    r'(?P<no>-?)(?:(?P<name>[a-z]+):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))', re.IGNORECASE
+)
+DATE: Final = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?)(?:[T ](\d\d?):(\d\d)(?::(\d\d))?)?)?)?")
+FILTERS: Final = frozenset({"chat", "from", "kind", "is", "has", "since", "after", "until", "before"})
+ALL_KINDS: Final = tuple(kind for kind in KINDS if kind)
+LONGEST: Final = 2000
+MOST_PARTS: Final = 64
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a hit must be besides having the words; names of chats and people are not looked up yet."""
+
+    chat: str | None = None
+    person: str | None = None
+    direction: str | None = None
+    kind: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    has_media: bool = False
+    has_link: bool = False
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query: `match` for the full-text index, empty when only filters were given; `words` as they were typed."""
+
+    match: str
+    words: tuple[str, ...]
+    filters: Filters
+
+
+def parse_date(text: str, *, end: bool = False) -> int:
+    """Read a date in UTC: a year, a month, a day or a minute; `end` gives the end of it instead of the start."""
+    found = DATE.fullmatch(text.strip())
+    if found is None:
+        raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31")
+    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups())
+    try:
+        start = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
+        if not end:
+            return int(start.timestamp() * 1000)
+        if month is None:
+            start = start.replace(year=start.year + 1)
+        elif day is None:
+            start = start.replace(year=start.year + month // 12, month=month % 12 + 1)
+    except ValueError:
+        raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31") from None
+    length = 0 if day is None else 86_400_000 if hour is None else 60_000
+    return int(start.timestamp() * 1000) + length
+
+
+def parse_query(text: str, filters: Filters | None = None) -> Query:
+    """Read a query; filters given apart count as well as those written in it."""
+    if len(text) > LONGEST:
+        raise QueryRefused(f"the query is too long: {len(text)} characters, {LONGEST} at most")
+    chosen = filters or Filters()
+    # What no word can have would end the query early, or not be text at all.
+    text = "".join(sign if sign.isprintable() else " " for sign in text)
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    words: list[str] = []
+    either = False
+    for number, part in enumerate(PART.finditer(text)):
+        if number >= MOST_PARTS:
+            raise QueryRefused(f"the query has too many parts; {MOST_PARTS} at most")
+        name, phrase, word = (part["name"] or "").lower(), part["phrase"], part["word"]
+        value = phrase if phrase is not None else word
+        if name in FILTERS and value:
+            chosen = narrowed(chosen, name, value)
+            continue
+        if name:
+            value = f"{name}:{value}"
+        if word == "OR" and not name and wanted:
+            either = True
+            continue
+        term = term_of(value, whole=phrase is not None)
+        if not term:
+            continue
+        if part["no"]:
+            unwanted.append(term)
+        elif either and wanted:
+            wanted[-1] = f"({wanted[-1]} OR {term})"
+        else:
+            wanted.append(term)
+        either = False
+        if not part["no"]:
+            words.append(value.rstrip("*"))
+    if unwanted and not wanted:
+        raise QueryRefused("say what to look for, not only what to leave out")
+    if not wanted and (text.strip() and chosen == (filters or Filters())):
+        raise QueryRefused("there is no word to look for in this query")
+    match = " AND ".join(wanted)
+    if unwanted:
+        match = f"({match}) NOT ({' OR '.join(unwanted)})"
+    return Query(match, tuple(words), chosen)
+
+
+def term_of(text: str, *, whole: bool) -> str:
+    """Write one word or phrase as a term of the index; empty when there is nothing in it to find."""
+    prefix = not whole and text.endswith("*")
+    words, signs = split_signs(text.rstrip("*") if not whole else text)
+    terms = []
+    plain = " ".join(word for word in words if any(sign.isalnum() for sign in word)).replace('"', " ").strip()
+    if plain:
+        terms.append(f'{{text extra}} : "{plain}"{" *" if prefix else ""}')
+    terms += [sign_query(run) for run in signs]
+    return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})" if terms else ""
+
+
+def narrowed(filters: Filters, name: str, value: str) -> Filters:
+    """Add one filter."""
+    if name == "chat":
+        return replace(filters, chat=value)
+    if name == "from":
+        return replace(filters, person=value)
+    if name == "kind":
+        if value not in ALL_KINDS:
+            raise QueryRefused(f"there is no kind {value}; there are {', '.join(ALL_KINDS)}")
+        return replace(filters, kind=value)
+    if name == "is":
+        ways = {"in": "incoming", "incoming": "incoming", "out": "outgoing", "outgoing": "outgoing"}
+        if value.lower() not in ways:
+            raise QueryRefused(f"is:{value} is not known; write is:in or is:out")
+        return replace(filters, direction=ways[value.lower()])
+    if name == "has":
+        if value.lower() not in {"media", "link"}:
+            raise QueryRefused(f"has:{value} is not known; write has:media or has:link")
+        return replace(filters, has_media=True) if value.lower() == "media" else replace(filters, has_link=True)
+    if name in {"since", "after"}:
+        return replace(filters, since_ms=parse_date(value))
+    return replace(filters, until_ms=parse_date(value, end=name == "until"))

@@ -1,0 +1,424 @@
+"""Takes messages apart into the rows of their tables.
+
+The core has read what most messages are made of. Whatever is rich goes through the message object.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.backup.archives.identity import uuid_text
+from holdfast.backup.archives.signs import sign_words
+from holdfast.backup.archives.statements import CHILDREN
+from holdfast.backup.archives.tolerance import Notes, enum_name
+from holdfast.backup.archives.updates import events_of
+from holdfast.backup.media import attachment_of
+from holdfast.backup.names import joined
+from holdfast.backup.schema import backup_pb2 as pb
+from holdfast.backup.wire.entries import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Rows", "ignored", "text_of"]
+
+LATEST: Final = (1 << 63) - 1
+SIMPLE: Final = pb.SimpleChatUpdate.Type.DESCRIPTOR
+
+# Where an item has what is special about it, receipts, reactions and its row.
+WHAT, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
+# Where the row of a message has what it looks like, its text, the signs in it, and the pin.
+LOOK, TEXT, SIGN_WORDS, PINNED = 9, 10, 12, 15
+MESSAGE: Final = KINDS.index("message")
+
+
+def ms(value: int) -> int:
+    """Keep a time inside what SQLite can hold."""
+    return min(value, LATEST)
+
+
+@redacted
+@dataclass(slots=True)
+class Rows:
+    """Rows that wait to be written, by table; `people` leads to the archive's ids.
+
+    `stranger` gives the id of whoever stands for somebody who is not in the file.
+    """
+
+    people: Mapping[int, int]
+    by_aci: Mapping[str, int]
+    notes: Notes
+    stranger: Callable[[], int]
+    tables: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in CHILDREN})
+    messages: list[Row] = field(default_factory=list)
+
+    def add(self, item: Item, parsed: pb.ChatItem | None, tail: Row) -> None:
+        """Add a message and all that hangs on it; `tail` is what the archive remembers of where it was seen."""
+        what, statuses, reactions, row = item[WHAT], item[STATUSES], item[REACTIONS], item[ROW]
+        if parsed is not None:
+            row = self.rich(row, parsed)
+            if row[LOOK] >> 4 & 31 != MESSAGE:
+                reactions = self.reactions_of(row[0], parsed)
+        elif what & SIGNS:
+            row = (*row[:SIGN_WORDS], sign_words(row[TEXT]), *row[SIGN_WORDS + 1 :])
+        if what & STRANGER:
+            statuses = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in statuses or ()]
+            reactions = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in reactions or ()]
+        if statuses:
+            self.tables["send_status"] += statuses
+        if reactions:
+            self.tables["reaction"] += reactions
+        self.messages.append(row + tail)
+
+    def clear(self) -> None:
+        """Forget the rows that wait."""
+        self.messages.clear()
+        for rows in self.tables.values():
+            rows.clear()
+
+    def rich(self, row: Row, parsed: pb.ChatItem) -> Row:
+        """Add what the core has not read of a message, and complete its row."""
+        number, extra = row[0], list[str]()
+        self.content(number, parsed, extra)
+        text = text_of(parsed)
+        look = row[LOOK] & ~HAS_TEXT
+        if text is not None:
+            look |= HAS_TEXT
+        if self.attachments(number, 0, parsed):
+            look |= HAS_MEDIA
+        if parsed.standardMessage.linkPreview:
+            look |= HAS_LINK
+        for n, revision in enumerate(parsed.revisions, 1):
+            self.revision(number, n, revision)
+        pinned = pinned_until = -1
+        if parsed.HasField("pinDetails"):
+            pinned = ms(parsed.pinDetails.pinnedAtTimestamp)
+            if parsed.pinDetails.WhichOneof("pinExpiry") == "pinExpiresAtTimestamp":
+                pinned_until = ms(parsed.pinDetails.pinExpiresAtTimestamp)
+        more = "\n".join(extra)
+        words = sign_words(f"{text or ''}\n{more}")
+        return (
+            *row[:LOOK],
+            look,
+            text or "",
+            more,
+            words,
+            *row[SIGN_WORDS + 1 : PINNED],
+            pinned,
+            pinned_until,
+            *row[PINNED + 2 :],
+        )
+
+    def missing(self) -> int:
+        """Return who stands for somebody who is not in the file."""
+        self.notes.default("names somebody who is not in the file, kept as Unknown")
+        return self.stranger()
+
+    def who(self, local: int) -> int:
+        """Lead from an id of the file to one of the archive."""
+        return self.people.get(local) or self.missing()
+
+    def content(self, number: int, item: pb.ChatItem, extra: list[str]) -> None:
+        """Add what one kind of message has besides text and attachments."""
+        kind = item.WhichOneof("item")
+        if kind == "standardMessage":
+            self.standard(number, 0, item.standardMessage)
+            extra += [part for preview in item.standardMessage.linkPreview for part in (preview.title,) if part]
+            for attached in item.standardMessage.attachments:
+                extra += [part for part in (attached.pointer.fileName, attached.pointer.caption) if part]
+        elif kind == "updateMessage":
+            self.update(number, item.updateMessage)
+        elif kind == "stickerMessage":
+            one = item.stickerMessage.sticker
+            emoji = one.emoji or None
+            self.tables["sticker"].append((number, one.packId.hex(), one.packKey, one.stickerId, emoji))
+            extra += [one.emoji] if emoji else []
+        elif kind == "poll":
+            self.poll(number, item.poll)
+            extra += [option.option for option in item.poll.options]
+        elif kind == "paymentNotification":
+            self.payment(number, item.paymentNotification)
+        elif kind == "giftBadge":
+            badge = item.giftBadge
+            self.tables["gift_badge"].append(
+                (number, self.notes.enum(badge, "state"), badge.receiptCredentialPresentation)
+            )
+        elif kind == "adminDeletedMessage":
+            self.tables["admin_deletion"].append((number, self.who(item.adminDeletedMessage.adminId)))
+        elif kind == "contactMessage":
+            extra += self.card(number, item.contactMessage.contact)
+        elif kind == "directStoryReplyMessage":
+            reply = item.directStoryReplyMessage
+            self.ranges(number, 0, "text", reply.textReply.text.bodyRanges)
+
+    def standard(self, number: int, revision: int, one: pb.StandardMessage) -> None:
+        """Add the quote, the styles and the links of an ordinary message."""
+        self.ranges(number, revision, "text", one.text.bodyRanges)
+        if one.HasField("quote"):
+            quote = one.quote
+            self.tables["quote"].append(
+                (
+                    number,
+                    revision,
+                    ms(quote.targetSentTimestamp) if quote.HasField("targetSentTimestamp") else None,
+                    self.who(quote.authorId),
+                    self.notes.enum(quote, "type"),
+                    quote.text.body if quote.HasField("text") else None,
+                )
+            )
+            self.ranges(number, revision, "quote", quote.text.bodyRanges)
+        self.tables["link_preview"] += [
+            (
+                number,
+                revision,
+                n,
+                preview.url,
+                preview.title or None,
+                preview.description or None,
+                ms(preview.date) if preview.HasField("date") else None,
+            )
+            for n, preview in enumerate(one.linkPreview)
+        ]
+
+    def ranges(self, number: int, revision: int, part: str, ranges: Iterable[pb.BodyRange]) -> None:
+        """Add the styles and mentions of a text."""
+        rows: list[tuple[int, int, str | None, str | None, int | None]] = []
+        for one in ranges:
+            value = one.WhichOneof("associatedValue")
+            if value == "mentionAci":
+                aci = uuid_text(one.mentionAci)
+                rows.append((one.start, one.length, None, aci, self.by_aci.get(aci or "")))
+            elif value == "style" and one.style:
+                rows.append((one.start, one.length, self.notes.enum(one, "style") or None, None, None))
+            else:
+                self.notes.skip("BodyRange without a style or mention")
+        rows.sort(key=lambda row: (row[0], row[1], row[2] or "", row[3] or ""))
+        self.tables["text_range"] += [(number, revision, part, n, *row) for n, row in enumerate(rows)]
+
+    def revision(self, number: int, n: int, item: pb.ChatItem) -> None:
+        """Add an earlier wording."""
+        received = item.incoming.dateReceived or item.outgoing.dateReceived
+        row = (number, n, ms(item.dateSent), ms(received) if received else None, text_of(item))
+        self.tables["revision"].append(row)
+        self.attachments(number, n, item)
+        if item.WhichOneof("item") == "standardMessage":
+            self.standard(number, n, item.standardMessage)
+
+    def reactions_of(self, number: int, item: pb.ChatItem) -> list[Row]:
+        """Make the rows of the reactions to a message that is not an ordinary one."""
+        content = getattr(item, item.WhichOneof("item") or "")
+        found = sorted(
+            (ms(one.sortOrder), ms(one.sentTimestamp), self.who(one.authorId), one.emoji)
+            for one in getattr(content, "reactions", ())
+        )
+        return [(number, n, who, emoji, at, order) for n, (order, at, who, emoji) in enumerate(found)]
+
+    def attachments(self, number: int, revision: int, item: pb.ChatItem) -> bool:
+        """Add every file a message has; tell whether it carries media of its own."""
+        kind = item.WhichOneof("item")
+        own = False
+        if kind == "standardMessage":
+            one = item.standardMessage
+            for n, attached in enumerate(one.attachments):
+                self.attachment(number, revision, "attachment", n, attached.pointer, attached=attached)
+                own = True
+            if one.HasField("longText"):
+                self.attachment(number, revision, "long_text", 0, one.longText)
+            for n, preview in enumerate(one.linkPreview):
+                if preview.HasField("image"):
+                    self.attachment(number, revision, "link_image", n, preview.image)
+            for n, quoted in enumerate(one.quote.attachments):
+                self.quoted(number, revision, n, quoted)
+        elif kind == "stickerMessage":
+            self.attachment(number, revision, "sticker", 0, item.stickerMessage.sticker.data)
+        elif kind == "viewOnceMessage":
+            if item.viewOnceMessage.HasField("attachment"):
+                attached = item.viewOnceMessage.attachment
+                self.attachment(number, revision, "attachment", 0, attached.pointer, attached=attached)
+                own = True
+        elif kind == "contactMessage":
+            if item.contactMessage.contact.HasField("avatar"):
+                self.attachment(number, revision, "avatar", 0, item.contactMessage.contact.avatar)
+        elif kind == "directStoryReplyMessage" and item.directStoryReplyMessage.textReply.HasField("longText"):
+            self.attachment(number, revision, "long_text", 0, item.directStoryReplyMessage.textReply.longText)
+        return own
+
+    def quoted(self, number: int, revision: int, n: int, one: pb.Quote.QuotedAttachment) -> None:
+        """Add what a quote shows of the attachment it quotes."""
+        pointer = pb.FilePointer()
+        pointer.CopyFrom(one.thumbnail.pointer)
+        if one.HasField("contentType"):
+            pointer.contentType = one.contentType
+        if one.HasField("fileName"):
+            pointer.fileName = one.fileName
+        attached = one.thumbnail if one.HasField("thumbnail") else None
+        self.attachment(number, revision, "quoted", n, pointer, attached=attached)
+
+    def attachment(
+        self,
+        number: int,
+        revision: int,
+        role: str,
+        n: int,
+        pointer: pb.FilePointer,
+        *,
+        attached: pb.MessageAttachment | None = None,
+    ) -> None:
+        """Add one file."""
+        place = pointer.locatorInfo
+        kept = attachment_of(place)
+        self.tables["attachment"].append(
+            (
+                number,
+                revision,
+                role,
+                n,
+                pointer.contentType,
+                pointer.fileName,
+                place.size,
+                pointer.width if pointer.HasField("width") else -1,
+                pointer.height if pointer.HasField("height") else -1,
+                pointer.caption,
+                pointer.blurHash,
+                self.notes.enum(attached, "flag") if attached else "",
+                int(attached.wasDownloaded) if attached else -1,
+                (uuid_text(attached.clientUuid) or "") if attached else "",
+                place.plaintextHash.hex(),
+                place.encryptedDigest.hex(),
+                kept.name if kept else "",
+                bytearray(place.key),
+                bytearray(place.localKey),
+                place.transitCdnKey,
+                place.transitCdnNumber if place.HasField("transitCdnNumber") else -1,
+                ms(place.transitTierUploadTimestamp) if place.HasField("transitTierUploadTimestamp") else -1,
+                place.mediaTierCdnNumber if place.HasField("mediaTierCdnNumber") else -1,
+            )
+        )
+
+    def update(self, number: int, update: pb.ChatUpdateMessage) -> None:
+        """Add what happened."""
+        events = events_of(update, self.people, self.notes)
+        self.tables["update_event"] += [
+            (number, n, kind, json.dumps(details, ensure_ascii=False, sort_keys=True))
+            for n, (kind, details) in enumerate(events)
+        ]
+        kind = update.WhichOneof("update")
+        if kind == "individualCall":
+            one = update.individualCall
+            self.tables["call"].append(
+                (
+                    number,
+                    "individual",
+                    str(one.callId) if one.HasField("callId") else None,
+                    self.notes.enum(one, "type"),
+                    self.notes.enum(one, "direction"),
+                    self.notes.enum(one, "state"),
+                    ms(one.startedCallTimestamp) or None,
+                    None,
+                    None,
+                    None,
+                    one.read,
+                )
+            )
+        elif kind == "groupCall":
+            group = update.groupCall
+            self.tables["call"].append(
+                (
+                    number,
+                    "group",
+                    str(group.callId) if group.HasField("callId") else None,
+                    None,
+                    None,
+                    self.notes.enum(group, "state"),
+                    ms(group.startedCallTimestamp) or None,
+                    ms(group.endedCallTimestamp) if group.HasField("endedCallTimestamp") else None,
+                    self.who(group.ringerRecipientId) if group.HasField("ringerRecipientId") else None,
+                    self.who(group.startedCallRecipientId) if group.HasField("startedCallRecipientId") else None,
+                    group.read,
+                )
+            )
+
+    def poll(self, number: int, poll: pb.Poll) -> None:
+        """Add a poll with its votes."""
+        self.tables["poll"].append((number, poll.question, poll.allowMultiple, poll.hasEnded))
+        for n, option in enumerate(poll.options):
+            self.tables["poll_option"].append((number, n, option.option))
+            votes = sorted((self.who(vote.voterId), vote.voteCount) for vote in option.votes)
+            self.tables["poll_vote"] += [(number, n, place, *vote) for place, vote in enumerate(votes)]
+
+    def payment(self, number: int, payment: pb.PaymentNotification) -> None:
+        """Add a payment; one that says nothing of its transaction went well."""
+        details = payment.transactionDetails
+        kind = details.WhichOneof("payment")
+        status, reason, done = "SUCCESSFUL", None, details.transaction
+        if kind == "failedTransaction":
+            status, reason = "FAILED", self.notes.enum(details.failedTransaction, "reason")
+        elif kind == "transaction":
+            status = self.notes.enum(done, "status")
+        else:
+            self.notes.default("TransactionDetails.payment not set, read as successful")
+        self.tables["payment"].append(
+            (
+                number,
+                payment.amountCoin if payment.HasField("amountCoin") else None,
+                payment.feeCoin if payment.HasField("feeCoin") else None,
+                payment.note if payment.HasField("note") else None,
+                status,
+                reason,
+                ms(done.timestamp) if done.HasField("timestamp") else None,
+                ms(done.blockIndex) if done.HasField("blockIndex") else None,
+                ms(done.blockTimestamp) if done.HasField("blockTimestamp") else None,
+            )
+        )
+
+    def card(self, number: int, card: pb.ContactAttachment) -> list[str]:
+        """Add a contact card and return what of it can be searched for."""
+        name = card.name
+        full = joined(name.prefix, name.givenName, name.middleName, name.familyName, name.suffix) or name.nickname
+        parts = (name.givenName, name.familyName, name.prefix, name.suffix, name.middleName, name.nickname)
+        self.tables["contact_card"].append(
+            (number, full or None, *(part or None for part in parts), card.organization or None)
+        )
+        fields: list[tuple[str, int, str, str | None, str]] = []
+        for n, phone in enumerate(card.number):
+            fields.append(("phone", n, self.notes.enum(phone, "type"), phone.label or None, phone.value))
+        for n, email in enumerate(card.email):
+            fields.append(("email", n, self.notes.enum(email, "type"), email.label or None, email.value))
+        for n, place in enumerate(card.address):
+            lines = (place.street, place.pobox, place.neighborhood, place.postcode, place.city, place.region)
+            value = ", ".join(line for line in (*lines, place.country) if line)
+            fields.append(("address", n, self.notes.enum(place, "type"), place.label or None, value))
+        self.tables["contact_card_field"] += [(number, *one) for one in fields]
+        return [part for part in (full, name.nickname, card.organization, *(one[4] for one in fields)) if part]
+
+
+def ignored(item: pb.ChatItem, notes: Notes) -> bool:
+    """Tell whether a message is one the format says to ignore, and note it."""
+    kind = item.WhichOneof("item")
+    if kind == "updateMessage":
+        update = item.updateMessage.WhichOneof("update")
+        if update is None:
+            notes.skip("ChatUpdateMessage.update not set")
+        elif update == "simpleUpdate" and not enum_name(SIMPLE, item.updateMessage.simpleUpdate.type):
+            notes.skip("SimpleChatUpdate.type UNKNOWN")
+        else:
+            return False
+        return True
+    if kind == "directStoryReplyMessage" and item.directStoryReplyMessage.WhichOneof("reply") is None:
+        notes.skip("DirectStoryReplyMessage.reply not set")
+        return True
+    return False
+
+
+def text_of(item: pb.ChatItem) -> str | None:
+    """Return what a message says in words."""
+    kind = item.WhichOneof("item")
+    if kind == "standardMessage":
+        return item.standardMessage.text.body if item.standardMessage.HasField("text") else None
+    if kind == "poll":
+        return item.poll.question
+    if kind == "paymentNotification":
+        return item.paymentNotification.note if item.paymentNotification.HasField("note") else None
+    if kind == "directStoryReplyMessage":
+        reply = item.directStoryReplyMessage
+        return reply.emoji if reply.WhichOneof("reply") == "emoji" else reply.textReply.text.body
+    return None

@@ -1,0 +1,244 @@
+"""Says in one readable sentence what happens in a chat besides messages; the words are those of `wording`."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from holdfast.backup.archives.wording import SENTENCES
+from holdfast.backup.bidi import isolated
+
+__all__ = ["SENTENCES", "duration", "sentence"]
+
+UNITS: Final = (
+    ("week", 604_800_000),
+    ("day", 86_400_000),
+    ("hour", 3_600_000),
+    ("minute", 60_000),
+    ("second", 1_000),
+)
+# The field that names who did it, where it is not `updaterAci`.
+DOERS: Final = {
+    "groupMemberRemovedUpdate": "removerAci",
+    "selfInvitedToGroupUpdate": "inviterAci",
+    "groupUnknownInviteeUpdate": "inviterAci",
+    "groupInvitationAcceptedUpdate": "inviterAci",
+    "groupInvitationDeclinedUpdate": "inviterAci",
+    "groupSelfInvitationRevokedUpdate": "revokerAci",
+}
+MEMBERS: Final = (
+    "memberAci",
+    "aci",
+    "removedAci",
+    "inviteeServiceId",
+    "newMemberAci",
+    "inviteeAci",
+    "requestorAci",
+)
+SWITCHES: Final = {
+    "groupAnnouncementOnlyChangeUpdate": "isAnnouncementOnly",
+    "groupAdminStatusUpdate": "wasAdminStatusGranted",
+    "groupJoinRequestApprovalUpdate": "wasApproved",
+    "groupInviteLinkEnabledUpdate": "linkRequiresAdminApproval",
+    "groupInviteLinkAdminApprovalUpdate": "linkRequiresAdminApproval",
+}
+COUNTS: Final = {
+    "groupUnknownInviteeUpdate": "inviteeCount",
+    "groupV2MigrationInvitedMembersUpdate": "invitedMembersCount",
+    "groupV2MigrationDroppedMembersUpdate": "droppedMembersCount",
+    "groupSequenceOfRequestsAndCancelsUpdate": "count",
+}
+
+# Names whoever a service id or an id of the archive belongs to: empty for the owner, None for nobody known.
+Namer = Callable[[object], str | None]
+
+
+def duration(milliseconds: int, table: Mapping[str, str] = SENTENCES) -> str:
+    """Say how long a time is, in the largest unit that fits evenly."""
+    for unit, size in UNITS:
+        if milliseconds >= size and milliseconds % size == 0:
+            n = milliseconds // size
+            return table[f"time.{unit}" if n == 1 else f"time.{unit}s"].format(n=n)
+    seconds = max(1, milliseconds // 1000)
+    return table["time.second" if seconds == 1 else "time.seconds"].format(n=seconds)
+
+
+def sentence(
+    kind: str, details: Mapping[str, object], author: object, name: Namer, table: Mapping[str, str] = SENTENCES
+) -> str:
+    """Say in one sentence what happened; `author` is who the message is from."""
+    filled = Filled(details, author, name, table)
+    return filled.say(kind)
+
+
+class Filled:
+    """Fills one sentence."""
+
+    def __init__(
+        self, details: Mapping[str, object], author: object, name: Namer, table: Mapping[str, str]
+    ) -> None:
+        self.details = details
+        self.author = author
+        self.name = name
+        self.table = table
+
+    def called(self, whom: object, *, first: bool) -> str:
+        """Name somebody, at the beginning of a sentence or inside it."""
+        name = None if whom is None or whom == "" else self.name(whom)
+        key = "you" if name == "" else "somebody"
+        return name or self.table[key if first else f"{key}.inside"]
+
+    def by(self, key: str, doer: object, **values: object) -> str:
+        """Choose the sentence by who did it."""
+        name = None if doer is None or doer == "" else self.name(doer)
+        end = "" if name is None else ".you" if name == "" else ".who"
+        template = self.table.get(key + end) or self.table[key]
+        values.setdefault("who", self.called(doer, first=template.startswith("{who}")))
+        values.setdefault("member", self.called(self.member(), first=template.startswith("{member}")))
+        shown = {key: isolated(value) if isinstance(value, str) else value for key, value in values.items()}
+        return spoken(template.format(**shown), template, values)
+
+    def member(self) -> object:
+        """Find whom a change of a group is about."""
+        return next((self.details[field] for field in MEMBERS if self.details.get(field)), None)
+
+    def number(self, field: str) -> int:
+        """Read a number."""
+        value = self.details.get(field, 0)
+        return value if isinstance(value, int) else 0
+
+    def say(self, kind: str) -> str:
+        """Say it."""
+        special = getattr(self, f"say_{kind}", None)
+        if special is not None:
+            return str(special())
+        if kind.startswith("simpleUpdate."):
+            return self.by(kind, self.author) if kind in self.table else self.table["genericGroupUpdate"]
+        key, values = kind, dict[str, object]()
+        if kind in SWITCHES:
+            key += ".on" if self.details.get(SWITCHES[kind]) else ".off"
+        elif kind in COUNTS:
+            values["count"] = self.number(COUNTS[kind])
+            key += ".one" if values["count"] == 1 else ".many"
+        elif "accessLevel" in self.details:
+            values["level"] = self.table.get(
+                f"level.{self.details['accessLevel']}", self.table["level.UNSATISFIABLE"]
+            )
+        if key not in self.table:
+            key = "genericGroupUpdate"
+        return self.by(key, self.details.get(DOERS.get(kind, "updaterAci")), **values)
+
+    def say_groupNameUpdate(self) -> str:  # noqa: N802  # named after the field
+        """Say how a group is called now."""
+        name = self.details.get("newGroupName")
+        key = "groupNameUpdate" if name else "groupNameUpdate.removed"
+        return self.by(key, self.details.get("updaterAci"), name=name)
+
+    def say_groupDescriptionUpdate(self) -> str:  # noqa: N802
+        """Say how a group is described now."""
+        text = self.details.get("newDescription")
+        key = "groupDescriptionUpdate" if text else "groupDescriptionUpdate.removed"
+        return self.by(key, self.details.get("updaterAci"), text=text)
+
+    def say_groupAvatarUpdate(self) -> str:  # noqa: N802
+        """Say what became of the picture."""
+        key = "groupAvatarUpdate.removed" if self.details.get("wasRemoved") else "groupAvatarUpdate"
+        return self.by(key, self.details.get("updaterAci"))
+
+    def say_groupMemberAddedUpdate(self) -> str:  # noqa: N802
+        """Say who was added."""
+        invited = self.details.get("hadOpenInvitation")
+        return self.by(
+            "groupMemberAddedUpdate.invited" if invited else "groupMemberAddedUpdate",
+            self.details.get("updaterAci"),
+        )
+
+    def say_groupInvitationRevokedUpdate(self) -> str:  # noqa: N802
+        """Say whose invitation was taken back."""
+        invitees = self.details.get("invitees")
+        people = invitees if isinstance(invitees, list) else []
+        doer = self.details.get("updaterAci")
+        if len(people) == 1:
+            pni = people[0].get("inviteePni")
+            whom = people[0].get("inviteeAci") or (f"PNI:{pni}" if pni else None)
+            member = self.called(whom, first=False)
+            return self.by("groupInvitationRevokedUpdate.one", doer, member=member)
+        return self.by("groupInvitationRevokedUpdate.many", doer, count=len(people))
+
+    def say_groupExpirationTimerUpdate(self) -> str:  # noqa: N802
+        """Say how long messages stay in a group."""
+        return self.timer("groupExpirationTimerUpdate", self.details.get("updaterAci"))
+
+    def say_expirationTimerChange(self) -> str:  # noqa: N802
+        """Say how long messages stay."""
+        return self.timer("expirationTimerChange", self.author)
+
+    def timer(self, key: str, doer: object) -> str:
+        """Say how long messages stay, and who decided it."""
+        time = self.number("expiresInMs")
+        if not time:
+            return self.by(f"{key}.off", doer)
+        return self.by(key, doer, time=duration(time, self.table))
+
+    def say_profileChange(self) -> str:  # noqa: N802
+        """Say how somebody is called now."""
+        before, after = self.details.get("previousName"), self.details.get("newName")
+        return self.by("profileChange", self.author, before=before, after=after)
+
+    def say_learnedProfileChange(self) -> str:  # noqa: N802
+        """Say who somebody was before the name was known."""
+        number = self.number("e164")
+        before = f"+{number}" if number else self.details.get("username")
+        return self.by(
+            "learnedProfileChange" if before else "learnedProfileChange.unknown", self.author, before=before
+        )
+
+    def say_threadMerge(self) -> str:  # noqa: N802
+        """Say that two chats became one."""
+        return self.numbered("threadMerge", "previousE164")
+
+    def say_sessionSwitchover(self) -> str:  # noqa: N802
+        """Say that messages go elsewhere."""
+        return self.numbered("sessionSwitchover", "e164")
+
+    def numbered(self, key: str, field: str) -> str:
+        """Say something about a phone number, which may be missing."""
+        number = self.number(field)
+        return self.by(key if number else f"{key}.unknown", self.author, number=f"+{number}")
+
+    def say_pollTerminate(self) -> str:  # noqa: N802
+        """Say which poll was ended."""
+        return self.by("pollTerminate", self.author, question=self.details.get("question"))
+
+    def say_pinMessage(self) -> str:  # noqa: N802
+        """Say whose message was pinned."""
+        author = self.called(self.details.get("authorId"), first=False)
+        return self.by("pinMessage", self.author, author=author)
+
+    def say_individualCall(self) -> str:  # noqa: N802
+        """Say how a call went."""
+        call = self.table[f"call.{self.details.get('type') or 'AUDIO_CALL'}"]
+        direction, state = self.details.get("direction") or "INCOMING", self.details.get("state") or "ACCEPTED"
+        return self.by(f"individualCall.{direction}.{state}", self.author, call=call)
+
+    def say_groupCall(self) -> str:  # noqa: N802
+        """Say how a call of the group went."""
+        state = self.details.get("state") or "GENERIC"
+        starter, ringer = self.details.get("startedCallRecipientId"), self.details.get("ringerRecipientId")
+        doer = starter if state in {"GENERIC", "JOINED"} else ringer
+        key = f"groupCall.{state}"
+        template = self.table[key]
+        return self.by(
+            key,
+            doer,
+            starter=self.called(starter, first=not template.startswith("You")),
+            ringer=self.called(ringer, first=not template.startswith("You")),
+        )
+
+
+def spoken(text: str, template: str, values: Mapping[str, object]) -> str:
+    """Put right what a sentence about the owner gets wrong in English: You is, You has, You was."""
+    start = next((name for name in ("{who}", "{member}") if template.startswith(name)), None)
+    if start is None or values.get(start.strip("{}")) != "You":
+        return text
+    for wrong, right in (("You is ", "You are "), ("You was ", "You were "), ("You has ", "You have ")):
+        text = text.replace(wrong, right, 1) if text.startswith(wrong) else text
+    return text.replace("their profile name", "your profile name").replace("no longer asks", "no longer ask")

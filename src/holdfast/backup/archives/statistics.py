@@ -1,0 +1,146 @@
+"""Counts what an archive holds: by month, hour, weekday, chat and person; how fast people answer; media."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from holdfast.backup.archives.reading import Reader
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Count", "Media", "Reply", "Statistics", "statistics"]
+
+# An answer after longer than this begins a new conversation.
+ANSWER_MS: Final = 12 * 3_600_000
+TOP: Final = 50
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many messages something has."""
+
+    id: int | None
+    name: str
+    messages: int
+    words: int
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How fast somebody answers, in seconds: the middle one of all answers in one-to-one chats."""
+
+    id: int
+    name: str
+    answers: int
+    median_s: int
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Media:
+    """Files of one type."""
+
+    type: str
+    files: int
+    bytes: int
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All counts. `hours` is by weekday, Monday first, then by hour of the day in UTC."""
+
+    messages: int
+    first_ms: int | None
+    last_ms: int | None
+    months: tuple[tuple[str, int], ...]
+    hours: tuple[tuple[int, ...], ...]
+    kinds: tuple[tuple[str, int], ...]
+    chats: tuple[Count, ...]
+    people: tuple[Count, ...]
+    replies: tuple[Reply, ...]
+    media: tuple[Media, ...]
+
+
+# How many words a text has.
+WORDS: Final = "CASE WHEN m.text IS NULL THEN 0 ELSE length(m.text) - length(replace(m.text, ' ', '')) + 1 END"
+
+
+def statistics(reader: Reader, chat: int | None = None) -> Statistics:
+    """Count, of all chats or of one."""
+    # In the order of the table all messages are read in a third of the time that an index takes.
+    source = "message m NOT INDEXED WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
+    values: tuple[Any, ...] = () if chat is None else (chat,)
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return reader.connection.execute(query, values).fetchall()
+
+    groups = rows(
+        f"SELECT m.chat_id, m.author_id, m.kind, count(*), sum({WORDS}), min(m.sent_ms), max(m.sent_ms) "
+        f"FROM {source} GROUP BY 1, 2, 3"
+    )
+    hours = [[0] * 24 for _ in range(7)]
+    months: dict[str, int] = {}
+    for month, day, hour, count in rows(
+        "SELECT strftime('%Y-%m', h * 3600, 'unixepoch'), strftime('%w', h * 3600, 'unixepoch'), h % 24, "
+        f"sum(n) FROM (SELECT m.sent_ms / 3600000 AS h, count(*) AS n FROM {source} GROUP BY 1) GROUP BY 1, 2, 3"
+    ):
+        if month is not None:
+            months[month] = months.get(month, 0) + count
+            hours[(int(day) + 6) % 7][hour] += count
+    files = (
+        "attachment a" if chat is None else "attachment a JOIN message m ON m.id = a.message_id AND m.chat_id = ?"
+    )
+    media = rows(
+        "SELECT coalesce(substr(a.content_type, 1, instr(a.content_type || '/', '/') - 1), 'unknown'), count(*), "
+        f"sum(a.size) FROM {files} WHERE a.role = 'attachment' AND a.revision = 0 GROUP BY 1 ORDER BY 3 DESC, 1"
+    )
+    kinds: Counter[str] = Counter()
+    for _chat, _author, kind, count, *_rest in groups:
+        kinds[kind] += count
+    return Statistics(
+        kinds.total(),
+        min((group[5] for group in groups), default=None),
+        max((group[6] for group in groups), default=None),
+        tuple(sorted(months.items())),
+        tuple(tuple(day) for day in hours),
+        tuple(sorted(kinds.items(), key=lambda one: (-one[1], one[0]))),
+        most(reader, ((group[0], *group[3:5]) for group in groups)),
+        most(reader, ((group[1], *group[3:5]) for group in groups)),
+        replies(reader, source, values),
+        tuple(Media(*row) for row in media),
+    )
+
+
+def most(reader: Reader, groups: Iterable[Sequence[int]]) -> tuple[Count, ...]:
+    """Add up messages and words by chat or person, and return those with most messages."""
+    messages: Counter[int] = Counter()
+    words: Counter[int] = Counter()
+    for number, count, said in groups:
+        messages[number] += count
+        words[number] += said
+    found = sorted(messages.items(), key=lambda one: (-one[1], one[0]))[:TOP]
+    return tuple(Count(number, reader.names.name(number), count, words[number]) for number, count in found)
+
+
+def replies(reader: Reader, source: str, values: tuple[Any, ...]) -> tuple[Reply, ...]:
+    """Measure how long people take to answer: from the other's last message to their first one after it."""
+    turns = reader.connection.execute(
+        f"SELECT m.chat_id, m.author_id, m.sent_ms FROM {source} AND m.direction <> 'none' "
+        "AND m.chat_id IN (SELECT id FROM recipient WHERE kind = 'contact') "
+        "ORDER BY m.chat_id, m.order_ms, m.order_n",
+        values,
+    )
+    took: dict[int, list[int]] = {}
+    last: tuple[int, int, int] = (0, 0, 0)
+    for chat, who, at in turns:
+        if chat == last[0] and who != last[1] and 0 <= at - last[2] <= ANSWER_MS:
+            took.setdefault(who, []).append(at - last[2])
+        last = (chat, who, at)
+    ranked = sorted(took.items(), key=lambda one: (-len(one[1]), one[0]))[:TOP]
+    return tuple(
+        Reply(who, reader.names.name(who), len(times), sorted(times)[(len(times) - 1) // 2] // 1000)
+        for who, times in ranked
+    )

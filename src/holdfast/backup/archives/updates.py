@@ -1,0 +1,72 @@
+"""What happened in a chat besides messages: the kind of each event, and its details with the archive's own ids.
+
+An event's kind is the name of its field in the format: `simpleUpdate.BLOCKED`, `groupNameUpdate`,
+`individualCall`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from google.protobuf.message import Message
+
+from holdfast.backup.archives.identity import service_id
+from holdfast.backup.archives.tolerance import Notes
+from holdfast.backup.schema import backup_pb2 as pb
+from holdfast.backup.wire.entries import PEOPLE
+
+__all__ = ["Details", "Event", "events_of"]
+
+Details = dict[str, object]
+Event = tuple[str, Details]
+
+PEOPLE_FIELDS: Final = frozenset(name.rpartition(".")[2] for name in PEOPLE)
+
+
+def events_of(update: pb.ChatUpdateMessage, people: Mapping[int, int], notes: Notes) -> list[Event]:
+    """List what an update tells; nothing for one that is to be ignored."""
+    kind = update.WhichOneof("update")
+    if kind is None:
+        notes.skip("ChatUpdateMessage.update not set")
+        return []
+    if kind == "simpleUpdate":
+        simple = notes.enum(update.simpleUpdate, "type")
+        return [(f"simpleUpdate.{simple}", {})] if simple else []
+    if kind != "groupChange":
+        return [(kind, details_of(getattr(update, kind), people, notes))]
+    found: list[Event] = []
+    for one in update.groupChange.updates:
+        change = one.WhichOneof("update")
+        if change is None:
+            notes.default("GroupChangeChatUpdate.Update.update not set, read as genericGroupUpdate")
+            found.append(("genericGroupUpdate", {}))
+        else:
+            found.append((change, details_of(getattr(one, change), people, notes)))
+    return found
+
+
+def details_of(message: Message, people: Mapping[int, int], notes: Notes) -> Details:
+    """Write the fields of a message that are set: ids of people as the archive's, service ids as text."""
+    details: Details = {}
+    for field in message.DESCRIPTOR.fields:
+        if field.has_presence and not field.is_repeated and not message.HasField(field.name):
+            continue
+        value = getattr(message, field.name)
+        if field.is_repeated:
+            details[field.name] = [plain(field.name, one, people, notes) for one in value]
+        elif field.enum_type is not None:
+            details[field.name] = notes.enum(message, field.name)
+        else:
+            details[field.name] = plain(field.name, value, people, notes)
+    return details
+
+
+def plain(name: str, value: object, people: Mapping[int, int], notes: Notes) -> object:
+    """Write one value."""
+    if isinstance(value, Message):
+        return details_of(value, people, notes)
+    if isinstance(value, bytes):
+        return service_id(value)
+    if name in PEOPLE_FIELDS and isinstance(value, int):
+        return people.get(value)
+    # Numbers beyond 2**53 would not survive in a JavaScript program.
+    return str(value) if name == "callId" else value

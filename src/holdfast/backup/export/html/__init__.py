@@ -1,5 +1,0 @@
-"""The HTML export: pages that look like a messenger and need nothing but a browser."""
-
-from holdfast.backup.export.html.writing import Progress, write_html
-
-__all__ = ["Progress", "write_html"]

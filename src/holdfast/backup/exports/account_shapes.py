@@ -1,0 +1,262 @@
+"""The records of what messages stand among: accounts, chats, people and groups, and the rest of a backup."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from holdfast.backup.exports.message_shapes import Part
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "Account",
+    "CallLink",
+    "CallLinkCall",
+    "Chat",
+    "ChatFolder",
+    "DistributionList",
+    "Export",
+    "Group",
+    "Member",
+    "Named",
+    "NotificationProfile",
+    "Other",
+    "Person",
+    "Snapshot",
+    "StickerPack",
+]
+
+
+@redacted
+class Chat(Part, frozen=True, kw_only=True, tag="chat", tag_field="record"):
+    """A chat with its settings; it has the id of the person or group it is with."""
+
+    id: int
+    account_id: int
+    name: str
+    kind: str
+    messages: int
+    latest_ms: int | None = None
+    archived: bool = False
+    pinned_order: int | None = None
+    timer_ms: int | None = None
+    mute_until_ms: int | None = None
+    marked_unread: bool = False
+    quiet_mentions: bool = False
+    wallpaper: str | None = None
+    bubble_color: str | None = None
+    dim_wallpaper: bool = False
+    vanished: bool = False
+    files: tuple[str, ...] = ()
+
+
+@redacted
+class Named(Part, frozen=True):
+    """How somebody was called in the backups made between two times, which are included."""
+
+    name: str
+    first_seen_ms: int
+    last_seen_ms: int
+
+
+@redacted
+class Person(Part, frozen=True, kw_only=True, tag="person", tag_field="record"):
+    """A contact, the owner of the account (`self`), or whoever stands for somebody that is not known."""
+
+    id: int
+    account_id: int
+    name: str
+    kind: str
+    avatar_color: str | None = None
+    vanished: bool = False
+    names: tuple[Named, ...] = ()
+    aci: str | None = None
+    pni: str | None = None
+    phone: str | None = None
+    username: str | None = None
+    profile_name: str | None = None
+    system_name: str | None = None
+    system_nickname: str | None = None
+    nickname: str | None = None
+    note: str | None = None
+    blocked: bool = False
+    blocked_ms: int | None = None
+    visibility: str | None = None
+    registered: bool | None = None
+    unregistered_ms: int | None = None
+    profile_sharing: bool = False
+    hide_story: bool = False
+    identity_state: str | None = None
+
+
+@redacted
+class Member(Part, frozen=True):
+    """Somebody in a group; `standing` tells members from those invited, asking to join, or banned."""
+
+    service_id: str
+    standing: str
+    person_id: int | None = None
+    name: str | None = None
+    role: str | None = None
+    label: str | None = None
+    label_emoji: str | None = None
+    added_by: str | None = None
+    at_ms: int | None = None
+
+
+@redacted
+class Group(Part, frozen=True, kw_only=True, tag="group", tag_field="record"):
+    """A group with its members."""
+
+    id: int
+    account_id: int
+    name: str
+    avatar_color: str | None = None
+    vanished: bool = False
+    names: tuple[Named, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    timer_s: int | None = None
+    revision: int = 0
+    announcements_only: bool = False
+    terminated: bool = False
+    access_attributes: str | None = None
+    access_members: str | None = None
+    access_invite_link: str | None = None
+    access_member_label: str | None = None
+    whitelisted: bool = False
+    hide_story: bool = False
+    story_send_mode: str | None = None
+    blocked: bool = False
+    blocked_ms: int | None = None
+    members: tuple[Member, ...] = ()
+
+
+@redacted
+class DistributionList(Part, frozen=True, kw_only=True, tag="distribution_list", tag_field="record"):
+    """A list of people that stories are sent to."""
+
+    id: int
+    account_id: int
+    name: str
+    vanished: bool = False
+    names: tuple[Named, ...] = ()
+    deleted_ms: int | None = None
+    allow_replies: bool | None = None
+    privacy_mode: str | None = None
+    members: tuple[int, ...] = ()
+
+
+@redacted
+class CallLink(Part, frozen=True, kw_only=True, tag="call_link", tag_field="record"):
+    """A link that people call each other by."""
+
+    id: int
+    account_id: int
+    name: str
+    vanished: bool = False
+    names: tuple[Named, ...] = ()
+    restrictions: str | None = None
+    expires_ms: int | None = None
+
+
+@redacted
+class Other(Part, frozen=True, kw_only=True, tag="other", tag_field="record"):
+    """Something else one can write to or hear from, such as release notes."""
+
+    id: int
+    account_id: int
+    name: str
+    kind: str
+    vanished: bool = False
+    names: tuple[Named, ...] = ()
+
+
+@redacted
+class CallLinkCall(Part, frozen=True, kw_only=True, tag="call_link_call", tag_field="record"):
+    """A call by a link."""
+
+    account_id: int
+    call_id: str
+    call_link_id: int
+    state: str
+    at_ms: int
+
+
+@redacted
+class StickerPack(Part, frozen=True, kw_only=True, tag="sticker_pack", tag_field="record"):
+    """A pack of stickers the account has."""
+
+    account_id: int
+    pack_id: str
+
+
+@redacted
+class NotificationProfile(Part, frozen=True, kw_only=True, tag="notification_profile", tag_field="record"):
+    """When and by whom one wants to be disturbed, as of the newest backup; times are written as 930 for 9:30."""
+
+    account_id: int
+    name: str
+    emoji: str | None = None
+    color: str
+    created_ms: int
+    allow_all_calls: bool
+    allow_all_mentions: bool
+    schedule_enabled: bool
+    schedule_start: int
+    schedule_end: int
+    schedule_days: str
+    members: tuple[int, ...] = ()
+
+
+@redacted
+class ChatFolder(Part, frozen=True, kw_only=True, tag="chat_folder", tag_field="record"):
+    """A folder of chats, as of the newest backup."""
+
+    account_id: int
+    name: str
+    type: str
+    show_only_unread: bool
+    show_muted: bool
+    all_individual: bool
+    all_groups: bool
+    included: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()
+
+
+@redacted
+class Snapshot(Part, frozen=True):
+    """A backup that was imported."""
+
+    made_ms: int
+    digest: str
+    app_version: str
+    frames: int
+    messages: int
+
+
+@redacted
+class Account(Part, frozen=True):
+    """Whose backups were imported; `settings` are those of the newest one."""
+
+    id: int
+    name: str
+    username: str | None = None
+    bio: str | None = None
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    snapshots: tuple[Snapshot, ...] = ()
+
+
+@redacted
+class Export(Part, frozen=True, kw_only=True, tag="export", tag_field="record"):
+    """What an export is: its format, what was chosen, and the accounts it is of.
+
+    `since_ms` is included and `until_ms` is not; `chats` are ids, left out where all were exported.
+    """
+
+    format: Literal["holdfast-export"]
+    version: int
+    made_by: str
+    since_ms: int | None = None
+    until_ms: int | None = None
+    chats: tuple[int, ...] = ()
+    accounts: tuple[Account, ...] = ()

@@ -1,0 +1,38 @@
+"""What of an archive is exported."""
+
+from dataclasses import dataclass
+
+from holdfast.backup.archives import Archive, Chat
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Choice", "chosen"]
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Chats by id or name, all where none are named, and the time their messages lie in.
+
+    `since_ms` is included, `until_ms` is not.
+    """
+
+    chats: tuple[int | str, ...] = ()
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+def chosen(archive: Archive, choice: Choice) -> list[Chat]:
+    """List the chats to export in the archive's order; those named, or all that have something in the time."""
+    chats = archive.chats()
+    if choice.chats:
+        wanted = {archive.chat_id(one) for one in choice.chats}
+        return [chat for chat in chats if chat.id in wanted]
+    if choice.since_ms is None and choice.until_ms is None:
+        return chats
+    rows = archive.connection.execute(
+        "SELECT c.id FROM chat c WHERE EXISTS (SELECT 1 FROM message m WHERE m.chat_id = c.id "
+        "AND (?1 IS NULL OR m.order_ms >= ?1) AND (?2 IS NULL OR m.order_ms < ?2))",
+        (choice.since_ms, choice.until_ms),
+    )
+    within = {number for (number,) in rows}
+    return [chat for chat in chats if chat.id in within]

@@ -1,0 +1,113 @@
+"""The CSV form: RFC 4180 in UTF-8, written so that spreadsheets open it rightly and run nothing in it.
+
+What somebody wrote may begin with `=`, and a spreadsheet would take that for a formula, which can send what stands
+beside it to a stranger. An apostrophe goes before such a text. It also goes before what looks like a formula after
+a semicolon, a tab or a line break inside a text, because a spreadsheet that was told another separator would begin
+a cell there. With `plain` nothing is added, for programs.
+"""
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.dates import spelled
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.job import Progress
+from holdfast.backup.exports.tables import Form, Row, Table, write_tables
+from holdfast.redacted_repr import redacted
+
+__all__ = ["guarded", "write_csv"]
+
+# Spreadsheets without it take UTF-8 for the encoding of the last century.
+MARK: Final = b"\xef\xbb\xbf"
+EQUALS: Final = "=@\uff1d\uff20"
+SIGNS: Final = "+\\-\uff0b\uff0d"
+# At the start of a cell, anything that looks like a formula.
+FIRST: Final = re.compile(rf"[\s\x00-\x1f'\"]*[{EQUALS}{SIGNS}]|[\t\r\n\x00]")
+# Inside of a text lists and smileys are let be: with a plus or minus only what can call or fetch something counts,
+# or what the next column could go on with.
+INSIDE: Final = re.compile(
+    rf"(?<=[;\t\r\n])(?=[ \"']*(?:[{EQUALS}]|[{SIGNS}][^;\t\r\n]*(?:[(|!\[{{&\"]|[-+*/^=<>,%:] *\Z)))"
+)
+
+
+def guarded(text: str) -> str:
+    """Write a text so that no spreadsheet takes it, or part of it, for a formula."""
+    if FIRST.match(text):
+        text = f"'{text}"
+    return INSIDE.sub("'", text)
+
+
+def shown(ms: int | None) -> str | None:
+    """Write a time as spreadsheets read it, in UTC."""
+    return None if ms is None else spelled(ms)
+
+
+def truth(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, not a switch
+    """Write a truth value."""
+    return None if value is None else "true" if value else "false"
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Encodes lines on their way into a file."""
+
+    target: BinaryIO
+
+    def write(self, line: str) -> int:
+        """Write a line."""
+        return self.target.write(line.encode())
+
+
+class CsvWriter:
+    """Writes rows as lines of CSV."""
+
+    def __init__(self, target: BinaryIO, table: Table, *, plain: bool) -> None:
+        if not plain:
+            target.write(MARK)
+        self.writer = csv.writer(Lines(target))
+        self.writer.writerow([column.name for column in table.columns])
+        change: dict[str, Callable[[Any], str | None]] = {"time": shown, "flag": truth}
+        if not plain:
+            change |= {"text": optional, "label": lru_cache(maxsize=4096)(optional)}
+        self.changed = [(n, change[one.kind]) for n, one in enumerate(table.columns) if one.kind in change]
+
+    def add(self, row: Row) -> None:
+        """Write a row."""
+        cells: list[Any] = list(row)
+        for n, change in self.changed:
+            cells[n] = change(cells[n])
+        self.writer.writerow(cells)
+
+    def close(self) -> None:
+        """Do nothing: each row is written at once."""
+
+    def abandon(self) -> None:
+        """Do nothing: nothing waits."""
+
+
+def optional(text: str | None) -> str | None:
+    """Guard a text, if there is one."""
+    return None if text is None else guarded(text)
+
+
+def write_csv(
+    archive: Archive,
+    target: Path,
+    choice: Choice,
+    *,
+    media: bool = True,
+    plain: bool = False,
+    progress: Progress | None = None,
+    stamp: str = "",
+) -> Written:
+    """Write an archive, or what was chosen of it, as CSV; `plain` for programs, without it for spreadsheets."""
+    form = Form("csv", ".csv", partial(CsvWriter, plain=plain))
+    return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

@@ -1,0 +1,360 @@
+"""Messages as they look in a messenger; exports and the website show them with the same bubbles and `chat.css`.
+
+Hundreds of thousands are written in one go, so they are put together from strings, and what most messages do not
+have costs next to nothing.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from holdfast.backup.archives.model import (
+    Attachment,
+    Card,
+    Link,
+    Message,
+    Poll,
+    Quote,
+    Reaction,
+    Revision,
+    TextRange,
+)
+from holdfast.backup.archives.sentences import duration
+from holdfast.backup.bidi import isolated
+from holdfast.backup.exports.html.clock import Clock, day_label, iso
+from holdfast.backup.exports.html.escaping import escape, is_address, only_emoji, rich
+from holdfast.backup.exports.html.files import Addresses, file_block, label, picture, size_label
+from holdfast.backup.exports.media import show
+
+__all__ = [
+    "COLORS",
+    "PAUSE",
+    "Addresses",
+    "bubble",
+    "color_of",
+    "day_line",
+    "face",
+    "initials",
+    "plain_bubble",
+    "stands_with",
+]
+
+COLORS: Final = 12
+# Messages of one author in a row stand together, unless so much time lies between them.
+PAUSE: Final = 10 * 60_000
+# A text of fewer signs has its time beside it.
+SHORT: Final = 56
+UTC_CLOCK: Final = Clock()
+TICKS: Final = {
+    state: f' <span class="s {state}" role="img" aria-label="{words}" title="{words}">{sign}</span>'
+    for state, words, sign in (
+        ("pending", "Not sent yet", "◌"),
+        ("sent", "Sent", "✓"),
+        ("delivered", "Delivered", "✓✓"),
+        ("read", "Read", "✓✓"),
+        ("viewed", "Viewed", "✓✓"),
+        ("failed", "Not delivered to everybody", "!"),
+        ("skipped", "Not sent", "\u2013"),
+    )
+}
+# A text between the characters that isolate it.
+ISOLATED: Final = re.compile("\u2068([^\u2068\u2069]*)\u2069")
+# What stands before the sentence of a message that is more than text.
+SIGNS: Final = {
+    "payment": "💸",
+    "gift_badge": "🎁",
+    "deleted": "🚫",
+    "deleted_by_admin": "🚫",
+    "view_once": "①",
+}
+# How an item begins: by whether the owner wrote it, the one before is of the same author, and its text is short.
+BEGINNINGS: Final = tuple(
+    f'<li class="m {side}{follows}{short}" id="m'
+    for side in ("in", "out")
+    for follows in ("", " f")
+    for short in ("", " k")
+)
+LOOKS: Final = {kind: f" {kind}" for kind in ("deleted", "deleted_by_admin", "sticker")}
+QUOTED: Final = {"VIEW_ONCE": "View-once media", "GIFT_BADGE": "Donation", "POLL": "Poll"}
+FIELDS: Final = {"phone": "☎", "email": "✉", "address": "⌂"}
+
+
+@lru_cache(maxsize=4096)
+def color_of(number: int) -> int:
+    """Choose one of the colours for somebody; ids are hashes, and so all colours come alike."""
+    return int.from_bytes(hashlib.blake2b(number.to_bytes(8, "big"), digest_size=2).digest(), "big") % COLORS
+
+
+def initials(name: str) -> str:
+    """Take the first signs of the first and last word of a name."""
+    words = [letters for word in name.split() if (letters := "".join(filter(str.isalnum, word)))]
+    if not words:
+        return name[:1] or "?"
+    return "".join(word[0] for word in (words if len(words) == 1 else (words[0], words[-1]))).upper()
+
+
+@lru_cache(maxsize=4096)
+def face(number: int, name: str) -> tuple[str, str]:
+    """Draw the avatar of somebody, and write the name."""
+    color = color_of(number)
+    avatar = f'<span class="av c{color}" aria-hidden="true">{escape(initials(name))}</span>'
+    return avatar, f'<b class="n c{color}" dir="auto">{escape(name)}</b>'
+
+
+@lru_cache(maxsize=4096)
+def named(name: str) -> str:
+    """Write a name inside a line, whatever direction it is read in."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
+# The same few come again and again.
+known_emoji = lru_cache(maxsize=4096)(escape)
+
+
+def stands_with(before: Message | None, message: Message) -> bool:
+    """Tell whether a message stands together with the one before it."""
+    return (
+        before is not None
+        and before.author_id == message.author_id
+        and before.direction == message.direction
+        and before.kind != "update"
+        and message.position.ms - before.position.ms < PAUSE
+    )
+
+
+def day_line(day: int) -> str:
+    """Write the line between two days."""
+    return f'<li class="day"><h2 id="d{iso(day)}"><time datetime="{iso(day)}">{day_label(day)}</time></h2></li>\n'
+
+
+def plain_bubble(
+    number: int, text: str, author: tuple[str, str], stamp: str, status: str | None, *, is_own: bool, follows: bool
+) -> str:
+    """Show a message that is a text and nothing else, as `bubble` would; `author` is the face of who wrote it."""
+    avatar, name = author
+    if is_own:
+        stamp += TICKS.get(status or "", "")
+    if is_own or follows:
+        avatar = ""
+    begin = BEGINNINGS[4 * is_own + 2 * follows + (len(text) < SHORT and "\n" not in text)]
+    return f'{begin}{number}">{avatar}<div class="b">{name}{paragraph(text)}<p class="w">{stamp}</p></div></li>\n'
+
+
+def paragraph(text: str, ranges: Sequence[TextRange] = ()) -> str:
+    """Show what somebody wrote; a few emoji alone are shown large."""
+    size = "" if text.isascii() or not only_emoji(text) else " big"
+    return f'<p class="t{size}" dir="auto">{rich(text, ranges)}</p>'
+
+
+def bubble(
+    message: Message,
+    addresses: Addresses,
+    clock: Clock = UTC_CLOCK,
+    *,
+    day: int | None = None,
+    follows: bool = False,
+    detail: str = "",
+) -> str:
+    """Show a message as an item of a list.
+
+    `day` is the day that stands above it, whose date is not said again; `follows` leaves out the avatar of an
+    author who has written the message before it too; `detail` is where more is told of it, if anywhere.
+    """
+    stamp = clock.stamp(message.sent_ms, day)
+    if detail:
+        stamp = f'<a class="dt" href="{escape(detail)}">{stamp}</a>'
+    kind = message.kind
+    gone = " gone" if message.vanished_ms is not None else ""
+    special = ""
+    if gone or message.expires_in_ms or message.pinned_ms or message.sms:
+        special = marks(message, clock)
+    if kind == "update":
+        said = sentence_of(message.sentence) or escape(message.text or "")
+        return (
+            f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{said}</p>'
+            f'<p class="w">{special}{stamp}</p></li>\n'
+        )
+    revisions = message.revisions
+    avatar, name = face(message.author_id, message.author)
+    if message.direction == "outgoing":
+        side, avatar = "out", ""
+        stamp += TICKS.get(message.status or "", "")
+    else:
+        side = "in"
+    if follows:
+        side += " f"
+        avatar = ""
+    text = message.text
+    if kind == "message" and not message.attachments and text:
+        inside = paragraph(text, message.ranges)
+        if len(text) < SHORT and not special and not revisions and "\n" not in text:
+            side += " k"
+        if message.links:
+            inside += "".join([link_card(one, None, addresses) for one in message.links])
+    else:
+        side += LOOKS.get(kind, "")
+        inside = body(message, addresses)
+    if message.quote is not None:
+        inside = quote_block(message, message.quote, addresses) + inside
+    reactions = reaction_list(message.reactions, clock) if message.reactions else ""
+    return (
+        f'<li class="m {side}{gone}" id="m{message.id}">{avatar}<div class="b">{name}{inside}'
+        f'<p class="w">{special}{stamp}</p>{edits(revisions, clock) if revisions else ""}</div>{reactions}</li>\n'
+    )
+
+
+def body(message: Message, addresses: Addresses) -> str:
+    """Show what a message holds besides plain text."""
+    parts: list[str] = []
+    kind, text = message.kind, message.text
+    pictures = {one.n: one for one in message.attachments if one.role == "link_image" and not one.revision}
+    for one in message.attachments:
+        if one.revision:
+            continue
+        if one.role == "attachment":
+            parts.append(file_block(one, addresses))
+        elif one.role == "sticker":
+            parts.append(sticker(one, message.sentence, addresses))
+    if message.poll is not None:
+        parts.append(poll_block(message.poll))
+    elif message.card is not None:
+        parts.append(card_block(message.card, message.attachments, addresses))
+    elif message.sentence and kind != "sticker":
+        sign = SIGNS.get(kind, "")
+        parts.append(f'<p class="said" dir="auto">{sign} {sentence_of(message.sentence)}</p>')
+    elif kind == "story_reply":
+        parts.append('<p class="said">Reply to a story</p>')
+    if text and kind != "poll":
+        parts.append(paragraph(text, message.ranges))
+    parts += [link_card(one, pictures.get(n), addresses) for n, one in enumerate(message.links)]
+    if not message.unfolded:
+        parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
+    return "".join(parts)
+
+
+def marks(message: Message, clock: Clock) -> str:
+    """Say in small what is special about a message."""
+    found: list[str] = []
+    if message.pinned_ms:
+        found.append('<span title="Pinned">📌 pinned</span>')
+    if message.sms:
+        found.append("<span>SMS</span>")
+    if message.expires_in_ms:
+        found.append(f"<span>⏱ {escape(duration(message.expires_in_ms))}</span>")
+    if message.vanished_ms is not None:
+        found.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
+    return " ".join([*found, ""])
+
+
+def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
+    """Show the earlier wordings of a message, folded away."""
+    rows = "".join(
+        f'<li>{clock.stamp(one.sent_ms)}<p class="t" dir="auto">{rich(one.text or "")}</p></li>'
+        for one in revisions
+    )
+    return f'<details class="ed"><summary>Edited</summary><ol>{rows}</ol></details>'
+
+
+def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
+    """Show the reactions to a message: how many of each, and unfolded from whom."""
+    counts: dict[str, int] = {}
+    rows = ""
+    for one in reactions:
+        emoji = known_emoji(one.emoji)
+        counts[emoji] = counts.get(emoji, 0) + 1
+        rows += f"<li>{emoji} {named(one.author)} {clock.stamp(one.sent_ms)}</li>"
+    told = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
+    return (
+        f'<details class="re"><summary aria-label="Reactions: {" ".join(told)}"><span>'
+        f"{'</span> <span>'.join(told)}</span></summary><ul>{rows}</ul></details>"
+    )
+
+
+def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
+    """Show what a message answers to, with a link there."""
+    address = addresses.message(quote.target_id) if quote.target_id is not None else None
+    name = named(quote.author)
+    head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
+    shown, thumbnail = "", ""
+    for one in message.attachments:
+        if one.role == "quoted" and not one.revision:
+            shown = one.file_name or label(one)
+            place = addresses.media(one) if show(one) == "image" else None
+            thumbnail = picture(one, place, ' class="th"') if place else ""
+            break
+    words = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
+    what = escape(QUOTED.get(quote.type, "") or shown)
+    said = f'<span class="what">{what}</span> {words}' if what else words
+    color = color_of(quote.author_id)
+    return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{said}</p></blockquote>'
+
+
+def sentence_of(sentence: str | None) -> str:
+    """Write a sentence; names in it that are isolated by characters are so by markup."""
+    return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
+
+
+def sticker(one: Attachment, sentence: str | None, addresses: Addresses) -> str:
+    """Show a sticker, or the emoji it stands for."""
+    place = addresses.media(one) if show(one) == "image" else None
+    if place is not None:
+        return f'<div class="stick">{picture(one, place)}</div>'
+    return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(one))}</p>'
+
+
+def long_text(one: Attachment, addresses: Addresses) -> str:
+    """Link to the whole of a text that was too long for a message."""
+    place = addresses.media(one)
+    if place is None or one.revision:
+        return ""
+    return f'<p class="said"><a href="{escape(place)}">The whole text</a>, {size_label(one.size)}</p>'
+
+
+def link_card(link: Link, image: Attachment | None, addresses: Addresses) -> str:
+    """Show the preview of a page; only addresses of the web can be followed."""
+    place = addresses.media(image) if image is not None and show(image) == "image" else None
+    seen = picture(image, place, ' class="th"') if image is not None and place else ""
+    title = escape(link.title or link.url)
+    if is_address(link.url):
+        title = f'<a href="{escape(link.url)}" rel="noreferrer" dir="auto">{title}</a>'
+    more = f'<p dir="auto">{escape(link.description)}</p>' if link.description else ""
+    return f'<div class="card">{seen}<b>{title}</b>{more}<small dir="ltr">{escape(link.url)}</small></div>'
+
+
+def poll_block(poll: Poll) -> str:
+    """Show a poll with who chose what."""
+    most = max((len(one.voters) for one in poll.options), default=0) or 1
+    rows = "".join(
+        f'<li><span class="o" dir="auto">{escape(one.text)}</span> <span class="nr">{len(one.voters)}</span>'
+        f'<progress max="{most}" value="{len(one.voters)}" aria-hidden="true"></progress>'
+        f"{voters(one.voters)}</li>"
+        for one in poll.options
+    )
+    kind = "Several answers allowed" if poll.allow_multiple else "One answer"
+    state = ", ended" if poll.has_ended else ""
+    return (
+        f'<div class="poll"><p class="t" dir="auto"><b>{escape(poll.question)}</b></p>'
+        f'<p class="said">Poll. {kind}{state}.</p><ul>{rows}</ul></div>'
+    )
+
+
+def voters(names: tuple[str, ...]) -> str:
+    """List who voted."""
+    return f"<small>{', '.join(named(name) for name in names)}</small>" if names else ""
+
+
+def card_block(card: Card, attachments: tuple[Attachment, ...], addresses: Addresses) -> str:
+    """Show a contact that was sent."""
+    seen = ""
+    for one in attachments:
+        if one.role == "avatar" and show(one) == "image" and (place := addresses.media(one)):
+            seen = picture(one, place, ' class="th"')
+    lines = "".join(
+        f'<li><span aria-hidden="true">{FIELDS.get(line.field, "")}</span> <bdi>{escape(line.value)}</bdi></li>'
+        for line in card.fields
+    )
+    work = f'<p dir="auto">{escape(card.organization)}</p>' if card.organization else ""
+    name = escape(isolated(card.name or card.organization or "Contact"))
+    return f'<div class="card contact">{seen}<b dir="auto">{name}</b>{work}<ul>{lines}</ul></div>'

@@ -1,0 +1,117 @@
+"""Cuts a chat into pages of bounded size, so that what is appended later changes only the last of them.
+
+Pages are counted from the oldest message. Where so many messages are more than a page should hold, because some
+are very long, the rest of them goes to pages of the same number with a second one: `12.html`, `12-2.html`. A
+change on one page never moves what stands on others.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.backup.archives import Archive, Position
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.html.clock import Clock
+from holdfast.redacted_repr import redacted
+
+__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "starts_of"]
+
+# Of messages on a page, and of signs; pages of ordinary messages are half as large.
+MESSAGES: Final = 500
+LARGEST: Final = 256 << 10
+# After every message.
+BEYOND: Final = (1 << 63) - 1
+# The first message, and from each one found the one so many messages further on.
+STARTS: Final = """
+WITH RECURSIVE start(ms, n, id) AS (
+  SELECT * FROM (SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 AND order_ms < ?3
+    ORDER BY order_ms, order_n, id LIMIT 1)
+  UNION ALL
+  SELECT m.order_ms, m.order_n, m.id FROM start s CROSS JOIN message m ON m.id = (
+    SELECT o.id FROM message o WHERE o.chat_id = ?1 AND (o.order_ms, o.order_n, o.id) >= (s.ms, s.n, s.id)
+      AND o.order_ms < ?3 ORDER BY o.order_ms, o.order_n, o.id LIMIT 1 OFFSET ?4)
+)
+SELECT ms, n, id FROM start
+"""
+
+
+@redacted
+@dataclass(slots=True)
+class Day:
+    """A day in a chat: where it begins, and how many messages it has."""
+
+    start: Position
+    messages: int = 0
+
+
+@redacted
+@dataclass(slots=True)
+class Cuts:
+    """Where the pages of a chat begin, and what they are called."""
+
+    starts: list[Position]
+    names: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = [str(n + 1) for n in range(len(self.starts))]
+
+    def split(self, name: str, start: Position) -> str:
+        """Begin a further page inside one that is full, and return its name."""
+        at = self.names.index(name)
+        number, _, part = name.partition("-")
+        fresh = f"{number}-{int(part or 1) + 1}"
+        self.starts.insert(at + 1, start)
+        self.names.insert(at + 1, fresh)
+        return fresh
+
+    def unite(self, name: str, parts: int) -> None:
+        """Take back that a page was split."""
+        at = self.names.index(name)
+        del self.starts[at + 1 : at + parts], self.names[at + 1 : at + parts]
+
+    def stretches(self) -> list[tuple[str, Position, Position | None]]:
+        """List the pages with where each begins and where the next one does."""
+        return list(zip(self.names, self.starts, [*self.starts, None][1:], strict=True))
+
+    def page(self, place: Position) -> str:
+        """Name the page a message stands on."""
+        return self.names[max(0, bisect_right(self.starts, place) - 1)]
+
+    def after(self, name: str) -> str | None:
+        """Name the next page."""
+        at = self.names.index(name) + 1
+        return self.names[at] if at < len(self.names) else None
+
+    def before(self, name: str) -> str | None:
+        """Name the page before."""
+        at = self.names.index(name)
+        return self.names[at - 1] if at else None
+
+
+def cuts_of(archive: Archive, chat: int, choice: Choice, clock: Clock) -> tuple[Cuts, dict[int, Day]]:
+    """Find where pages begin, and which days there are, from the index of the archive alone."""
+    rows = archive.connection.execute(
+        "SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 "
+        "AND (?3 IS NULL OR order_ms < ?3) ORDER BY order_ms, order_n, id",
+        (chat, choice.since_ms or 0, choice.until_ms),
+    )
+    starts: list[Position] = []
+    days: dict[int, Day] = {}
+    while page := rows.fetchmany(MESSAGES):
+        starts.append(Position(*page[0]))
+        found = clock.days([row[0] for row in page])
+        firsts = dict(zip(reversed(found), reversed(page), strict=True))
+        for day, messages in Counter(found).items():
+            if day not in days:
+                days[day] = Day(Position(*firsts[day]))
+            days[day].messages += messages
+    return Cuts(starts), days
+
+
+def starts_of(archive: Archive, chat: int, choice: Choice) -> Cuts:
+    """Find where pages begin, without a look at what lies between."""
+    rows = archive.connection.execute(
+        STARTS, (chat, choice.since_ms or 0, BEYOND if choice.until_ms is None else choice.until_ms, MESSAGES)
+    )
+    return Cuts([Position(*row) for row in rows])

@@ -1,0 +1,143 @@
+"""The one place where text becomes part of a page: whatever somebody wrote, it stays text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from holdfast.backup.archives.model import TextRange
+from holdfast.backup.archives.signs import EMOJI, LOOKS
+
+__all__ = ["escape", "is_address", "only_emoji", "rich", "with_names"]
+
+# What ends a text or an attribute, and what no page may hold. Attributes of ours always stand in double quotes.
+SPECIAL: Final = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]')
+SPELLED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "\n"}
+# Signs that cannot be seen, or turn the direction of what follows, are no part of an address.
+HIDDEN: Final = "\\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff"
+LINK: Final = re.compile(f"https?://[^<>\"'`{{}}|\\\\^{HIDDEN}]+", re.IGNORECASE)
+WHOLE_LINK: Final = re.compile(f"https?://[^{HIDDEN}]+", re.IGNORECASE)
+CLOSING: Final = ".,;:!?)]'*_~\u2026\u00bb\u201d\u2019\u3002\uff0c\u3001\uff01\uff1f\uff09\u300d"
+PLACEHOLDER: Final = "\ufffc"
+BIG: Final = re.compile(rf"[{EMOJI}\s][{EMOJI}{LOOKS}\s]*")
+MOST_SIGNS: Final = 24
+# From the outside in; a text can be all of these at one place.
+STYLES: Final = {
+    "SPOILER": ('<span class="sp" tabindex="0">', "</span>"),
+    "BOLD": ("<b>", "</b>"),
+    "ITALIC": ("<i>", "</i>"),
+    "STRIKETHROUGH": ("<s>", "</s>"),
+    "MONOSPACE": ("<code>", "</code>"),
+}
+
+
+def spelled(found: re.Match[str]) -> str:
+    """Spell a special sign; one that no page may hold is left out."""
+    return SPELLED.get(found[0], "")
+
+
+def escape(text: str) -> str:
+    """Make text part of a page, inside an element or an attribute in double quotes."""
+    # Of the signs that can be seen only these four are special, and most texts have no other signs.
+    if text.isprintable() and not ("&" in text or "<" in text or ">" in text or '"' in text):
+        return text
+    return SPECIAL.sub(spelled, text)
+
+
+def only_emoji(text: str) -> bool:
+    """Tell whether a text is a few emoji and nothing else."""
+    return not text.isascii() and len(text) <= MOST_SIGNS and BIG.fullmatch(text) is not None
+
+
+def with_names(text: str, ranges: Sequence[TextRange]) -> str:
+    """Put the names of those who are mentioned into a text that has placeholders for them."""
+    names = [one.mention or "Unknown" for one in ranges if one.style is None]
+    for name in names if PLACEHOLDER in text else ():
+        text = text.replace(PLACEHOLDER, f"@{name}", 1)
+    return text
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text as a whole is an address of the web."""
+    return WHOLE_LINK.fullmatch(text) is not None
+
+
+def links_of(text: str) -> Iterable[tuple[int, int]]:
+    """Find the addresses in a text, without the punctuation that follows them."""
+    for found in LINK.finditer(text):
+        address = found[0].rstrip(CLOSING)
+        # A bracket that was opened inside the address belongs to it.
+        if found[0][len(address) :].startswith(")") and address.count("(") > address.count(")"):
+            address += ")"
+        if len(address) > len("https://"):
+            yield found.start(), found.start() + len(address)
+
+
+def rich(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
+    """Make text with its styles, mentions and addresses part of a page."""
+    addresses = dict(links_of(text)) if links and "://" in text else {}
+    if not ranges and not addresses:
+        return escape(text)
+    return "".join(pieces(text, ranges, addresses))
+
+
+def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) -> Iterable[str]:
+    """Cut a text wherever something begins or ends, and wrap each piece in all that covers it.
+
+    Ranges may overlap, lie outside of the text or end in the middle of a sign: each piece is a whole of its own,
+    so that elements never cross.
+    """
+    place = places(text)
+    last = len(place) - 1
+    changes: dict[int, list[tuple[str, int]]] = {}
+    mentions: dict[int, tuple[int, str]] = {}
+    for one in ranges:
+        start, end = place[min(one.start, last)], place[min(one.start + one.length, last)]
+        if start >= end:
+            continue
+        if one.style in STYLES:
+            changes.setdefault(start, []).append((one.style or "", 1))
+            changes.setdefault(end, []).append((one.style or "", -1))
+        elif one.style is None:
+            mentions.setdefault(start, (end, one.mention or "Unknown"))
+            changes.setdefault(start, [])
+            changes.setdefault(end, [])
+    for start, end in addresses.items():
+        changes.setdefault(start, [])
+        changes.setdefault(end, [])
+    cuts = sorted({0, len(text), *changes})
+    depth = dict.fromkeys(STYLES, 0)
+    link_end = mention_end = 0
+    link = name = ""
+    for start, end in pairwise(cuts):
+        for style, change in changes.get(start, ()):
+            depth[style] += change
+        if start in addresses:
+            link_end = addresses[start]
+            link = escape(text[start:link_end])
+        fresh = start in mentions and start >= mention_end
+        if fresh:
+            mention_end, name = mentions[start]
+        inner = escape(text[start:end])
+        if start < mention_end:
+            shown = (
+                f"<bdi>{escape(f'@{name}')}</bdi>"
+                if fresh and PLACEHOLDER in inner
+                else inner.replace(PLACEHOLDER, "")
+            )
+            inner = f'<span class="at">{shown}</span>' if shown else ""
+        for style in reversed(STYLES):
+            if depth[style]:
+                before, after = STYLES[style]
+                inner = f"{before}{inner}{after}"
+        yield f'<a href="{link}" rel="noreferrer">{inner}</a>' if start < link_end else inner
+
+
+def places(text: str) -> Sequence[int]:
+    """Lead from UTF-16 units, which ranges count, to the signs of a text; the last entry is its end."""
+    if not text or max(text) <= "\uffff":
+        return range(len(text) + 1)
+    found: list[int] = []
+    for n, sign in enumerate(text):
+        found += (n, n) if sign > "\uffff" else (n,)
+    return [*found, len(text)]

@@ -1,0 +1,96 @@
+"""The files of a message: shown where a browser can do that safely, else linked; what is missing is named."""
+
+from typing import Final, Protocol
+
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.bidi import isolated
+from holdfast.backup.exports.html.escaping import escape
+from holdfast.backup.exports.media import kind_of, show
+
+__all__ = ["Addresses", "file_block", "label", "picture", "size_label"]
+
+# Beyond this a number is no width that anybody meant.
+WIDEST: Final = 1 << 16
+UNITS: Final = ("kB", "MB", "GB", "TB")
+
+
+class Addresses(Protocol):
+    """Where things are for the page that a bubble is part of."""
+
+    def media(self, attachment: Attachment) -> str | None:
+        """Return the address of a file, None for one that is not there."""
+
+    def message(self, number: int) -> str | None:
+        """Return the address of a message, None for one that cannot be led to."""
+
+
+def size_label(size: int) -> str:
+    """Write a size as people do."""
+    if size < 1000:
+        return f"{size} bytes"
+    power = min(len(UNITS), (len(str(size)) - 1) // 3)
+    value = size / 1000**power
+    return f"{value:.0f} {UNITS[power - 1]}" if value >= 10 else f"{value:.1f} {UNITS[power - 1]}"
+
+
+def label(attachment: Attachment) -> str:
+    """Say in a word or two what a file is."""
+    if attachment.flag == "VOICE_MESSAGE":
+        return "Voice message"
+    if attachment.flag == "GIF":
+        return "GIF"
+    if attachment.role == "sticker":
+        return "Sticker"
+    family = kind_of(attachment.content_type).partition("/")[0]
+    return {"image": "Photo", "video": "Video", "audio": "Audio"}.get(family, "File")
+
+
+def measures(attachment: Attachment) -> str:
+    """Write how large a picture is, so that a page does not jump when it comes."""
+    width, height = attachment.width or 0, attachment.height or 0
+    return f' width="{width}" height="{height}"' if 0 < width < WIDEST and 0 < height < WIDEST else ""
+
+
+def picture(attachment: Attachment, address: str, kind: str = "") -> str:
+    """Show a picture."""
+    words = attachment.caption or attachment.file_name or label(attachment)
+    return f'<img{kind} src="{escape(address)}" alt="{escape(words)}"{measures(attachment)} loading="lazy">'
+
+
+def file_block(attachment: Attachment, addresses: Addresses) -> str:
+    """Show one file of a message."""
+    address = addresses.media(attachment)
+    caption = f'<p class="t" dir="auto">{escape(attachment.caption)}</p>' if attachment.caption else ""
+    if address is None:
+        return f"{absent(attachment)}{caption}"
+    way = show(attachment)
+    name = escape(isolated(attachment.file_name or label(attachment)))
+    place = escape(address)
+    if way == "image":
+        return f'<a class="pic" href="{place}">{picture(attachment, address)}</a>{caption}'
+    if way == "video":
+        moving = " loop" if attachment.flag == "GIF" else ""
+        return (
+            f'<video class="pic" controls preload="metadata" src="{place}" aria-label="{name}"'
+            f"{measures(attachment)}{moving}></video>{caption}"
+        )
+    if way == "audio":
+        return (
+            f'<div class="snd"><span class="what">{label(attachment)}</span>'
+            f'<audio controls preload="none" src="{place}" aria-label="{name}"></audio></div>{caption}'
+        )
+    return (
+        f'<a class="file" href="{place}" download><span class="ico" aria-hidden="true">↓</span>'
+        f'<span class="what" dir="auto">{name}</span>'
+        f'<span class="sz">{size_label(attachment.size)}</span></a>{caption}'
+    )
+
+
+def absent(attachment: Attachment) -> str:
+    """Name a file that is not there."""
+    words = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
+    size = f"{size_label(attachment.size)}, " if attachment.size else ""
+    return (
+        f'<div class="file gone"><span class="ico" aria-hidden="true">∅</span>'
+        f'<span class="what" dir="auto">{words}</span><span class="sz">{size}not kept here</span></div>'
+    )

@@ -1,0 +1,49 @@
+"""What messages say in words: in a line of the list of chats, and to the search."""
+
+from collections.abc import Iterator
+
+from holdfast.backup.archives.model import Message
+from holdfast.backup.exports.html.escaping import with_names
+from holdfast.backup.exports.html.sources import File
+
+__all__ = ["long_texts", "mentions", "said", "searchable"]
+
+
+def said(message: Message) -> str:
+    """Say in a line what a message says."""
+    text = with_names(message.text or "", message.ranges) or message.sentence
+    text = text or ("📎" if message.attachments else "")
+    line = " ".join(text[:200].split())[:90]
+    name = "You" if message.direction == "outgoing" else message.author
+    return f"{name}: {line}" if line and message.kind != "update" else line
+
+
+def long_texts(message: Message) -> Iterator[File]:
+    """Yield the files that hold texts of a message."""
+    for one in message.attachments:
+        if one.role == "long_text" and one.media_name is not None:
+            yield one.media_name, one.content_type, one.file_name
+
+
+def mentions(message: Message) -> bool:
+    """Tell whether a message mentions somebody, or quotes where somebody is."""
+    return any(one.style is None for one in (*message.ranges, *message.quote_ranges))
+
+
+def searchable(message: Message) -> str:
+    """Say what the search page finds and shows of a message, empty for nothing."""
+    text = message.text
+    if text and message.ranges:
+        text = with_names(text, message.ranges)
+    if message.kind == "message" and not message.attachments and not message.links:
+        return text or ""
+    found = [part for part in (text, message.sentence) if part]
+    for one in message.attachments:
+        if one.role == "attachment" and not one.revision:
+            found += [part for part in (one.file_name, one.caption) if part]
+    found += [part for link in message.links for part in (link.title, link.url) if part]
+    if message.poll is not None:
+        found += [option.text for option in message.poll.options]
+    if message.card is not None:
+        found += [line.value for line in message.card.fields]
+    return " · ".join(found)

@@ -1,0 +1,258 @@
+"""The pages around the messages: what every page begins with, the list of chats, calendars and the search."""
+
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from holdfast.backup.archives import Chat
+from holdfast.backup.bidi import isolated
+from holdfast.backup.exports.html.bubbles import color_of, initials
+from holdfast.backup.exports.html.clock import FIRST, Clock, day_label, iso, within
+from holdfast.backup.exports.html.cutting import Cuts
+from holdfast.backup.exports.html.escaping import escape
+
+if TYPE_CHECKING:
+    from holdfast.backup.exports.html.rooms import Room
+
+__all__ = ["CalendarDay", "calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
+
+# A folder on a disk has no origin that all browsers would call 'self'; `file:` says the same for those.
+OWN: Final = "'self' file:"
+POLICY: Final = (
+    f"default-src 'none'; script-src {OWN}; style-src {OWN}; img-src {OWN}; media-src {OWN}; "
+    "base-uri 'none'; form-action 'none'"
+)
+BACK, ON, DASH = "\u2039", "\u203a", "\u2013"
+# A day of a chat, the page it begins on, and how many messages it has.
+CalendarDay = tuple[int, str, int]
+END: Final = "</body>\n</html>\n"
+KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
+
+
+def frame(title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
+    """Put a page together."""
+    return f"{start(title, root, kind, scripts=scripts, more=more)}{body}{END}"
+
+
+def start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
+    """Write what a page begins with."""
+    loaded = "".join(f'<script src="{root}assets/{name}" defer></script>\n' for name in scripts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(isolated(title))}</title>\n{more}"
+        f'<link rel="stylesheet" href="{root}assets/chat.css">\n'
+        f'<link rel="stylesheet" href="{root}assets/page.css">\n{loaded}</head>\n'
+        f'<body class="{kind}">\n'
+    )
+
+
+def avatar(chat: Chat) -> str:
+    """Draw the sign of a chat."""
+    return f'<span class="av c{color_of(chat.id)}" aria-hidden="true">{escape(initials(chat.name))}</span>'
+
+
+def top(chat: Chat, *, search: bool, here: str, many: bool) -> str:
+    """Write the head of the pages of a chat; where there are many, its script lets one jump to a date."""
+    dates = "" if here == "dates" else '<a href="index.html">Dates</a>'
+    jump = " data-jump" if many else ""
+    find = f'<a href="../../search.html#chat={chat.id}">Search</a>' if search else ""
+    return (
+        '<a class="skip" href="#log">Skip to the content</a>\n'
+        f'<header class="top"><a class="back" href="../../index.html" aria-label="All chats">{BACK}</a>'
+        f'{avatar(chat)}<h1 dir="auto">{escape(chat.name)}</h1>'
+        f'<nav aria-label="This chat"{jump}>{dates}{find}</nav></header>\n'
+    )
+
+
+def span_label(days: tuple[int, int]) -> str:
+    """Say which days a page has."""
+    one, other = iso(days[0]), iso(days[1])
+    return one if one == other else f"{one} {DASH} {other}"
+
+
+def step(words: str, place: str | None, rel: str) -> str:
+    """Write a link to another page, or that there is none."""
+    if place is None:
+        return f'<span aria-disabled="true">{words}</span>'
+    return f'<a href="{place}" rel="{rel}">{words}</a>'
+
+
+def pager(span: tuple[int, int], older: str | None, newer: str | None) -> str:
+    """Write the links to other pages; the last one has an address of its own, so that pages stay when it moves."""
+    return (
+        '<nav class="pager" aria-label="Pages">'
+        + step("« First", "1.html" if older else None, "start")
+        + step(f"{BACK} Older", f"{older}.html#end" if older else None, "prev")
+        + f'<span class="here">{span_label(span)}</span>'
+        + step(f"Newer {ON}", f"{newer}.html" if newer else None, "next")
+        + step("Latest »", "latest.html" if newer else None, "last")
+        + "</nav>\n"
+    )
+
+
+def chat_page(
+    chat: Chat,
+    name: str,
+    parts: Sequence[str],
+    span: tuple[int, int],
+    *,
+    older: str | None,
+    newer: str | None,
+    search: bool,
+) -> bytes:
+    """Write a page of messages."""
+    links = pager(span, older, newer)
+    # Between two people nobody has to be named.
+    kind = "log" if chat.kind == "group" else "log two"
+    head = (
+        f"{start(f'{chat.name}, {span_label(span)}', '../../', 'chat', scripts=['page.js'])}"
+        f"{top(chat, search=search, here=name, many=bool(older or newer))}{links}"
+        f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n'
+    )
+    tail = f'</ol>\n</main>\n<div id="end">{links}</div>\n{END}'
+    # One emoji makes a text of a whole page four times as large: each part is encoded by itself.
+    return b"".join([part.encode() for part in (head, *parts, tail)])
+
+
+def latest_page(chat: Chat, last: str) -> str:
+    """Write the page that leads to the last one."""
+    body = f'<main><p><a href="{last}.html#end">The latest messages</a></p></main>\n'
+    more = f'<meta http-equiv="refresh" content="0; url={last}.html#end">\n'
+    return frame(chat.name, "../../", "plain", body, more=more)
+
+
+def calendar_page(chat: Chat, days: Sequence[CalendarDay], cuts: Cuts, messages: int, *, search: bool) -> str:
+    """Write the calendar of a chat: every day with messages leads to them."""
+    most = max((count for _day, _page, count in days), default=1)
+    months: dict[tuple[int, int], dict[int, str]] = {}
+    rest: list[str] = []
+    for day, page, count in days:
+        place = f"{page}.html#d{iso(day)}"
+        if not within(day):
+            rest.append(f'<p><a href="{place}">{day_label(day)}</a></p>')
+            continue
+        found = date.fromordinal(FIRST + day)
+        heat = min(4, 1 + int(4 * (count / most) ** 0.5))
+        words = "1 message" if count == 1 else f"{count:,} messages"
+        cell = f'<a class="h{heat}" href="{place}" title="{words}">{found.day}</a>'
+        months.setdefault((found.year, found.month), {})[found.day] = cell
+    years: dict[int, str] = {}
+    for (year, month), cells in sorted(months.items()):
+        years[year] = f"{years.get(year, '')}{month_block(year, month, cells)}"
+    jumps = "".join(f'<a href="#y{year}">{year}</a>' for year in years) if len(years) > 1 else ""
+    blocks = "".join(
+        f'<section class="year" id="y{year}"><h2>{year}</h2><div class="months">{drawn}</div></section>\n'
+        for year, drawn in years.items()
+    )
+    head = top(chat, search=search, here="dates", many=len(cuts.names) > 1)
+    body = (
+        f'{head}<main id="log" class="dates">\n'
+        f'<p class="sum">{messages:,} messages on {len(days):,} days</p>\n'
+        f'<p class="ways"><a href="{cuts.names[0]}.html">Oldest</a>'
+        f'<a href="{cuts.names[-1]}.html#end">Latest</a></p>\n'
+        f'<nav class="years" aria-label="Years">{jumps}</nav>\n{blocks}{"".join(rest)}</main>\n'
+    )
+    return frame(f"{chat.name}, dates", "../../", "chat", body, scripts=["page.js"])
+
+
+@cache
+def empty_month(year: int, month: int) -> tuple[str, list[str]]:
+    """Draw a month without messages: its head, and a cell for each day and before the first."""
+    begins, length = monthrange(year, month)
+    head = f'<section class="month"><h3>{date(year, month, 1):%B}</h3><div class="cal">{"<i></i>" * begins}'
+    return head, [f"<span>{n}</span>" for n in range(1, length + 1)]
+
+
+def month_block(year: int, month: int, found: Mapping[int, str]) -> str:
+    """Draw a month, with links at the days that have messages."""
+    head, cells = empty_month(year, month)
+    shown = cells.copy()
+    for day, cell in found.items():
+        shown[day - 1] = cell
+    return f"{head}{''.join(shown)}</div></section>\n"
+
+
+def index_page(rooms: Sequence["Room"], clock: Clock, *, search: bool) -> str:
+    """Write the list of chats."""
+    accounts = list(dict.fromkeys((room.chat.account_id, room.chat.account) for room in rooms))
+    find = '<a href="search.html">Search</a>' if search else ""
+    owner = accounts[0][1] if len(accounts) == 1 else ""
+    blocks: list[str] = []
+    for number, account in accounts:
+        own = [room for room in rooms if room.chat.account_id == number]
+        heading = f'<h2 dir="auto">{escape(account or "Account")}</h2>\n' if len(accounts) > 1 else ""
+        shown = [room for room in own if not room.chat.archived]
+        kept = [room for room in own if room.chat.archived]
+        blocks.append(f"{heading}{chat_list(shown, clock)}")
+        if kept:
+            blocks.append(f'<h2 class="sub">Archived</h2>\n{chat_list(kept, clock)}')
+    total = sum(room.messages for room in rooms)
+    title = f"Chats of {owner}" if owner else "Chats"
+    body = (
+        '<a class="skip" href="#chats">Skip to the chats</a>\n'
+        f'<header class="top"><h1 dir="auto">{escape(title)}</h1><nav aria-label="Export">{find}</nav></header>\n'
+        f'<main id="chats" tabindex="-1">\n<p class="sum">{len(rooms):,} chats, {total:,} messages. '
+        f"Times are {escape(zone_name(clock))}.</p>\n"
+        '<p class="filter" hidden><input type="search" aria-label="Show chats by name" '
+        'placeholder="Find a chat"></p>\n'
+        f"{''.join(blocks)}</main>\n"
+    )
+    return frame(title, "", "list", body, scripts=["page.js"])
+
+
+def zone_name(clock: Clock) -> str:
+    """Name the time zone."""
+    return str(clock.zone)
+
+
+def chat_list(rooms: Sequence["Room"], clock: Clock) -> str:
+    """List chats as a messenger does."""
+    rows: list[str] = []
+    for room in rooms:
+        chat = room.chat
+        notes = [KINDS[chat.kind]] if chat.kind in KINDS else []
+        notes += ["pinned"] if chat.pinned_order is not None else []
+        notes += ["no longer in the latest backup"] if chat.vanished else []
+        when = ""
+        if room.last is not None and within(clock.day(room.latest_ms)):
+            when = f"<time>{iso(clock.day(room.latest_ms))}</time>"
+        amount = "1 message" if room.messages == 1 else f"{room.messages:,} messages"
+        inside = (
+            f'{avatar(chat)}<span class="who"><b dir="auto">{escape(chat.name)}</b>'
+            f'<span class="last" dir="auto">{escape(room.preview)}</span></span>'
+            f'<span class="facts">{when}<span>{amount}</span><span>{", ".join(notes)}</span></span>'
+        )
+        rows.append(
+            f'<li><a href="{quote(room.home)}/{room.last}.html#end">{inside}</a></li>\n'
+            if room.last is not None
+            else f'<li><div class="none">{inside}</div></li>\n'
+        )
+    return f'<ul class="chats">\n{"".join(rows)}</ul>\n'
+
+
+def search_page(rooms: Sequence["Room"]) -> str:
+    """Write the page to search on; the rest is done by its script."""
+    options = "".join(
+        f'<option value="{room.chat.id}" data-home="{escape(room.home)}">{escape(room.chat.name)}</option>\n'
+        for room in rooms
+        if room.last is not None
+    )
+    body = (
+        f'<header class="top"><a class="back" href="index.html" aria-label="All chats">{BACK}</a>'
+        "<h1>Search</h1></header>\n<main>\n"
+        '<p class="sum" id="needs">The search needs JavaScript; all else does not. '
+        '<a href="index.html">All chats</a></p>\n'
+        '<form class="find" role="search" hidden><input type="search" name="q" aria-label="Words to find" '
+        'placeholder="Words, or &quot;a phrase&quot;" autofocus>'
+        f'<select name="chat" aria-label="Chat"><option value="">All chats</option>\n{options}</select>'
+        "<button>Search</button></form>\n"
+        '<p class="sum" id="state" role="status"></p>\n<ol class="hits" lang=""></ol>\n'
+        '<p class="more" hidden><button type="button">More</button></p>\n</main>\n'
+    )
+    return frame("Search", "", "search", body, scripts=["search.js"])

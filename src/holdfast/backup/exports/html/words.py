@@ -1,0 +1,161 @@
+"""An index of words for the search page, in files that a page can load without a server.
+
+It tells which pages of the export a word stands on. Words are sorted and cut into files of bounded size, and a
+list tells the first word of each. What stands on a page lies in a file of its own, so that the search page can
+look for the messages and show them. Words are folded the same way here and in `search.js`.
+"""
+
+import heapq
+import re
+import tempfile
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from typing import IO, Final
+
+import msgspec
+
+from holdfast.backup.archives.signs import EMOJI, LOOKS, SCRIPTS
+
+__all__ = ["Found", "WordIndex", "fold", "page_script", "page_texts", "words_of"]
+
+# Beyond these signs two words are the same to the index; the texts tell them apart.
+LONGEST: Final = 32
+# Postings that are kept in memory; more are written to temporary files, each sorted.
+MOST: Final = 1_000_000
+# Of one file, in signs.
+SHARD: Final = 64 << 10
+# How a script with the texts of a page begins and ends.
+CALL: Final = b"holdfast.page("
+END: Final = b");\n"
+WORD: Final = re.compile(r"[^\W_]+")
+RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}{LOOKS}]+")
+UNSEEN: Final = re.compile(f"[{LOOKS}]+")
+
+# A message that can be found: its id, the number of its author, the time, and its text.
+Found = tuple[int, int, int, str]
+Texts = tuple[list[str], list[Found]]
+
+
+def fold(text: str) -> str:
+    """Write a text without capitals, accents and other ways to write the same."""
+    if text.isascii():
+        return text.lower()
+    # Without the marks that stand above or below a letter.
+    bare = [sign for sign in unicodedata.normalize("NFKD", text).lower() if unicodedata.category(sign) != "Mn"]
+    return unicodedata.normalize("NFC", "".join(bare))
+
+
+def token_words(token: str) -> tuple[str, ...]:
+    """List the words of what stands between two spaces."""
+    folded = fold(token)
+    if folded.isascii():
+        return tuple({word[:LONGEST] for word in WORD.findall(folded)})
+    found = {word[:LONGEST] for word in WORD.findall(RUN.sub(" ", folded))}
+    for run in RUN.findall(folded):
+        signs = UNSEEN.sub("", run)
+        found.update(signs)
+        found.update(map(str.__add__, signs, signs[1:]))
+    return tuple(found)
+
+
+# The same words come again and again, and only they are worth remembering.
+known_words = lru_cache(maxsize=1 << 15)(token_words)
+
+
+def words_of(*texts: str) -> set[str]:
+    """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
+    tokens = set(" ".join(texts).split())
+    return set().union(*[known_words(one) if len(one) <= LONGEST else token_words(one) for one in tokens])
+
+
+def page_script(key: str, authors: Sequence[str], rows: Sequence[Found]) -> bytes:
+    """Write the texts of a page for the search page to load."""
+    return b"%s%s,%s%s" % (CALL, msgspec.json.encode(key), msgspec.json.encode([authors, rows]), END)
+
+
+def page_texts(script: bytes) -> list[str]:
+    """Read the texts of a page again."""
+    found = msgspec.json.decode(b"[%s]" % script[len(CALL) : -len(END)], type=tuple[str, Texts])
+    return [row[3] for row in found[1][1]]
+
+
+def order_of(word: str) -> bytes:
+    """Sort as a browser does, by UTF-16 units."""
+    return word.encode("utf-16-be")
+
+
+class WordIndex:
+    """Collects which words stand on which pages; the memory it takes does not grow with them."""
+
+    def __init__(self) -> None:
+        self.pages: defaultdict[str, list[int]] = defaultdict(list)
+        self.count = 0
+        self.runs: list[IO[str]] = []
+        self.stack = ExitStack()
+
+    def add(self, page: int, texts: Sequence[str]) -> None:
+        """Take in what stands on a page."""
+        self.add_words(page, words_of(*texts))
+
+    def add_words(self, page: int, found: Collection[str]) -> None:
+        """Take in the words of a page."""
+        pages = self.pages
+        for word in found:
+            pages[word].append(page)
+        self.count += len(found)
+        if self.count >= MOST:
+            self.spill()
+
+    def spill(self) -> None:
+        """Write what is in memory to a temporary file."""
+        run = self.stack.enter_context(
+            tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  # closed with the index
+        )
+        run.writelines(
+            f"{word} {' '.join(map(str, self.pages[word]))}\n" for word in sorted(self.pages, key=order_of)
+        )
+        run.seek(0)
+        self.runs.append(run)
+        self.pages.clear()
+        self.count = 0
+
+    def entries(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield every word in order with the pages it stands on."""
+        if not self.runs:
+            for word in sorted(self.pages, key=order_of):
+                yield word, sorted(self.pages[word])
+            return
+        self.spill()
+        last, pages = "", list[int]()
+        for line in heapq.merge(*self.runs, key=lambda line: order_of(line.partition(" ")[0])):
+            word, *numbers = line.split()
+            if word != last and pages:
+                yield last, sorted(pages)
+                pages = []
+            last = word
+            pages += map(int, numbers)
+        if pages:
+            yield last, sorted(pages)
+
+    def shards(self) -> Iterator[tuple[str, str]]:
+        """Yield the files: the first word of each, and its words with the steps from page to page."""
+        first, rows, size = "", list[str](), 0
+        for word, pages in self.entries():
+            steps = ",".join([str(now - before) for before, now in zip([0, *pages], pages, strict=False)])
+            row = f'"{word}":[{steps}]'
+            if rows and size + len(row) > SHARD:
+                yield first, ",\n".join(rows)
+                rows, size = [], 0
+            if not rows:
+                first = word
+            rows.append(row)
+            size += len(row)
+        if rows:
+            yield first, ",\n".join(rows)
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self.stack.close()

@@ -1,0 +1,88 @@
+"""One export on its way: what it reads from, where it writes to, and how far it is."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+from holdfast.backup.archives import Archive, Chat
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.exports import shapes
+from holdfast.backup.exports.choice import Choice, chosen
+from holdfast.backup.exports.folder import Folder
+from holdfast.backup.exports.media import MediaFiles
+from holdfast.backup.exports.periods import Period
+from holdfast.backup.exports.whole import messages
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Job", "Progress"]
+
+# How many messages were written, and how many there are to write.
+Progress = Callable[[int, int], None]
+
+
+@redacted
+@dataclass(slots=True)
+class Job:
+    """Reads messages for an export, puts their files into it, and remembers who has occurred in them."""
+
+    archive: Archive
+    folder: Folder
+    choice: Choice
+    media: bool = True
+    progress: Progress | None = None
+    chats: list[Chat] = field(default_factory=list)
+    total: int = 0
+    done: int = 0
+    seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.chats = chosen(self.archive, self.choice)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether all of the archive is exported."""
+        return self.choice == Choice()
+
+    def messages(self, chat: int, period: Period) -> Iterator[shapes.Message]:
+        """Yield the messages of a period."""
+        files = MediaFiles(self.archive, self.folder)
+
+        def place(attachment: Attachment) -> str | None:
+            return files.put(attachment) if self.media else None
+
+        for one in messages(self.archive, chat, period.since_ms, period.until_ms, media=place):
+            if not self.whole:
+                self.seen.update(involved(one))
+            yield one
+            self.done += 1
+            if self.progress is not None and self.done & 0xFF == 0:
+                self.progress(self.done, self.total)
+
+    def people(self) -> set[int] | None:
+        """Return who is part of the export: who occurs in its messages or is in its groups, None for everybody."""
+        if self.whole:
+            return None
+        found = self.seen | {chat.id for chat in self.chats}
+        rows = self.archive.connection.execute(
+            "SELECT group_id, recipient_id FROM group_member WHERE recipient_id IS NOT NULL"
+        )
+        return found | {person for group, person in rows if group in found}
+
+
+def involved(message: shapes.Message) -> Iterator[int]:
+    """Yield everybody who occurs in a message."""
+    yield message.author_id
+    for quote in (message.quote, *(revision.quote for revision in message.revisions)):
+        if quote is not None:
+            yield quote.author_id
+    yield from (one.author_id for one in message.reactions)
+    yield from (one.recipient_id for one in message.receipts)
+    ranges = chain(message.ranges, *(revision.ranges for revision in message.revisions))
+    perhaps = [one.mention_id for one in ranges]
+    perhaps += [one.who_id for one in message.changes]
+    perhaps.append(message.deleted_by_id)
+    if message.call is not None:
+        perhaps += [message.call.ringer_id, message.call.starter_id]
+    yield from (one for one in perhaps if one is not None)
+    if message.poll is not None:
+        yield from (vote.voter_id for option in message.poll.options for vote in option.votes)

@@ -1,0 +1,117 @@
+"""Finds the files of attachments, and says as what they may be shown."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.exports.folder import Folder
+from holdfast.backup.exports.names import file_name
+from holdfast.redacted_repr import redacted
+
+__all__ = ["MediaFiles", "Show", "extension_of", "kind_of", "show"]
+
+Show = Literal["image", "video", "audio", "file"]
+
+# What a browser shows without running anything in it. SVG and HTML can run scripts and are only ever files.
+SHOWN: Final[dict[str, tuple[Show, str]]] = {
+    "image/png": ("image", ".png"),
+    "image/apng": ("image", ".png"),
+    "image/jpeg": ("image", ".jpg"),
+    "image/jpg": ("image", ".jpg"),
+    "image/gif": ("image", ".gif"),
+    "image/webp": ("image", ".webp"),
+    "image/avif": ("image", ".avif"),
+    "image/bmp": ("image", ".bmp"),
+    "video/mp4": ("video", ".mp4"),
+    "video/webm": ("video", ".webm"),
+    "video/ogg": ("video", ".ogv"),
+    "video/quicktime": ("video", ".mov"),
+    "video/3gpp": ("video", ".3gp"),
+    "audio/aac": ("audio", ".aac"),
+    "audio/mpeg": ("audio", ".mp3"),
+    "audio/mp3": ("audio", ".mp3"),
+    "audio/mp4": ("audio", ".m4a"),
+    "audio/x-m4a": ("audio", ".m4a"),
+    "audio/ogg": ("audio", ".ogg"),
+    "audio/opus": ("audio", ".opus"),
+    "audio/flac": ("audio", ".flac"),
+    "audio/wav": ("audio", ".wav"),
+    "audio/x-wav": ("audio", ".wav"),
+    "audio/webm": ("audio", ".weba"),
+}
+KEPT: Final = {
+    "image/heic": ".heic",
+    "image/heif": ".heif",
+    "image/tiff": ".tif",
+    "text/plain": ".txt",
+    "text/x-signal-plain": ".txt",
+    "text/csv": ".csv",
+    "text/vcard": ".vcf",
+    "text/x-vcard": ".vcf",
+    "application/pdf": ".pdf",
+    "application/zip": ".zip",
+    "application/json": ".json",
+}
+ANY: Final = "application/octet-stream"
+
+
+@lru_cache(maxsize=1024)
+def kind_of(content_type: str | None) -> str:
+    """Reduce a content type to its name."""
+    return (content_type or ANY).partition(";")[0].strip().lower()
+
+
+def show(attachment: Attachment) -> Show:
+    """Say how a file may be shown on a page."""
+    return SHOWN.get(kind_of(attachment.content_type), ("file", ""))[0]
+
+
+def extension_of(content_type: str | None) -> str:
+    """Choose an extension that no program runs, `.bin` for what is not known to be harmless."""
+    kind = kind_of(content_type)
+    return SHOWN[kind][1] if kind in SHOWN else KEPT.get(kind, ".bin")
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class MediaFiles:
+    """Puts the files of attachments into an export, each once under a name made of its content."""
+
+    archive: Archive
+    folder: Folder
+
+    def source(self, attachment: Attachment) -> Path | None:
+        """Find the file of an attachment beside the archive, if it was copied there and still is."""
+        return None if attachment.path is None else self.archive.kept_file(attachment.path)
+
+    def name(self, attachment: Attachment) -> str | None:
+        """Choose the name in the export for an attachment that has a file."""
+        if attachment.path is None:
+            return None
+        content = PurePosixPath(attachment.path).stem
+        if len(content) < 16 or not content.isalnum() or not content.isascii():
+            return None
+        extension = extension_of(attachment.content_type)
+        if show(attachment) == "file":
+            return f"media/{content[:2]}/{content[:16]}-{file_name(attachment.file_name, extension)}"
+        return f"media/{content[:2]}/{content}{extension}"
+
+    def find(self, attachment: Attachment) -> str | None:
+        """Return the name in the export of an attachment whose file is there; nothing is written."""
+        return None if self.source(attachment) is None else self.name(attachment)
+
+    def put(self, attachment: Attachment) -> str | None:
+        """Place the file of an attachment in the export and return its name there, None if there is none."""
+        name = self.name(attachment)
+        if name is None:
+            return None
+        if self.folder.has(name):
+            return name
+        source = self.source(attachment)
+        if source is None:
+            return None
+        self.folder.place(name, source, source.stem)
+        return name

@@ -1,0 +1,79 @@
+"""Cuts the messages of chats into files: a year each, and where a year is too much, months, days and hours.
+
+The cuts follow the calendar, in UTC. A later snapshot adds to the last file of a chat and leaves the others alone.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Final
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.dates import moment
+from holdfast.backup.exports.choice import Choice
+
+__all__ = ["Period", "periods", "years"]
+
+HOUR: Final = 3_600_000
+# The first moment after the calendar.
+END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR
+LEVELS: Final = ("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d-%H")
+BEYOND: Final = "undated"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A stretch of a chat: its name as a date, when it begins, when the next one would, and what is in it."""
+
+    name: str
+    since_ms: int
+    until_ms: int | None
+    messages: int
+
+
+# An hour of a chat as a number, and how many messages it has.
+Hours = Sequence[tuple[int, int]]
+
+
+def periods(archive: Archive, chat: int, choice: Choice, most: int) -> list[Period]:
+    """Cut a chat into periods with at most that many messages, if hours allow it; none of them is empty."""
+    return list(cut(hours(archive, chat, choice), choice, most, 0))
+
+
+def years(archive: Archive, chats: Iterable[int], choice: Choice) -> dict[str, list[tuple[int, Period]]]:
+    """List the years of several chats with the chats that have something in them, both in their order."""
+    found: dict[str, list[tuple[int, Period]]] = {}
+    for chat in chats:
+        for period in cut(hours(archive, chat, choice), choice, None, 0):
+            found.setdefault(period.name, []).append((chat, period))
+    return dict(sorted(found.items()))
+
+
+def hours(archive: Archive, chat: int, choice: Choice) -> Hours:
+    """Count the messages of a chat by the hour."""
+    return archive.connection.execute(
+        "SELECT min(order_ms, ?4) / 3600000, count(*) FROM message WHERE chat_id = ?1 "
+        "AND (?2 IS NULL OR order_ms >= ?2) AND (?3 IS NULL OR order_ms < ?3) GROUP BY 1 ORDER BY 1",
+        (chat, choice.since_ms, choice.until_ms, END),
+    ).fetchall()
+
+
+def cut(found: Hours, choice: Choice, most: int | None, level: int) -> Iterator[Period]:
+    """Group hours by a level of the calendar, and the groups that are too large by the next."""
+    for name, group in groupby(found, key=lambda hour: named(hour[0], level)):
+        inside = list(group)
+        total = sum(count for _, count in inside)
+        if most is not None and total > most and level + 1 < len(LEVELS) and name != BEYOND:
+            yield from cut(inside, choice, most, level + 1)
+        else:
+            until = None if name == BEYOND else (inside[-1][0] + 1) * HOUR
+            if choice.until_ms is not None:
+                until = choice.until_ms if until is None else min(until, choice.until_ms)
+            yield Period(name, max(inside[0][0] * HOUR, choice.since_ms or 0), until, total)
+
+
+def named(hour: int, level: int) -> str:
+    """Name the period an hour is in."""
+    date = moment(hour * HOUR)
+    return BEYOND if date is None else date.strftime(LEVELS[level])

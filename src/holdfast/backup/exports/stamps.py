@@ -1,0 +1,84 @@
+"""Digests of what an export is made from: as long as they stay the same, so does the export."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+
+import holdfast
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports.choice import Choice
+
+__all__ = ["accounts_of", "digest", "offsets", "program", "whole_stamp"]
+
+# What makes exports.
+MAKERS: Final = (
+    "holdfast.backup",
+    "holdfast.backup.archives",
+    "holdfast.backup.exports",
+    "holdfast.backup.exports.html",
+)
+# The days on which time zones are compared, from 1970 on.
+DAYS: Final = range(80 * 366)
+# Where a SQLite file counts the transactions that have changed it.
+CHANGES: Final = slice(24, 28)
+
+
+def digest(*facts: object) -> str:
+    """Make a digest of facts."""
+    return hashlib.sha256(msgspec.msgpack.encode(facts)).hexdigest()[:32]
+
+
+def accounts_of(archive: Archive) -> tuple[tuple[str, ...], ...]:
+    """List of each account of an archive, in digests, what it can be recognised by in any of its backups."""
+    rows = archive.connection.execute("SELECT account_id, kind, value FROM account_evidence ORDER BY 1, 2, 3")
+    found: dict[int, list[str]] = {}
+    for account, kind, value in rows:
+        found.setdefault(account, []).append(digest("account", kind, value))
+    return tuple(map(tuple, found.values()))
+
+
+@cache
+def program() -> str:
+    """Make a digest of what draws pages: one that was changed draws others, whatever its version says."""
+    found = hashlib.blake2b(digest_size=16)
+    for home in (*map(files, MAKERS), files(MAKERS[-1]) / "static"):
+        for source in sorted(home.iterdir(), key=lambda one: one.name):
+            if source.name.endswith((".py", ".css", ".js")):
+                found.update(source.read_bytes())
+    return found.hexdigest()
+
+
+def offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
+    """Name a time zone, and list how far it is ahead of UTC from day to day: what is known of it may change."""
+    if zone is UTC:
+        return str(zone), ()
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+    shifts = ((start + timedelta(days=day)).astimezone(zone).utcoffset() for day in DAYS)
+    return str(zone), [int(shift.total_seconds()) if shift else 0 for shift in shifts]
+
+
+def whole_stamp(archive: Archive, choice: Choice, form: str, zone: tzinfo, *options: bool) -> str:
+    """Make a digest of all that an export is made from.
+
+    What an archive says comes from the backups that were imported and from the files beside it. Should anybody
+    else have written to it, its file says so.
+    """
+    run = archive.connection.execute
+    snapshots = run("SELECT id, account_id, digest, imported_ms FROM snapshot ORDER BY id").fetchall()
+    media = run("SELECT media_name, path FROM media ORDER BY media_name")
+    kept = [(name, path, archive.kept_file(path) is not None) for name, path in media]
+    with archive.path.open("rb") as file:
+        changes = file.read(CHANGES.stop)[CHANGES].hex()
+    chosen = (choice.chats, choice.since_ms, choice.until_ms)
+    return digest(
+        program(),
+        holdfast.__version__,
+        dict(archive.table),
+        (chosen, form, offsets(zone), options),
+        (str(archive.path.absolute()), changes, snapshots, kept),
+    )

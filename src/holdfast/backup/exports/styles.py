@@ -1,0 +1,67 @@
+"""Cuts a text into pieces of one style each; mentions become names."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+
+from holdfast.backup.exports.shapes import TextRange
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Piece", "merged", "pieces"]
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a text and the names of its styles."""
+
+    text: str
+    styles: frozenset[str] = frozenset()
+
+
+def pieces(text: str, ranges: Iterable[TextRange]) -> list[Piece]:
+    """Cut a text; ranges may overlap, reach beyond its end or begin inside a sign, and none is lost or doubled."""
+    found = list(ranges)
+    if not found:
+        return [Piece(text)] if text else []
+    # Ranges count UTF-16 units, of which signs beyond the first 65,536 have two.
+    places = [0, *accumulate(2 if sign > "\uffff" else 1 for sign in text)]
+    opens: dict[int, list[str]] = {}
+    closes: dict[int, list[str]] = {}
+    mentions: dict[int, tuple[int, str]] = {}
+    for one in found:
+        start, end = (min(bisect_left(places, at), len(text)) for at in (one.start, one.start + one.length))
+        if start >= end:
+            continue
+        if one.style is None:
+            mentions.setdefault(start, (end, f"@{one.mention or 'Unknown'}"))
+        else:
+            opens.setdefault(start, []).append(one.style)
+            closes.setdefault(end, []).append(one.style)
+    cuts = sorted({0, len(text), *opens, *closes, *mentions, *(end for end, _ in mentions.values())})
+    active: Counter[str] = Counter()
+    made: list[Piece] = []
+    hidden = 0
+    for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
+        active.update(opens.get(start, ()))
+        active.subtract(closes.get(start, ()))
+        styles = frozenset(style for style, count in active.items() if count > 0)
+        if start in mentions and start >= hidden:
+            hidden, name = mentions[start]
+            made.append(Piece(name, styles))
+        elif start >= hidden and end > start:
+            made.append(Piece(text[start:end], styles))
+    return merged(made)
+
+
+def merged(made: Iterable[Piece]) -> list[Piece]:
+    """Join pieces of one style that stand side by side."""
+    joined: list[Piece] = []
+    for piece in made:
+        if joined and joined[-1].styles == piece.styles:
+            joined[-1] = Piece(joined[-1].text + piece.text, piece.styles)
+        else:
+            joined.append(piece)
+    return joined

@@ -1,0 +1,201 @@
+"""Reads what messages stand among: accounts, chats, people, and the rest of a backup."""
+
+import json
+from collections.abc import Iterator, Sequence, Set
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from holdfast.backup.archives import Archive, model
+from holdfast.backup.exports import shapes
+
+__all__ = ["accounts", "chat", "people", "rest"]
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+Row = dict[str, Any]
+
+RECIPIENT: Final = "r.id, r.account_id, r.name, r.kind, r.avatar_color, r.last_seen IS NOT NULL AS vanished"
+PEOPLE: Final = f"""
+SELECT {RECIPIENT}, k.aci, k.pni, CASE WHEN k.e164 THEN '+' || k.e164 END AS phone, k.username, k.profile_name,
+  k.system_name, k.system_nickname, k.nickname, k.note, k.blocked, k.blocked_ms, k.visibility, k.registered,
+  k.unregistered_ms, k.profile_sharing, k.hide_story, k.identity_state
+FROM recipient r LEFT JOIN contact k ON k.id = r.id WHERE r.kind IN ('contact', 'self', 'unknown') ORDER BY r.id
+"""
+GROUPS: Final = f"""
+SELECT {RECIPIENT}, g.title, g.description, g.timer_s, g.version AS revision, g.announcements_only, g.terminated,
+  g.access_attributes, g.access_members, g.access_invite_link, g.access_member_label, g.whitelisted, g.hide_story,
+  g.story_send_mode, g.blocked, g.blocked_ms
+FROM recipient r JOIN "group" g ON g.id = r.id ORDER BY r.id
+"""
+LISTS: Final = f"""
+SELECT {RECIPIENT}, l.deleted_ms, l.allow_replies, l.privacy_mode
+FROM recipient r JOIN distribution_list l ON l.id = r.id ORDER BY r.id
+"""
+CALL_LINKS: Final = f"""
+SELECT {RECIPIENT}, l.restrictions, l.expires_ms FROM recipient r JOIN call_link l ON l.id = r.id ORDER BY r.id
+"""
+OTHERS: Final = f"""
+SELECT {RECIPIENT} FROM recipient r
+WHERE r.kind NOT IN ('contact', 'self', 'unknown', 'group', 'distribution_list', 'call_link') ORDER BY r.id
+"""
+# Only what the newest snapshot of an account has is still so.
+PROFILES: Final = """
+SELECT a.id AS account_id, p.n, p.name, p.emoji, p.color, p.created_ms, p.allow_all_calls, p.allow_all_mentions,
+  p.schedule_enabled, p.schedule_start, p.schedule_end, p.schedule_days, p.snapshot_id
+FROM notification_profile p JOIN account a ON a.newest_snapshot = p.snapshot_id ORDER BY a.id, p.n
+"""
+FOLDERS: Final = """
+SELECT a.id AS account_id, f.n, f.name, f.type, f.show_only_unread, f.show_muted, f.all_individual, f.all_groups,
+  f.snapshot_id
+FROM chat_folder f JOIN account a ON a.newest_snapshot = f.snapshot_id ORDER BY a.id, f.n
+"""
+
+
+def rows(archive: Archive, query: str, *values: object) -> Iterator[Row]:
+    """Read rows by the names of their columns."""
+    found = archive.connection.execute(query, values)
+    names = [column[0] for column in found.description]
+    return (dict(zip(names, row, strict=True)) for row in found)
+
+
+@cache
+def fields(shape: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """List the fields of a record, which takes a while."""
+    return msgspec.structs.fields(shape)
+
+
+def made(shape: type[Shape], row: Row, **more: object) -> Shape:
+    """Make a record of the columns it has a field for; SQLite has no truth values of its own."""
+    values: Row = {}
+    for one in fields(shape):
+        if one.name in more:
+            values[one.name] = more[one.name]
+        elif one.name in row and row[one.name] is not None:
+            truth = one.type in {bool, bool | None}
+            values[one.name] = bool(row[one.name]) if truth else row[one.name]
+    return shape(**values)
+
+
+def accounts(archive: Archive, *, settings: bool) -> tuple[shapes.Account, ...]:
+    """Read the accounts with the backups that were imported of each."""
+    snapshots: dict[int, list[shapes.Snapshot]] = {}
+    for row in rows(
+        archive,
+        "SELECT account_id, made_ms, digest, app_version, frames, messages FROM snapshot ORDER BY made_ms, digest",
+    ):
+        snapshots.setdefault(row["account_id"], []).append(made(shapes.Snapshot, row))
+    return tuple(
+        made(
+            shapes.Account,
+            row,
+            settings=json.loads(row["settings"] or "{}") if settings else {},
+            snapshots=tuple(snapshots.get(row["id"], ())),
+        )
+        for row in rows(
+            archive,
+            "SELECT a.id, a.name, a.username, s.bio, s.settings FROM account a "
+            "LEFT JOIN snapshot s ON s.id = a.newest_snapshot ORDER BY a.id",
+        )
+    )
+
+
+def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> shapes.Chat:
+    """Read a chat with its settings."""
+    (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", one.id)
+    return made(
+        shapes.Chat,
+        row,
+        account_id=one.account_id,
+        name=one.name,
+        kind=one.kind,
+        messages=one.messages,
+        latest_ms=one.latest_ms,
+        vanished=one.vanished,
+        files=tuple(files),
+    )
+
+
+def people(archive: Archive, only: Set[int] | None = None) -> Iterator[shapes.Recipient]:
+    """Read everybody and everything one can write to, or only some of them."""
+    called: dict[int, list[shapes.Named]] = {}
+    for row in rows(
+        archive,
+        "SELECT v.recipient_id, v.name, f.made_ms AS first_seen_ms, l.made_ms AS last_seen_ms "
+        "FROM recipient_version v JOIN snapshot f ON f.id = v.first_seen JOIN snapshot l ON l.id = v.last_seen "
+        "ORDER BY v.recipient_id, f.made_ms, l.made_ms, v.fingerprint",
+    ):
+        called.setdefault(row["recipient_id"], []).append(made(shapes.Named, row))
+    members = grouped(
+        rows(
+            archive,
+            "SELECT group_id AS owner, service_id, standing, recipient_id AS person_id, role, label, label_emoji, "
+            "added_by, at_ms FROM group_member ORDER BY group_id, standing, service_id",
+        )
+    )
+    listed = grouped(
+        rows(archive, "SELECT list_id AS owner, recipient_id FROM distribution_list_member ORDER BY 1, 2")
+    )
+    name = archive.names.name
+    shape: type[shapes.Recipient]
+    for shape, query in (
+        (shapes.Person, PEOPLE),
+        (shapes.Group, GROUPS),
+        (shapes.DistributionList, LISTS),
+        (shapes.CallLink, CALL_LINKS),
+        (shapes.Other, OTHERS),
+    ):
+        for row in rows(archive, query):
+            number = row["id"]
+            if only is not None and number not in only:
+                continue
+            more: Row = {"name": name(number), "names": tuple(called.get(number, ()))}
+            if shape is shapes.Group:
+                more["members"] = tuple(
+                    made(shapes.Member, one, name=name(one["person_id"]) if one["person_id"] else None)
+                    for one in members.get(number, ())
+                )
+            elif shape is shapes.DistributionList:
+                more["members"] = tuple(one["recipient_id"] for one in listed.get(number, ()))
+            yield made(shape, row, **more)
+
+
+def rest(archive: Archive) -> Iterator[shapes.Line]:
+    """Read calls by link, sticker packs, notification profiles and chat folders."""
+    for row in rows(archive, "SELECT * FROM ad_hoc_call ORDER BY account_id, at_ms, call_id"):
+        yield made(shapes.CallLinkCall, row)
+    for row in rows(archive, "SELECT account_id, pack_id FROM sticker_pack ORDER BY account_id, pack_id"):
+        yield made(shapes.StickerPack, row)
+    for row in rows(archive, PROFILES):
+        ids = rows(
+            archive,
+            "SELECT DISTINCT recipient_id FROM notification_profile_member "
+            "WHERE snapshot_id = ? AND n = ? ORDER BY 1",
+            row["snapshot_id"],
+            row["n"],
+        )
+        yield made(shapes.NotificationProfile, row, members=tuple(one["recipient_id"] for one in ids))
+    for row in rows(archive, FOLDERS):
+        inside = list(
+            rows(
+                archive,
+                "SELECT DISTINCT recipient_id, included FROM chat_folder_member "
+                "WHERE snapshot_id = ? AND n = ? ORDER BY 1",
+                row["snapshot_id"],
+                row["n"],
+            )
+        )
+        yield made(
+            shapes.ChatFolder,
+            row,
+            included=tuple(one["recipient_id"] for one in inside if one["included"]),
+            excluded=tuple(one["recipient_id"] for one in inside if not one["included"]),
+        )
+
+
+def grouped(found: Iterator[Row]) -> dict[int, list[Row]]:
+    """Gather rows by the thing they belong to."""
+    groups: dict[int, list[Row]] = {}
+    for row in found:
+        groups.setdefault(row["owner"], []).append(row)
+    return groups

@@ -1,0 +1,421 @@
+"""The tables of the CSV and Parquet forms: their columns, and how records become rows.
+
+`chats`, `people` and `members` are one file each. What grows with messages is a folder with a file for every year
+in which a message was sent, so that a later snapshot changes the last year, and a year fits into a spreadsheet.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, Protocol
+
+import msgspec
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports import shapes, surroundings
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports.job import Job, Progress
+from holdfast.backup.exports.periods import years
+from holdfast.backup.exports.stamps import accounts_of
+
+__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Form", "Table", "Writer", "write_tables"]
+
+# `label` is a text of which there are few different ones, `time` a number of milliseconds since 1970.
+Kind = Literal["text", "label", "int", "flag", "time"]
+Row = tuple[Any, ...]
+EMPTY: Final = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, and what a record gives for it."""
+
+    name: str
+    about: str
+    columns: tuple[Column, ...]
+    rows: Callable[[Any], Iterable[Row]]
+
+
+class Writer(Protocol):
+    """Writes the rows of one table into one file."""
+
+    def add(self, row: Row) -> None:
+        """Write a row."""
+
+    def close(self) -> None:
+        """Write what waits, and what a file ends with."""
+
+    def abandon(self) -> None:
+        """Let go of a file that will not be kept, while it is still open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form tables are written in: its name, what its files end with, and how one is begun."""
+
+    name: str
+    suffix: str
+    begin: Callable[[BinaryIO, Table], Writer]
+
+
+def columns(text: str) -> tuple[Column, ...]:
+    """Read columns written as `name:kind`, where no kind means text."""
+    kinds: dict[str, Kind] = {"": "text", "l": "label", "i": "int", "f": "flag", "t": "time"}
+    found = (one.partition(":") for one in text.split())
+    return tuple(Column(name, kinds[kind]) for name, _, kind in found)
+
+
+# What every row that belongs to a message begins with.
+PLACE: Final = "message_id:i chat_id:i chat:l sent:t"
+
+
+def place(one: shapes.Message) -> Row:
+    """Say which message a row belongs to."""
+    return one.id, one.chat_id, one.chat, one.sent_ms
+
+
+def message_rows(one: shapes.Message) -> Iterator[Row]:
+    """Make the row of a message."""
+    quote = one.quote
+    yield (
+        one.id,
+        one.account_id,
+        one.chat_id,
+        one.chat,
+        one.author_id,
+        one.author,
+        one.direction,
+        one.kind,
+        one.sent_ms,
+        one.sent_ms,
+        one.received_ms,
+        one.text,
+        one.sentence,
+        quote.target_id if quote else None,
+        quote.author if quote else None,
+        quote.text if quote else None,
+        sum(each.role == "attachment" for each in one.attachments),
+        len(one.reactions),
+        len(one.revisions),
+        one.links[0].url if one.links else None,
+        one.read,
+        one.sms,
+        one.expires_in_ms,
+        one.pinned_ms,
+        one.deleted_by,
+        one.first_seen_ms,
+        one.vanished_ms,
+    )
+
+
+def attachment_rows(one: shapes.Message) -> Iterator[Row]:
+    """Make the rows of the files of all wordings."""
+    wordings = [(0, one.attachments), *((each.n, each.attachments) for each in one.revisions)]
+    for revision, attachments in wordings:
+        for each in attachments:
+            yield (
+                *place(one),
+                one.author_id,
+                one.author,
+                revision,
+                each.role,
+                each.n,
+                each.content_type,
+                each.file_name,
+                each.size,
+                each.width,
+                each.height,
+                each.caption,
+                each.flag,
+                each.plaintext_hash,
+                each.media_name,
+                each.file,
+            )
+
+
+def vote_rows(one: shapes.Message) -> Iterator[Row]:
+    """Make a row of every vote, and one without a voter of an answer nobody chose."""
+    if one.poll is None:
+        return
+    for n, option in enumerate(one.poll.options):
+        start = (*place(one), one.poll.question, n, option.text)
+        for vote in option.votes:
+            yield (*start, vote.voter_id, vote.voter, vote.votes)
+        if not option.votes:
+            yield (*start, None, None, None)
+
+
+def call_rows(one: shapes.Message) -> Iterator[Row]:
+    """Make the row of a call."""
+    if one.call is not None:
+        call = one.call
+        ends = call.started_ms, call.ended_ms
+        yield (
+            *place(one),
+            call.kind,
+            call.type,
+            call.direction,
+            call.state,
+            *ends,
+            call.ringer_id,
+            call.starter_id,
+        )
+
+
+def payment_rows(one: shapes.Message) -> Iterator[Row]:
+    """Make the row of a payment."""
+    if one.payment is not None:
+        paid = one.payment
+        yield (*place(one), one.author, paid.status, paid.amount, paid.fee, paid.note, paid.reason, paid.at_ms)
+
+
+def details(event: shapes.Event) -> str:
+    """Write what an event tells as JSON."""
+    return msgspec.json.encode(event.details).decode()
+
+
+MESSAGE_TABLES: Final = (
+    Table(
+        "messages",
+        "every message; counts of what hangs on it, and what it answers to",
+        columns(
+            "id:i account_id:i chat_id:i chat:l author_id:i author:l direction:l kind:l sent:t sent_ms:i "
+            "received:t text sentence reply_to_id:i reply_to_author:l reply_to_text attachments:i reactions:i "
+            "revisions:i link read:f sms:f expires_in_ms:i pinned:t deleted_by:l first_seen:t vanished:t"
+        ),
+        message_rows,
+    ),
+    Table(
+        "attachments",
+        "every file of a message, also of its earlier wordings (`revision` above 0); `file` is where it lies here",
+        columns(
+            f"{PLACE} author_id:i author:l revision:i role:l n:i content_type:l file_name size:i width:i height:i "
+            "caption flag:l plaintext_hash media_name file"
+        ),
+        attachment_rows,
+    ),
+    Table(
+        "reactions",
+        "who reacted how and when",
+        columns(f"{PLACE} author_id:i author:l emoji:l reacted:t"),
+        lambda one: (
+            (*place(one), each.author_id, each.author, each.emoji, each.sent_ms) for each in one.reactions
+        ),
+    ),
+    Table(
+        "revisions",
+        "earlier wordings; the oldest has number 1",
+        columns(f"{PLACE} author_id:i author:l revision:i written:t text"),
+        lambda one: (
+            (*place(one), one.author_id, one.author, each.n, each.sent_ms, each.text) for each in one.revisions
+        ),
+    ),
+    Table(
+        "receipts",
+        "what became of a sent message on its way to each recipient",
+        columns(f"{PLACE} recipient_id:i recipient:l status:l at:t reason:l"),
+        lambda one: (
+            (*place(one), each.recipient_id, each.recipient, each.status, each.at_ms, each.reason)
+            for each in one.receipts
+        ),
+    ),
+    Table(
+        "mentions",
+        "who was mentioned",
+        columns(f"{PLACE} author_id:i author:l person_id:i person:l"),
+        lambda one: (
+            (*place(one), one.author_id, one.author, each.mention_id, each.mention)
+            for each in one.ranges
+            if each.mention_aci is not None
+        ),
+    ),
+    Table(
+        "links",
+        "previews of pages",
+        columns(f"{PLACE} author_id:i author:l url title description date:t"),
+        lambda one: (
+            (*place(one), one.author_id, one.author, each.url, each.title, each.description, each.date_ms)
+            for each in one.links
+        ),
+    ),
+    Table(
+        "poll_votes",
+        "who chose which answer; an answer nobody chose has a row without a voter",
+        columns(f"{PLACE} question answer_n:i answer voter_id:i voter:l votes:i"),
+        vote_rows,
+    ),
+    Table(
+        "changes",
+        "what a later backup said differently; `seen` is when that one was made",
+        columns(f"{PLACE} seen:t what:l who_id:i who:l before after"),
+        lambda one: (
+            (*place(one), each.seen_ms, each.what, each.who_id, each.who, each.before, each.after)
+            for each in one.changes
+        ),
+    ),
+    Table(
+        "events",
+        "what happened besides messages; `details` is JSON",
+        columns(f"{PLACE} type:l details sentence"),
+        lambda one: ((*place(one), each.type, details(each), one.sentence) for each in one.events),
+    ),
+    Table(
+        "calls",
+        "calls",
+        columns(f"{PLACE} kind:l type:l direction:l state:l started:t ended:t ringer_id:i starter_id:i"),
+        call_rows,
+    ),
+    Table(
+        "payments",
+        "payments",
+        columns(f"{PLACE} author:l status:l amount fee note reason:l at:t"),
+        payment_rows,
+    ),
+)
+
+CHATS: Final = Table(
+    "chats",
+    "the chats; a chat has the id of the person or group it is with",
+    columns(
+        "id:i account_id:i name kind:l messages:i latest:t archived:f pinned_order:i timer_ms:i mute_until:t "
+        "marked_unread:f vanished:f"
+    ),
+    lambda one: [
+        (
+            one.id,
+            one.account_id,
+            one.name,
+            one.kind,
+            one.messages,
+            one.latest_ms,
+            one.archived,
+            one.pinned_order,
+            one.timer_ms,
+            one.mute_until_ms,
+            one.marked_unread,
+            one.vanished,
+        )
+    ],
+)
+PEOPLE: Final = Table(
+    "people",
+    "the people, you included as kind `self`",
+    columns(
+        "id:i account_id:i name kind:l aci pni phone username profile_name system_name nickname note blocked:f "
+        "registered:f avatar_color:l vanished:f"
+    ),
+    lambda one: [
+        (
+            one.id,
+            one.account_id,
+            one.name,
+            one.kind,
+            one.aci,
+            one.pni,
+            one.phone,
+            one.username,
+            one.profile_name,
+            one.system_name,
+            one.nickname,
+            one.note,
+            one.blocked,
+            one.registered,
+            one.avatar_color,
+            one.vanished,
+        )
+    ],
+)
+MEMBERS: Final = Table(
+    "members",
+    "who is in which group, was invited, asks to join or is banned",
+    columns("group_id:i group:l person_id:i person:l service_id standing:l role:l label added_by at:t"),
+    lambda group: (
+        (
+            group.id,
+            group.name,
+            one.person_id,
+            one.name,
+            one.service_id,
+            one.standing,
+            one.role,
+            one.label,
+            one.added_by,
+            one.at_ms,
+        )
+        for one in group.members
+    ),
+)
+TABLES: Final = (*MESSAGE_TABLES, CHATS, PEOPLE, MEMBERS)
+
+
+def write_tables(
+    archive: Archive,
+    target: Path,
+    choice: Choice,
+    form: Form,
+    *,
+    media: bool = True,
+    progress: Progress | None = None,
+    stamp: str = "",
+) -> Written:
+    """Write an archive, or what was chosen of it, as tables."""
+    with Folder(target, form.name, stamp, accounts_of(archive)) as folder:
+        if (done := folder.settled()) is not None:
+            return done
+        job = Job(archive, folder, choice, media, progress)
+        found = years(archive, [chat.id for chat in job.chats], choice)
+        job.total = sum(period.messages for year in found.values() for _, period in year)
+        filled: set[str] = set()
+        for year, parts in found.items():
+            with ExitStack() as stack:
+                writers: dict[str, Writer] = {}
+                for chat, period in parts:
+                    for one in job.messages(chat, period):
+                        for table in MESSAGE_TABLES:
+                            for row in table.rows(one):
+                                if table.name not in writers:
+                                    name = f"{table.name}/{year}{form.suffix}"
+                                    writers[table.name] = stack.enter_context(begun(folder, form, table, name))
+                                writers[table.name].add(row)
+                filled |= writers.keys()
+        for table in MESSAGE_TABLES:
+            # A table without rows still has columns, and queries that name it should work.
+            if table.name not in filled:
+                with begun(folder, form, table, f"{table.name}/{EMPTY}{form.suffix}"):
+                    pass
+        write_single(folder, form, CHATS, (surroundings.chat(archive, chat, ()) for chat in job.chats))
+        people = list(surroundings.people(archive, job.people()))
+        write_single(folder, form, PEOPLE, (one for one in people if isinstance(one, shapes.Person)))
+        write_single(folder, form, MEMBERS, (one for one in people if isinstance(one, shapes.Group)))
+        return folder.finish()
+
+
+@contextmanager
+def begun(folder: Folder, form: Form, table: Table, name: str) -> Iterator[Writer]:
+    """Begin a file of a table, and end it."""
+    with folder.writing(name) as target:
+        writer = form.begin(target, table)
+        try:
+            yield writer
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
+
+
+def write_single(folder: Folder, form: Form, table: Table, records: Iterable[object]) -> None:
+    """Write a table that is one file."""
+    with begun(folder, form, table, f"{table.name}{form.suffix}") as writer:
+        for record in records:
+            for row in table.rows(record):
+                writer.add(row)

@@ -1,0 +1,307 @@
+"""Reads messages whole: all that an archive knows of each, as the records exports are made of."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from holdfast.backup.archives import Archive, Message, model
+from holdfast.backup.archives.completing import Rows
+from holdfast.backup.dates import spelled
+from holdfast.backup.exports import shapes
+from holdfast.redacted_repr import redacted
+
+__all__ = ["MediaName", "messages", "written"]
+
+# Puts the file of an attachment into the export and names it there.
+MediaName = Callable[[model.Attachment], str | None]
+
+BATCH: Final = 1000
+THESE: Final = "IN (SELECT value FROM json_each(?))"
+# What every message may have.
+ALL: Final = {
+    "more": "SELECT m.id, m.first_sent_ms, m.server_sent_ms, m.read, m.sealed_sender, m.expire_start_ms, "
+    "m.pinned_until_ms, s.made_ms FROM message m JOIN snapshot s ON s.id = m.first_seen WHERE m.id",
+    "receipts": "SELECT message_id, recipient_id, status, at_ms, sealed_sender, reason FROM send_status "
+    "WHERE message_id",
+    "changes": "SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after FROM message_change c "
+    "JOIN snapshot s ON s.id = c.seen_in WHERE c.message_id",
+    "ranges": "SELECT message_id, revision, part, start, length, style, mention_id, mention_aci FROM text_range "
+    "WHERE message_id",
+    "received": "SELECT message_id, n, received_ms FROM revision WHERE message_id",
+    "blurs": "SELECT message_id, revision, role, n, blur_hash FROM attachment WHERE blur_hash IS NOT NULL "
+    "AND message_id",
+}
+# What only those that were edited have.
+EDITED: Final = {
+    "quotes": "SELECT message_id, revision, author_id, type, text, target_sent_ms FROM quote WHERE revision > 0 "
+    "AND message_id",
+    "links": "SELECT message_id, revision, url, title, description, date_ms FROM link_preview WHERE revision > 0 "
+    "AND message_id",
+}
+# What only messages of some kinds have.
+KINDS: Final = {
+    "poll": {
+        "options": "SELECT message_id, n, text FROM poll_option WHERE message_id",
+        "votes": "SELECT message_id, option, voter_id, votes FROM poll_vote WHERE message_id",
+    },
+    "sticker": {"sticker": "SELECT message_id, pack_id, sticker_id, emoji FROM sticker WHERE message_id"},
+    "payment": {
+        "payment": "SELECT message_id, status, amount, fee, note, reason, at_ms, block_index, block_ms "
+        "FROM payment WHERE message_id"
+    },
+    "gift_badge": {"gift_badge": "SELECT message_id, state FROM gift_badge WHERE message_id"},
+    "contact": {
+        "card": "SELECT message_id, name, given_name, family_name, prefix, suffix, middle_name, nickname, "
+        "organization FROM contact_card WHERE message_id",
+        "fields": "SELECT message_id, field, type, value, label FROM contact_card_field WHERE message_id",
+    },
+    "deleted_by_admin": {"admin": "SELECT message_id, admin_id FROM admin_deletion WHERE message_id"},
+    "update": {
+        "events": "SELECT message_id, type, details FROM update_event WHERE message_id",
+        "call": "SELECT message_id, kind, state, read, call_id, type, direction, started_ms, ended_ms, ringer_id, "
+        "starter_id FROM call WHERE message_id",
+    },
+}
+
+
+def written(ms: int | None) -> str | None:
+    """Write a time in UTC, None where the calendar has none."""
+    text = None if ms is None else spelled(ms, "T")
+    return None if ms is None or text is None else f"{text}.{ms % 1000:03}Z"
+
+
+def no_media(_attachment: model.Attachment) -> None:
+    """Put no file anywhere."""
+
+
+def messages(
+    archive: Archive,
+    chat: int,
+    since_ms: int | None = None,
+    until_ms: int | None = None,
+    *,
+    media: MediaName = no_media,
+) -> Iterator[shapes.Message]:
+    """Yield the messages of a chat in their order with all that is known of them, a thousand at a time."""
+    found = archive.messages(chat, since_ms, until_ms)
+    while batch := list(islice(found, BATCH)):
+        yield from Batch(archive, batch, media).shaped()
+
+
+def flag(value: int | None) -> bool | None:
+    """Read a truth value that may be unknown."""
+    return None if value is None else bool(value)
+
+
+@redacted
+@dataclass(slots=True)
+class Batch:
+    """Some messages, and what their tables have besides."""
+
+    archive: Archive
+    batch: Sequence[Message]
+    media: MediaName
+    found: dict[str, Rows] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.gather(ALL, self.batch)
+        self.gather(EDITED, [one for one in self.batch if one.revisions])
+        for kind, queries in KINDS.items():
+            self.gather(queries, [one for one in self.batch if one.kind == kind])
+
+    def gather(self, queries: dict[str, str], batch: Sequence[Message]) -> None:
+        """Read rows of some of the messages."""
+        if batch:
+            ids = json.dumps([one.id for one in batch])
+            for what, query in queries.items():
+                self.found[what] = self.archive.gather(f"{query} {THESE}", ids)
+
+    def of(self, what: str, number: int) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a message."""
+        return self.found.get(what, {}).get(number, ())
+
+    def shaped(self) -> Iterator[shapes.Message]:
+        """Make the records."""
+        accounts = self.archive.names.accounts
+        for one in self.batch:
+            ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.of("more", one.id)
+            ranges = self.of("ranges", one.id)
+            # Most messages are ordinary ones: what only others have costs them nothing.
+            special = self.special(one) if one.kind != "message" else {}
+            yield shapes.Message(
+                id=one.id,
+                account_id=accounts[one.chat_id],
+                chat_id=one.chat_id,
+                chat=one.chat,
+                author_id=one.author_id,
+                author=one.author,
+                direction=one.direction,  # type: ignore[arg-type]  # the archive knows these three
+                kind=one.kind,
+                text=one.text,
+                sentence=one.sentence,
+                sent=written(one.sent_ms),
+                sent_ms=one.sent_ms,
+                first_sent_ms=first_sent,
+                received_ms=one.received_ms,
+                server_sent_ms=server,
+                order_ms=one.position.ms,
+                order_n=one.position.n,
+                read=flag(read),
+                sealed_sender=flag(sealed),
+                sms=one.sms,
+                expire_start_ms=expiring,
+                expires_in_ms=one.expires_in_ms,
+                pinned_ms=one.pinned_ms,
+                pinned_until_ms=pinned_until,
+                first_seen_ms=first_seen,
+                vanished_ms=one.vanished_ms,
+                ranges=self.ranges(ranges, 0, "text") if ranges else (),
+                attachments=self.attachments(one, 0) if one.attachments else (),
+                reactions=tuple(
+                    [
+                        shapes.Reaction(each.author_id, each.author, each.emoji, each.sent_ms)
+                        for each in one.reactions
+                    ]
+                ),
+                quote=self.quote(one.quote, ranges) if one.quote else None,
+                links=tuple(
+                    [shapes.Link(each.url, each.title, each.description, each.date_ms) for each in one.links]
+                ),
+                revisions=tuple([self.revision(one, each, ranges) for each in one.revisions]),
+                receipts=self.receipts(one.id),
+                changes=self.changes(one.id),
+                **special,
+            )
+
+    def special(self, one: Message) -> dict[str, Any]:
+        """Make what only messages of some kinds have."""
+        admin = next((row[0] for row in self.of("admin", one.id)), None)
+        calls = (shapes.Call(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", one.id))
+        return {
+            "poll": self.poll(one),
+            "sticker": next((shapes.Sticker(*row) for row in self.of("sticker", one.id)), None),
+            "payment": next((shapes.Payment(*row) for row in self.of("payment", one.id)), None),
+            "gift_badge": next((shapes.GiftBadge(*row) for row in self.of("gift_badge", one.id)), None),
+            "contact_card": self.card(one.id),
+            "deleted_by_id": admin,
+            "deleted_by": self.archive.names.name(admin) if admin else None,
+            "events": tuple(shapes.Event(row[0], json.loads(row[1])) for row in self.of("events", one.id)),
+            "call": next(calls, None),
+        }
+
+    def receipts(self, number: int) -> tuple[shapes.Receipt, ...]:
+        """Make what became of a message on its way."""
+        name = self.archive.names.name
+        return tuple(
+            [
+                shapes.Receipt(row[0], name(row[0]), row[1], row[2], flag(row[3]), row[4])
+                for row in self.of("receipts", number)
+            ]
+        )
+
+    def changes(self, number: int) -> tuple[shapes.Change, ...]:
+        """Make what later backups said differently."""
+        name = self.archive.names.name
+        return tuple(
+            [
+                shapes.Change(row[0], row[1], row[2], name(row[2]) if row[2] else None, row[3], row[4])
+                for row in self.of("changes", number)
+            ]
+        )
+
+    def ranges(self, rows: Sequence[tuple[Any, ...]], revision: int, part: str) -> tuple[shapes.TextRange, ...]:
+        """Make the styles and mentions of one text."""
+        name = self.archive.names.name
+        return tuple(
+            shapes.TextRange(start, length, style, who, name(who) if who else None, aci)
+            for found, place, start, length, style, who, aci in rows
+            if found == revision and place == part
+        )
+
+    def attachments(self, one: Message, revision: int) -> tuple[shapes.Attachment, ...]:
+        """Make the files of one wording."""
+        blurs = {row[:3]: row[3] for row in self.of("blurs", one.id)}
+        return tuple(
+            shapes.Attachment(
+                role=each.role,
+                n=each.n,
+                size=each.size,
+                content_type=each.content_type,
+                file_name=each.file_name,
+                width=each.width,
+                height=each.height,
+                caption=each.caption,
+                flag=None if each.flag == "NONE" else each.flag,
+                blur_hash=blurs.get((revision, each.role, each.n)),
+                plaintext_hash=each.plaintext_hash,
+                media_name=each.media_name,
+                file=self.media(each),
+            )
+            for each in one.attachments
+            if each.revision == revision
+        )
+
+    def quote(self, quote: model.Quote, ranges: Sequence[tuple[Any, ...]]) -> shapes.Quote:
+        """Make the quote of a message."""
+        return shapes.Quote(
+            quote.author_id,
+            quote.author,
+            quote.type,
+            quote.text,
+            self.ranges(ranges, 0, "quote"),
+            quote.target_sent_ms,
+            quote.target_id,
+        )
+
+    def revision(
+        self, one: Message, revision: model.Revision, ranges: Sequence[tuple[Any, ...]]
+    ) -> shapes.Revision:
+        """Make an earlier wording."""
+        n, name = revision.n, self.archive.names.name
+        return shapes.Revision(
+            n,
+            revision.sent_ms,
+            next((row[1] for row in self.of("received", one.id) if row[0] == n), None),
+            revision.text,
+            self.ranges(ranges, n, "text"),
+            next(
+                (
+                    shapes.Quote(row[1], name(row[1]), row[2], row[3], self.ranges(ranges, n, "quote"), row[4])
+                    for row in self.of("quotes", one.id)
+                    if row[0] == n
+                ),
+                None,
+            ),
+            tuple(shapes.Link(*row[1:]) for row in self.of("links", one.id) if row[0] == n),
+            self.attachments(one, n),
+        )
+
+    def poll(self, one: Message) -> shapes.Poll | None:
+        """Make a poll."""
+        if one.poll is None:
+            return None
+        name = self.archive.names.name
+        votes = self.of("votes", one.id)
+        return shapes.Poll(
+            one.poll.question,
+            one.poll.allow_multiple,
+            one.poll.has_ended,
+            tuple(
+                shapes.PollOption(
+                    text,
+                    tuple(
+                        shapes.PollVote(voter, name(voter), count) for option, voter, count in votes if option == n
+                    ),
+                )
+                for n, text in self.of("options", one.id)
+            ),
+        )
+
+    def card(self, number: int) -> shapes.ContactCard | None:
+        """Make a contact card."""
+        fields = tuple(shapes.ContactField(*row) for row in self.of("fields", number))
+        names = "name", "given_name", "family_name", "prefix", "suffix", "middle_name", "nickname", "organization"
+        found = (dict(zip(names, row, strict=True)) for row in self.of("card", number))
+        return next((shapes.ContactCard(**row, fields=fields) for row in found), None)

@@ -1,0 +1,113 @@
+"""Backups of one account in which the same few people are known in every way there is."""
+
+import random
+from pathlib import Path
+
+from holdfast.backup.schema import Frame
+from holdfast.backup.schema.backup_pb2 import Contact
+from tests.backup.archives.histories import copies, write
+
+Way = dict[str, object]
+
+START = 1_600_000_000_000
+ADA, BEN = b"a" * 16, b"b" * 16
+LINE: Way
+OTHER_LINE: Way
+LINE, OTHER_LINE = {"e164": 15550101, "pni": b"p" * 16}, {"e164": 15550102, "pni": b"q" * 16}
+HANDLE: Way = {"username": "heron.01"}
+# Ways to be known: by less and by more, with a number that was somebody else's, with a new one.
+WAYS: tuple[Way, ...] = (
+    {"e164": LINE["e164"]},
+    {"pni": LINE["pni"]},
+    LINE,
+    HANDLE,
+    {"e164": LINE["e164"], **HANDLE},
+    {"aci": ADA},
+    {"aci": ADA, "e164": LINE["e164"]},
+    {"aci": ADA, **LINE},
+    {"aci": ADA, **OTHER_LINE},
+    {"aci": ADA, **HANDLE},
+    {"aci": BEN},
+    {"aci": BEN, "e164": LINE["e164"]},
+    {"aci": BEN, **LINE, **HANDLE},
+    {"e164": OTHER_LINE["e164"]},
+    {"pni": OTHER_LINE["pni"], "e164": LINE["e164"]},
+)
+
+
+def some_ways(dice: random.Random, most: int) -> list[Way]:
+    """Choose how the people of a backup are known; no two go by the same."""
+    chosen: dict[object, Way] = {}
+    for way in dice.sample(WAYS, dice.randint(1, most)):
+        chosen.setdefault(next(way[kind] for kind in ("aci", "pni", "e164", "username") if kind in way), way)
+    return list(chosen.values())
+
+
+def known_so(  # noqa: PLR0917  # what happens in it
+    path: Path, days: int, ways: list[Way], dice: random.Random, messages: int = 4, profile_key: bytes = b""
+) -> Path:
+    """Write a backup whose contacts are known in some ways, each with a chat, and all in a group and a list."""
+    header, frames = copies(20)
+    header.backupTimeMs = START + days * 86_400_000
+    account = next(frame for frame in frames if frame.HasField("account"))
+    account.account.profileKey = profile_key or account.account.profileKey
+    group = next(frame for frame in frames if frame.recipient.HasField("group"))
+    first = dice.randrange(10, 50)
+    own, club = first, first + 1
+    kept = [account, Frame(), group]
+    kept[1].recipient.id = own
+    kept[1].recipient.self.SetInParent()
+    group.recipient.id = club
+    people = [first + 5 + n for n in range(len(ways))]
+    for number, way in zip(people, ways, strict=True):
+        frame = Frame()
+        frame.recipient.id = number
+        frame.recipient.contact.CopyFrom(Contact(**way, profileGivenName=f"Name {dice.randrange(2)}"))  # type: ignore[arg-type]
+        kept.append(frame)
+    everybody = Frame()
+    everybody.recipient.id = first + 2
+    everybody.recipient.distributionList.distributionId = b"d" * 16
+    everybody.recipient.distributionList.distributionList.name = "all"
+    everybody.recipient.distributionList.distributionList.memberRecipientIds.extend(people)
+    kept.append(everybody)
+    chats = [club, *people]
+    for chat in chats:
+        frame = Frame()
+        frame.chat.id, frame.chat.recipientId = chat + 1000, chat
+        frame.chat.archived = dice.random() < 0.3
+        kept.append(frame)
+    for moment in sorted(dice.sample(range(messages * 2), messages)):
+        kept += [message(moment, chat, own, people, dice) for chat in chats if dice.random() < 0.7]
+    folder = Frame()
+    folder.chatFolder.name = "friends"
+    folder.chatFolder.folderType = folder.chatFolder.CUSTOM
+    folder.chatFolder.includedRecipientIds.extend(person for person in people if dice.random() < 0.5)
+    kept.append(folder)
+    return write(path, header, kept)
+
+
+def message(moment: int, chat: int, own: int, people: list[int], dice: random.Random) -> Frame:
+    """Make a message of a moment: to or from the one a chat is with, or from anybody in the group."""
+    frame = Frame()
+    item = frame.chatItem
+    item.chatId, item.dateSent = chat + 1000, START - 1_000_000 + moment * 1000
+    # Outgoing at even moments, so that it is the same message in every file.
+    if moment % 2 == 0 or not people:
+        item.authorId = own
+        item.outgoing.dateReceived = item.dateSent
+        for person in [chat] if chat in people else people:
+            status = item.outgoing.sendStatus.add(recipientId=person, timestamp=item.dateSent + 5)
+            (status.read if dice.random() < 0.5 else status.delivered).sealedSender = True
+    else:
+        item.authorId = chat if chat in people else dice.choice(people)
+        item.incoming.dateReceived = item.dateSent + 1
+        item.incoming.read = True
+    item.standardMessage.text.body = f"word{moment}"
+    if people and dice.random() < 0.4:
+        who = dice.choice(people)
+        item.standardMessage.reactions.add(emoji="🎉", authorId=who, sentTimestamp=item.dateSent, sortOrder=1)
+    if people and dice.random() < 0.3:
+        item.standardMessage.quote.authorId = dice.choice(people)
+        item.standardMessage.quote.text.body = "quoted"
+        item.standardMessage.quote.type = item.standardMessage.quote.NORMAL
+    return frame

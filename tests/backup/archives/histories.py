@@ -1,0 +1,175 @@
+"""Snapshots of one made-up history: later ones, other devices' ones, with what changes between them."""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from google.protobuf.message import Message
+
+from holdfast import backup
+from holdfast.backup import archives
+from holdfast.backup.archives import Imported
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.schema.backup_pb2 import ChatItem, Contact
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.streams import sample
+
+PEOPLE_FIELDS = {
+    ("Recipient", "id"),
+    ("Chat", "recipientId"),
+    ("ChatItem", "authorId"),
+    ("SendStatus", "recipientId"),
+    ("Reaction", "authorId"),
+    ("Quote", "authorId"),
+    ("PollVote", "voterId"),
+    ("AdminDeletedMessage", "adminId"),
+    ("PinMessageUpdate", "authorId"),
+    ("GroupCall", "ringerRecipientId"),
+    ("GroupCall", "startedCallRecipientId"),
+    ("AdHocCall", "recipientId"),
+    ("DistributionList", "memberRecipientIds"),
+    ("NotificationProfile", "allowedMembers"),
+    ("ChatFolder", "includedRecipientIds"),
+    ("ChatFolder", "excludedRecipientIds"),
+}
+CHAT_FIELDS = {("Chat", "id"), ("ChatItem", "chatId")}
+
+
+@cache
+def frames(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, tuple[Frame, ...]]:
+    """Parse a sample."""
+    header, *records = sample(messages, seed)
+    return BackupInfo.FromString(header), tuple(Frame.FromString(raw) for raw in records)
+
+
+def copies(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, list[Frame]]:
+    """Give a sample that may be changed."""
+    header, parsed = frames(messages, seed)
+    again = BackupInfo()
+    again.CopyFrom(header)
+    return again, [Frame.FromString(frame.SerializeToString()) for frame in parsed]
+
+
+def items(parsed: list[Frame]) -> Iterator[ChatItem]:
+    """Yield the messages."""
+    return (frame.chatItem for frame in parsed if frame.WhichOneof("item") == "chatItem")
+
+
+def renumber(message: Message, people: Callable[[int], int], chats: Callable[[int], int]) -> None:
+    """Give everybody and every chat another number, at every depth."""
+    for field, value in message.ListFields():
+        place = (message.DESCRIPTOR.name, field.name)
+        if place in PEOPLE_FIELDS or place in CHAT_FIELDS:
+            change = people if place in PEOPLE_FIELDS else chats
+            if field.is_repeated:
+                numbers = [change(one) for one in value]
+                del value[:]
+                value.extend(numbers)
+            else:
+                setattr(message, field.name, change(value))
+        elif field.message_type is not None:
+            for inner in value if field.is_repeated else (value,):
+                renumber(inner, people, chats)
+
+
+def write(path: Path, header: BackupInfo, parsed: list[Frame]) -> Path:
+    """Write a backup."""
+    records = [header.SerializeToString(), *(frame.SerializeToString() for frame in parsed)]
+    path.write_bytes(b"".join(encode_varint(len(raw)) + raw for raw in records))
+    return path
+
+
+def forget(contact: Contact, dice: random.Random) -> None:
+    """Know less of somebody: only the number, only the PNI, both, or all."""
+    if contact.e164 and contact.pni and contact.aci:
+        for field in dice.choice((("aci", "pni"), ("aci", "e164"), ("aci",), ("pni",), ())):
+            contact.ClearField(field)
+        if not contact.aci:
+            contact.ClearField("username")
+
+
+def double(parsed: list[Frame], dice: random.Random) -> list[Frame]:
+    """Let some messages have been sent in the same moment as the one before them by the same author."""
+    kept: list[Frame] = []
+    for frame in parsed:
+        kept.append(frame)
+        if frame.chatItem.HasField("standardMessage") and not frame.chatItem.revisions:
+            for number in range(2):
+                twin = Frame.FromString(frame.SerializeToString())
+                twin.chatItem.standardMessage.text.body = f"twin {number}"
+                if dice.random() < 0.4:
+                    kept.insert(len(kept) - dice.randrange(2), twin)
+    return kept
+
+
+def later(
+    path: Path,
+    dice: random.Random,
+    *,
+    days: int,
+    messages: int = 60,
+    seed: int = 1,
+    half_known: bool = False,
+    twins: bool = False,
+) -> Path:
+    """Write a snapshot of the sample in which things have happened, with numbers of its own."""
+    header, parsed = copies(messages, seed)
+    if half_known:
+        for frame in parsed:
+            if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+                forget(frame.recipient.contact, dice)
+    if twins:
+        parsed = double(parsed, dice)
+    header.backupTimeMs += days * 86_400_000
+    kept: list[Frame] = []
+    for frame in parsed:
+        if frame.WhichOneof("item") == "chatItem":
+            if dice.random() < 0.15:
+                continue
+            alter(frame.chatItem, dice)
+        elif frame.HasField("recipient") and frame.recipient.HasField("contact") and dice.random() < 0.2:
+            frame.recipient.contact.nickname.given = f"Nick {dice.randrange(3)}"
+        elif frame.HasField("recipient") and frame.recipient.HasField("group") and dice.random() < 0.3:
+            frame.recipient.group.snapshot.title.title = f"Group {dice.randrange(3)}"
+        elif frame.HasField("chat") and dice.random() < 0.3:
+            frame.chat.archived = not frame.chat.archived
+        kept.append(frame)
+    shift, factor = dice.randrange(1, 50), dice.choice((1, 2, 7))
+    for frame in kept:
+        renumber(frame, lambda number: number * factor + shift, lambda number: number * factor + 3 * shift)
+    return write(path, header, kept)
+
+
+def alter(item: ChatItem, dice: random.Random) -> None:
+    """Let something happen to a message, or nothing."""
+    what = dice.randrange(8)
+    if what == 0 and item.HasField("standardMessage") and item.standardMessage.HasField("text"):
+        before = ChatItem()
+        before.CopyFrom(item)
+        before.ClearField("revisions")
+        first = item.revisions[0] if item.revisions else before
+        item.standardMessage.text.body = f"edited {dice.randrange(3)}"
+        if not item.revisions:
+            item.revisions.add().CopyFrom(first)
+    elif what == 1 and item.HasField("standardMessage"):
+        item.standardMessage.reactions.add(
+            emoji="🎉", authorId=item.authorId, sentTimestamp=item.dateSent, sortOrder=9
+        )
+    elif what == 2:
+        for status in item.outgoing.sendStatus:
+            status.read.sealedSender = True
+    elif what == 3 and item.HasField("standardMessage") and not item.revisions:
+        item.remoteDeletedMessage.SetInParent()
+    elif what == 4 and item.HasField("incoming"):
+        item.incoming.read = not item.incoming.read
+
+
+def imported(place: Path, *sources: Path) -> list[Imported]:
+    """Import backups into an archive."""
+    done: list[Imported] = []
+    with archives.open(place, create=True) as opened:
+        for source in sources:
+            with backup.open(source) as found:
+                done.append(opened.add(found))
+    return done

@@ -1,0 +1,96 @@
+"""Attachments beside the archive."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archives
+from holdfast.backup.conversion import To
+from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.media import kept
+from holdfast.backup.sample import sample_records
+from tests.backup.archives.histories import copies, write
+from tests.backup.streams import KEYS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write a phone's folder with encrypted attachments."""
+    write_sample(sample_records(120, 1), tmp_path / "phone", To.FOLDER, seed=1, keys=KEYS)
+    return tmp_path / "phone"
+
+
+def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> None:
+    """Decrypted, and messages lead to it; a second time nothing is written."""
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        copied = list(opened.copy_media(found))
+        assert copied
+        assert not [one.problem for one in copied if one.problem]
+        for one in copied:
+            assert one.path is not None
+            path = opened.media_folder / one.path
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+        assert not any(one.new for one in opened.copy_media(found))
+        paths = [
+            one.path
+            for chat in opened.chats()
+            for message in opened.messages(chat.id)
+            for one in message.attachments
+            if one.path
+        ]
+        assert paths
+
+
+def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
+    """It is reported, and the others are copied."""
+    with backup.open(folder, KEYS) as found:
+        _pointer, attachment = next(kept(found))
+    (gone,) = folder.rglob(attachment.name)
+    gone.unlink()
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        problems = [one for one in opened.copy_media(found) if one.problem]
+    assert len(problems) == 1
+
+
+def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
+    """Which is said."""
+    path = write(tmp_path / "one", *copies())
+    with (
+        archives.open(tmp_path / "a.db", create=True) as opened,
+        backup.open(path) as found,
+        pytest.raises(UnreadableBackup, match="no attachments beside it"),
+    ):
+        list(opened.copy_media(found))
+
+
+def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Path) -> None:
+    """Once the file is beside the archive; before that, and when it is damaged, messages say how it begins."""
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        number, name = opened.connection.execute(
+            "SELECT message_id, media_name FROM attachment WHERE role = 'long_text' AND media_name <> ''"
+        ).fetchone()
+        before = opened.message(number)
+        assert not before.unfolded
+        list(opened.copy_media(found))
+        after = opened.message(number)
+        ((path,),) = opened.connection.execute("SELECT path FROM media WHERE media_name = ?", (name,))
+        place = opened.media_folder / path
+        assert after.unfolded
+        assert after.text == place.read_text()
+        assert after.text is not None
+        assert before.text is not None
+        assert after.text.startswith(before.text)
+        assert len(after.text) > len(before.text)
+        for damage in (b"\xff\xfe", b"x" * (1 << 18)):
+            place.write_bytes(damage)
+            assert (opened.message(number).text, opened.message(number).unfolded) == (before.text, False)
+        place.unlink()
+        (tmp_path / "elsewhere").write_text("secret")
+        place.symlink_to(tmp_path / "elsewhere")
+        assert opened.message(number).text == before.text

@@ -1,0 +1,128 @@
+"""Reading chats, people and messages."""
+
+import pytest
+
+from holdfast.backup.archives import Archive, Position
+from holdfast.backup.errors import NotInArchive
+from holdfast.backup.schema.backup_pb2 import ChatItem
+
+
+def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
+    """Backward from the end, forward from the start, in pages of any size."""
+    for chat in opened.chats()[:6]:
+        whole = [message.id for message in opened.messages(chat.id)]
+        assert len(whole) == chat.messages
+        back: list[int] = []
+        page = opened.page(chat.id, limit=7)
+        while page.messages:
+            back = [*(message.id for message in page.messages), *back]
+            if page.older is None:
+                break
+            page = opened.page(chat.id, before=page.older, limit=7)
+        assert back == whole
+        ahead: list[int] = []
+        place: Position | None = Position(0, -1, 0)
+        while place is not None:
+            page = opened.page(chat.id, after=place, limit=5)
+            ahead += [message.id for message in page.messages]
+            place = page.newer
+        assert ahead == whole
+
+
+def test_a_page_around_a_date_has_both_sides(opened: Archive) -> None:
+    """The middle of the page is at the date."""
+    chat = max(opened.chats(), key=lambda one: one.messages)
+    middle = list(opened.messages(chat.id))[chat.messages // 2]
+    page = opened.page(chat.id, around_ms=middle.position.ms, limit=10)
+    assert page.messages[5].position.ms == middle.position.ms
+
+
+def test_messages_between_two_dates(opened: Archive) -> None:
+    """The end is not included."""
+    chat = max(opened.chats(), key=lambda one: one.messages)
+    whole = [message.position.ms for message in opened.messages(chat.id)]
+    since, until = whole[3], whole[-3]
+    found = [message.position.ms for message in opened.messages(chat.id, since, until)]
+    assert found == [ms for ms in whole if since <= ms < until]
+
+
+def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
+    """And what fits several is asked back."""
+    chat = opened.chats()[0]
+    assert opened.chat(chat.id) == opened.chat(str(chat.id)) == opened.chat(chat.name) == chat
+    assert opened.chat(chat.name[:8].lower()).id == chat.id
+    with pytest.raises(NotInArchive, match="there is no chat"):
+        opened.chat("nobody at all")
+    with pytest.raises(NotInArchive, match="chats fit"):
+        opened.chat("e")
+    with pytest.raises(NotInArchive):
+        opened.chat("9" * 40)
+
+
+def test_a_message_has_everything_on_it(opened: Archive) -> None:
+    """Receipts, reactions, quotes that lead to their target, polls with votes, earlier wordings, files."""
+    every = [message for chat in opened.chats() for message in opened.messages(chat.id)]
+    assert any(message.quote and message.quote.target_id for message in every)
+    assert any(message.poll and any(option.voters for option in message.poll.options) for message in every)
+    assert any(message.revisions for message in every)
+    assert any(one.role == "attachment" for message in every for one in message.attachments)
+    assert any(message.reactions for message in every)
+    assert any(one.mention for message in every for one in message.ranges)
+    sent = next(message for message in every if message.direction == "outgoing" and message.kind == "message")
+    assert opened.message(sent.id).receipts
+
+
+def test_the_record_is_kept_as_it_was(opened: Archive) -> None:
+    """Whatever no table has a column for can be read from it."""
+    chat = opened.chats()[0]
+    message = next(message for message in opened.messages(chat.id) if message.kind == "message" and message.text)
+    item = ChatItem.FromString(opened.record(message.id))
+    assert item.standardMessage.text.body == message.text
+    with pytest.raises(NotInArchive):
+        opened.record(1 << 70)
+
+
+def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
+    """All but polls, which have a question, and story replies, which have words."""
+    for chat in opened.chats():
+        for message in opened.messages(chat.id):
+            if message.kind not in {"message", "poll", "story_reply"}:
+                assert message.sentence, message
+
+
+def test_people_are_listed_with_the_owner(opened: Archive) -> None:
+    """By the owner's own name."""
+    people = opened.people()
+    assert people[0].kind == "self"
+    assert people[0].name == people[0].account
+    assert sum(person.kind == "self" for person in people) == 1
+
+
+def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
+    """Numbers before mail before addresses; only messages that are cards have one."""
+    found = [
+        one for chat in opened.chats() for one in opened.messages(chat.id) if one.card or one.kind == "contact"
+    ]
+    assert found
+    for one in found:
+        assert one.kind == "contact"
+        assert one.card is not None
+        fields = [line.field for line in one.card.fields]
+        assert fields == sorted(fields, key=["phone", "email", "address"].index)
+        (stored,) = opened.connection.execute(
+            "SELECT count(*) FROM contact_card_field WHERE message_id = ?", (one.id,)
+        ).fetchone()
+        assert len(fields) == stored
+
+
+def test_the_status_of_a_message_is_how_far_it_got_with_anybody(opened: Archive) -> None:
+    """Unless it failed with somebody; what came has none."""
+    ranks = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
+    seen = set()
+    for chat in opened.chats():
+        for one in opened.messages(chat.id):
+            states = [receipt.status for receipt in opened.message(one.id).receipts]
+            expected = max(states, key=ranks.index, default=None) if one.direction == "outgoing" else None
+            assert one.status == expected
+            seen.add(one.status)
+    assert len(seen) > 3

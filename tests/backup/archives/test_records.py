@@ -1,0 +1,40 @@
+"""The records messages were read from."""
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.backup.archives import schema
+from holdfast.backup.archives.records import RecordWriter, read_record
+from holdfast.backup.errors import ArchiveError
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    """Make the tables of an archive."""
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    schema.create(made)
+    yield made
+    made.close()
+
+
+def test_every_record_comes_back(connection: sqlite3.Connection) -> None:
+    """Empty ones, small ones, and ones larger than a block."""
+    records = [b"", b"x", bytes(200_000), *(str(number).encode() * 99 for number in range(2000))]
+    writer = RecordWriter(connection, 7)
+    places = [writer.add(raw) for raw in records]
+    writer.flush()
+    assert [read_record(connection, *place) for place in places] == [(7, raw) for raw in records]
+    assert connection.execute("SELECT count(*) > 3 FROM block").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM block", "UPDATE block SET data = x'00'"])
+def test_damage_is_said_to_be_damage(connection: sqlite3.Connection, change: str) -> None:
+    """Not a traceback."""
+    writer = RecordWriter(connection, 7)
+    place = writer.add(b"something")
+    writer.flush()
+    connection.execute(change)
+    with pytest.raises(ArchiveError, match="the archive is damaged"):
+        read_record(connection, *place)

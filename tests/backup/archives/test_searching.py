@@ -1,0 +1,186 @@
+"""Searching."""
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive, Filters
+from holdfast.backup.errors import ArchiveError, NotInArchive, QueryRefused
+from tests.backup.archives.histories import copies, imported, items, write
+from tests.examples import examples
+
+TEXTS = (
+    "Café in Zürich, naïve déjà vu",
+    "我们明天去北京吃饭",
+    "今日は東京タワーに行きます",
+    "그래서 서울에서 만나요",
+    "พรุ่งนี้ไปกรุงเทพ",
+    "thumbs 👍🏽 and a family 👨‍👩‍👧",
+    "flag 🇨🇭 day",
+    "don't panic: it's 5 o'clock",
+    'a "quoted" thing',
+    "see https://example.org/page",
+)
+
+
+@pytest.fixture(scope="module")
+def tongues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive of texts in many scripts."""
+    home = tmp_path_factory.mktemp("tongues")
+    header, frames = copies()
+    plain = [item for item in items(frames) if item.standardMessage.text.body and not item.revisions]
+    for item, text in zip(plain, TEXTS, strict=False):
+        item.standardMessage.Clear()
+        item.standardMessage.text.body = text
+    imported(home / "a.db", write(home / "one", header, frames))
+    return home / "a.db"
+
+
+def found(place: Path, query: str, **filters: object) -> list[str | None]:
+    """Search and return the texts."""
+    with archives.open(place) as opened:
+        hits = opened.search(query, filters=Filters(**filters)).hits  # type: ignore[arg-type]
+        return [hit.message.text for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [
+        ("cafe zurich", 0),
+        ("CAFÉ", 0),
+        ("naiv*", 0),
+        ('"deja vu"', 0),
+        ("北京", 1),
+        ("京吃", 1),
+        ("饭", 1),
+        ("東京タワー", 2),
+        ("서울", 3),
+        ("กรุงเทพ", 4),
+        ("👍", 5),
+        ("👍🏿 thumbs", 5),
+        ("👩", 5),
+        ("🇨🇭", 6),
+        ("don't", 7),
+        ("quoted", 8),
+        ("example.org", 9),
+    ],
+)
+def test_words_of_all_scripts_are_found(tongues: Path, query: str, number: int) -> None:
+    """Accents folded, prefixes, phrases, scripts without spaces at any place, emoji in any skin tone."""
+    assert TEXTS[number] in found(tongues, query)
+
+
+@pytest.mark.parametrize("query", ['"vu deja"', "京北", "cafe -naive", "zzzz"])
+def test_what_is_not_there_is_not_found(tongues: Path, query: str) -> None:
+    """The order in a phrase counts, and so does what was left out."""
+    assert not set(TEXTS) & set(found(tongues, query))
+
+
+def test_either_of_two_words_will_do(tongues: Path) -> None:
+    """With OR between them."""
+    assert {TEXTS[0], TEXTS[8]} <= set(found(tongues, "cafe OR quoted"))
+
+
+def test_filters_narrow(opened: Archive) -> None:
+    """Written in the query or given apart, they do the same and hold for every hit."""
+    for order in ("date", "rank"):
+        hits = opened.search("the is:in since:2020 has:media OR", order=order, limit=100).hits
+        assert all(hit.message.direction == "incoming" and hit.message.attachments for hit in hits)
+    chat = max(opened.chats(), key=lambda one: one.messages)
+    inside = opened.search("the", filters=Filters(chat=str(chat.id)), limit=500).hits
+    assert inside
+    assert {hit.message.chat_id for hit in inside} == {chat.id}
+    mine = opened.search("from:me the", limit=500).hits
+    assert {hit.message.direction for hit in mine} == {"outgoing"}
+    assert {hit.message.kind for hit in opened.search("kind:poll").hits} == {"poll"}
+    assert {hit.message.kind for hit in opened.search("kind:gift_badge").hits} == {"gift_badge"}
+    everything = opened.search("the", limit=500).hits
+    middle = everything[len(everything) // 2].message.sent_ms
+    after = opened.search("the", filters=Filters(since_ms=middle), limit=500).hits
+    before = opened.search("the", filters=Filters(until_ms=middle // 1000 * 1000), limit=500).hits
+    assert len(after) + len(before) >= len(everything)
+    assert all(hit.message.sent_ms >= middle // 1000 * 1000 for hit in after)
+
+
+def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:
+    """None is missing and none comes twice."""
+    whole = [hit.message.id for hit in opened.search("the", limit=500).hits]
+    paged: list[int] = []
+    below: int | None = None
+    while True:
+        page = opened.search("the", limit=7, below=below)
+        paged += [hit.message.id for hit in page.hits]
+        below = page.more
+        if below is None:
+            break
+    assert paged == whole
+
+
+def test_hits_have_context_and_marks(opened: Archive) -> None:
+    """The messages around are those of the chat."""
+    hit = next(hit for hit in opened.search("the", context=2).hits if hit.before and hit.after)
+    assert "\x02" in hit.snippet
+    assert {message.chat_id for message in (*hit.before, *hit.after)} == {hit.message.chat_id}
+    assert hit.before[-1].position < hit.message.position < hit.after[0].position
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "***",
+        "-the",
+        "()",
+        "kind:nothing",
+        "has:money",
+        "is:up",
+        "since:yesterday",
+        "x" * 5000,
+        "\x00",
+        "a " * 99,
+    ],
+)
+def test_hostile_queries_are_refused_in_one_line(opened: Archive, query: str) -> None:
+    """Never with a traceback."""
+    with pytest.raises(QueryRefused) as caught:
+        opened.search(query)
+    assert "\n" not in str(caught.value)
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60) | st.from_regex(r'[a-z"*:()^{}+\- ]{0,30}', fullmatch=True))
+def test_no_query_breaks_the_index(opened: Archive, query: str) -> None:
+    """It is answered or refused."""
+    with suppress(ArchiveError):
+        opened.search(query, limit=3)
+
+
+def test_unknown_people_and_chats_are_named(opened: Archive) -> None:
+    """With where to look."""
+    with pytest.raises(NotInArchive, match="nobody called"):
+        opened.search("the from:zzzz")
+    with pytest.raises(NotInArchive, match="no chat"):
+        opened.search("the chat:zzzz")
+
+
+def test_edited_words_are_found_and_former_ones_are_not(tmp_path: Path) -> None:
+    """The index follows what a later snapshot says, and what only an older one has."""
+    header, frames = copies()
+    one = write(tmp_path / "one", header, frames)
+    item = next(item for item in items(frames) if item.standardMessage.text.body and not item.revisions)
+    item.standardMessage.text.body = "quicksilver"
+    header.backupTimeMs += 1
+    two = write(tmp_path / "two", header, frames)
+    item.standardMessage.text.body = "mercury"
+    header.backupTimeMs -= 2
+    zero = write(tmp_path / "zero", header, frames)
+    sources = [zero, one, two]
+    random.Random(3).shuffle(sources)
+    imported(tmp_path / "a.db", *sources)
+    assert found(tmp_path / "a.db", "quicksilver") == ["quicksilver"]
+    assert found(tmp_path / "a.db", "mercury") == []

@@ -1,0 +1,77 @@
+"""Accounts that turn out to be one."""
+
+import random
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup import archives
+from tests.backup.archives.acquaintances import known_so, some_ways
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import copies, imported, write
+from tests.examples import examples
+
+# A backup by what its account is recognised by: profile key, root key of its media, name.
+Owner = tuple[bytes, bytes, str]
+
+
+def owned(path: Path, owner: Owner, days: int) -> Path:
+    """Write a backup of somebody."""
+    header, frames = copies(20)
+    key, root, name = owner
+    account = next(frame.account for frame in frames if frame.HasField("account"))
+    account.profileKey, header.mediaRootBackupKey = key * 32, root * 32
+    account.givenName, account.familyName, account.username = name, "", ""
+    header.backupTimeMs += days
+    return write(path, header, frames)
+
+
+def accounts_after(home: Path, *owners: Owner) -> int:
+    """Import backups in every order and count the accounts."""
+    sources = [owned(home / str(day), owner, day) for day, owner in enumerate(owners)]
+    expected: list[str] | None = None
+    for n, order in enumerate(permutations(sources)):
+        imported(home / f"{n}.db", *order)
+        expected = expected or dump(home / f"{n}.db")
+        assert dump(home / f"{n}.db") == expected
+    with archives.open(home / "0.db") as opened:
+        (messages,) = opened.connection.execute("SELECT count(*) FROM message").fetchone()
+        assert opened.search("kind:message", limit=1000).hits
+        (count,) = opened.connection.execute("SELECT count(*) FROM account").fetchone()
+    assert messages == 20 * count
+    return int(count)
+
+
+def test_an_account_with_a_new_profile_key_is_the_same_in_any_order(tmp_path: Path) -> None:
+    """As it gets one when its owner blocks somebody."""
+    assert accounts_after(tmp_path, (b"z", b"r", "Ada"), (b"a", b"r", "Ada")) == 1
+
+
+def test_a_backup_that_belongs_to_two_accounts_makes_them_one(tmp_path: Path) -> None:
+    """First the name was changed, then the profile key; without the backup in between these were two accounts."""
+    assert accounts_after(tmp_path, (b"z", b"r", "Ada"), (b"z", b"r", "Adele"), (b"a", b"r", "Adele")) == 1
+
+
+def test_accounts_that_nothing_links_stay_two(tmp_path: Path) -> None:
+    """Also when the same backup tool gave both the same root key, or both are called the same."""
+    assert accounts_after(tmp_path, (b"z", b"r", "Ada"), (b"a", b"r", "Ben"), (b"b", b"s", "Ben")) == 3
+
+
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.randoms(use_true_random=False))
+def test_every_order_unites_the_same(tmp_path_factory: pytest.TempPathFactory, dice: random.Random) -> None:
+    """With people known in many ways in each of the accounts that become one."""
+    home = tmp_path_factory.mktemp("accounts")
+    keys = [bytes([dice.randrange(3)]) * 32 for _ in range(3)]
+    sources = [
+        known_so(home / str(n), dice.randrange(3), some_ways(dice, 3), dice, messages=3, profile_key=key)
+        for n, key in enumerate(keys)
+    ]
+    expected: list[str] | None = None
+    for n, order in enumerate(permutations(sources)):
+        imported(home / f"{n}.db", *order)
+        expected = expected or dump(home / f"{n}.db")
+        assert dump(home / f"{n}.db") == expected

@@ -1,0 +1,45 @@
+"""An archive to export."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from tests.backup.archives.conftest import archive_file, opened
+from tests.backup.archives.histories import copies, imported, later, write
+from tests.backup.exports.hostile import hostile_archive
+
+__all__ = ["archive_file", "hostile", "opened", "two_snapshots"]
+
+
+@pytest.fixture(scope="session")
+def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive of hostile texts, once."""
+    return hostile_archive(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture
+def hostile(hostile_file: Path) -> Iterator[Archive]:
+    """Open an archive in which every text is hostile."""
+    with archives.open(hostile_file) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def two_snapshots_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive of two snapshots between which things have happened, once."""
+    home = tmp_path_factory.mktemp("snapshots")
+    first = write(home / "one", *copies(300))
+    second = later(home / "two", random.Random(4), days=30, messages=300)
+    imported(home / "chats.db", first, second)
+    return home / "chats.db"
+
+
+@pytest.fixture
+def two_snapshots(two_snapshots_file: Path) -> Iterator[Archive]:
+    """Open an archive in which messages have changed and vanished."""
+    with archives.open(two_snapshots_file) as found:
+        yield found

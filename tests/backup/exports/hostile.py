@@ -1,0 +1,61 @@
+"""Archives in which everything that somebody can write is hostile."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+from google.protobuf.message import Message
+
+from tests.backup.archives.histories import copies, imported, write
+
+TEXTS = (
+    "<script>alert(1)</script>",
+    "</p><img src=x onerror=alert(1)>",
+    "[click](javascript:alert(1))",
+    "![x](https://example.org/track.png)",
+    '=HYPERLINK("https://example.org/?"&A1)',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1:A9)",
+    "\t=1+1",
+    "\r=1+1",
+    "hello;=cmd|' /C calc'!A0",
+    'line\n=HYPERLINK("x")',
+    "../../etc/passwd",
+    "C:\\Windows\\con.txt",
+    "\x00\x1b[31m\x07\u202eexe.jpg",
+    "# heading\n\n- list\n\n```\ncode",
+    "**bold** _it_ `code` ~~s~~ | a | b |\n|---|---|",
+    "&lt;b&gt; &#60;i&#62; &amp;",
+    '"quoted", and\r\n"more"',
+    "\U0001f600 \u05e9\u05dc\u05d5\u05dd \u4f60\u597d",
+    "<javascript:alert(1)>",
+    "[ref]: javascript:alert(1)\n[ref]",
+    "    indented\n\ttab",
+    "a" * 3000,
+)
+# What the format reads as something else than text, or what an import looks things up by.
+KEPT = {"contentType", "aciString", "transitCdnKey", "backgroundColor"}
+
+
+def spoil(message: Message, texts: Iterator[str]) -> None:
+    """Put something hostile into every text of a record, at every depth."""
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for inner in value if field.is_repeated else (value,):
+                spoil(inner, texts)
+        elif field.type == field.TYPE_STRING and field.name not in KEPT:
+            if field.is_repeated:
+                value[:] = [next(texts) for _ in value]
+            else:
+                setattr(message, field.name, next(texts))
+
+
+def hostile_archive(home: Path, messages: int = 300) -> Path:
+    """Make an archive of a history in which every text is hostile."""
+    header, frames = copies(messages)
+    texts = cycle(TEXTS)
+    for frame in frames:
+        spoil(frame, texts)
+    imported(home / "hostile.db", write(home / "hostile", header, frames))
+    return home / "hostile.db"

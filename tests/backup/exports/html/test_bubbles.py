@@ -1,0 +1,264 @@
+"""Messages as they look."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.archives import Archive, Message
+from holdfast.backup.archives.model import (
+    Card,
+    CardField,
+    Link,
+    Poll,
+    PollOption,
+    Quote,
+    Reaction,
+    Revision,
+    TextRange,
+)
+from holdfast.backup.exports.html.bubbles import (
+    bubble,
+    color_of,
+    day_line,
+    face,
+    initials,
+    plain_bubble,
+    stands_with,
+)
+from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.files import size_label
+from tests.backup.exports.html.test_escaping import HOSTILE, TEXTS
+from tests.backup.exports.made import Addresses, Parsed, attachment, message
+
+
+def shown(one: Message, **more: Any) -> Parsed:
+    """Show a message."""
+    return Parsed(bubble(one, Addresses(), **more))
+
+
+def hostile(text: str, kind: str, direction: str) -> Message:
+    """Make a message in which everything anybody can choose is one text."""
+    return message(
+        text,
+        author=text,
+        chat=text,
+        kind=kind,
+        direction=direction,
+        sentence=text,
+        status=text,
+        attachments=tuple(
+            attachment(role=role, n=n, content_type=kinds, file_name=text, caption=text, flag=text, path=path)
+            for n, (role, kinds, path) in enumerate(
+                (role, kinds, path)
+                for role in ("attachment", "sticker", "quoted", "link_image", "avatar", "long_text", text)
+                for kinds, path in (
+                    ("image/png", "a.png"),
+                    ("video/mp4", "a.mp4"),
+                    (text, None),
+                    ("audio/aac", "b"),
+                )
+            )
+        ),
+        reactions=(Reaction(2, text, text, 5),),
+        quote=Quote(3, text, text, text, 4, 9),
+        links=(Link(text, text, text, 5), Link(f"https://{text}", None, text, None)),
+        ranges=(TextRange(0, 9, "SPOILER", None, None), TextRange(3, 2, None, 4, text)),
+        quote_ranges=(TextRange(0, 3, "BOLD", None, None),),
+        revisions=(Revision(1, 5, text),),
+        poll=Poll(text, True, True, (PollOption(text, (text, text)), PollOption(text, ()))),
+        expires_in_ms=60_000,
+        pinned_ms=5,
+        sms=True,
+        vanished_ms=6,
+    )
+
+
+@settings(max_examples=60)
+@given(
+    TEXTS,
+    st.sampled_from(["message", "poll", "sticker", "update", "payment", "deleted", '"><script>']),
+    st.sampled_from(["incoming", "outgoing", "none"]),
+)
+def test_whatever_is_written_stays_text(text: str, kind: str, direction: str) -> None:
+    """In every place of a message: names, captions, file names, quotes, polls, cards, previews."""
+    one = hostile(text, kind, direction)
+    found = shown(one)
+    assert "script" not in found.tags
+    card = message(kind="contact", card=Card(text, text, (CardField(text, text, text, text),)))
+    assert shown(card).tags.count("li") == 2
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_links_of_previews_lead_to_the_web_only(text: str) -> None:
+    """Anything else is shown and not linked."""
+    found = shown(message("x", links=(Link(text, "title", None, None),)))
+    assert all(link.lower().startswith(("https://", "http://")) for link in found.links)
+    assert "title" in found.text
+
+
+def test_a_plain_message() -> None:
+    """Who, what and when, with an anchor to link to."""
+    found = bubble(message("Hello <you>"), Addresses(), day=19675)
+    assert found == (
+        '<li class="m in k" id="m7"><span class="av c9" aria-hidden="true">A</span><div class="b">'
+        '<b class="n c9" dir="auto">Ada</b><p class="t" dir="auto">Hello &lt;you&gt;</p>'
+        '<p class="w"><time datetime="2023-11-14T22:13:20Z">22:13</time></p></div></li>\n'
+    )
+
+
+def test_messages_of_one_author_stand_together() -> None:
+    """Unless time or somebody else lies between them."""
+    one = message(sent_ms=1_000_000)
+    assert stands_with(one, message(sent_ms=1_060_000))
+    assert not stands_with(one, message(sent_ms=9_000_000))
+    assert not stands_with(one, message(sent_ms=1_060_000, author_id=3))
+    assert not stands_with(message(kind="update"), message())
+    assert not stands_with(None, one)
+    assert "av" not in bubble(one, Addresses(), follows=True)
+
+
+def test_the_state_of_an_outgoing_message_is_said_in_words() -> None:
+    """For those who cannot see ticks."""
+    assert 'aria-label="Read"' in bubble(message(direction="outgoing", status="read"), Addresses())
+    assert "aria-label" not in bubble(message(direction="incoming", status="read"), Addresses())
+
+
+def test_quotes_lead_to_their_target() -> None:
+    """Where there is one; the text stands there either way."""
+    found = shown(message("yes", quote=Quote(3, "Bo", "NORMAL", "Tea?", 4, 9)))
+    assert found.links == ["1.html#m9"]
+    lost = shown(message("yes", quote=Quote(3, "Bo", "VIEW_ONCE", None, 4, None)))
+    assert lost.links == []
+    assert "View-once media" in lost.text
+
+
+def test_files_are_shown_linked_or_named() -> None:
+    """Pictures, films and sounds are there to see and hear, others to save, and what is missing says so."""
+    kinds = ("image/png", "video/mp4", "audio/aac", "text/html", "image/svg+xml")
+    found = bubble(
+        message(None, attachments=tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))),
+        Addresses(),
+    )
+    assert (found.count("<img"), found.count("<video"), found.count("<audio"), found.count(" download>")) == (
+        1,
+        1,
+        1,
+        2,
+    )
+    assert 'width="40" height="30" loading="lazy"' in found
+    gone = shown(message(None, attachments=(attachment(path=None, size=2_500_000),)))
+    assert "photo.jpg2.5 MB, not kept here" in gone.text
+    assert gone.links == []
+    huge = bubble(message(None, attachments=(attachment(width=1 << 31, height=5),)), Addresses())
+    assert "width" not in huge
+
+
+def test_files_of_earlier_wordings_are_not_shown() -> None:
+    """They belong to the past."""
+    assert "photo" not in bubble(message("x", attachments=(attachment(revision=1),)), Addresses())
+
+
+def test_everything_special_about_a_message_is_said() -> None:
+    """That it was edited, disappears, came as an SMS, is pinned, or has vanished since."""
+    text = shown(
+        message(
+            "now",
+            revisions=(Revision(1, 5, "before"),),
+            sms=True,
+            expires_in_ms=3_600_000,
+            pinned_ms=3,
+            vanished_ms=1_700_000_000_000,
+        )
+    ).text
+    for words in ("Edited", "before", "SMS", "1 hour", "pinned", "gone from the backup of 2023-11-14 22:13"):
+        assert words in text
+
+
+def test_polls_reactions_and_cards_say_who() -> None:
+    """With every voter and everybody who reacted."""
+    poll = Poll("Tea?", False, True, (PollOption("Yes", ("Ada", "Bo")), PollOption("No", ())))
+    text = shown(message("Tea?", kind="poll", poll=poll)).text
+    assert text.count("Tea?") == 1
+    assert "One answer, ended." in text
+    assert "Yes 2Ada, Bo" in text
+    reactions = tuple(Reaction(n, name, "❤️", 1) for n, name in enumerate(("Ada", "Bo")))
+    assert "❤️\u202f2" in shown(message(reactions=reactions)).text
+    card = Card("Dr. Ada", "Engines", (CardField("phone", "HOME", None, "+1 555"),))
+    assert "Dr. AdaEngines☎ +1 555" in shown(message(None, kind="contact", card=card)).text
+
+
+def test_what_happened_is_a_sentence_in_the_middle() -> None:
+    """Without a bubble."""
+    found = bubble(message(None, kind="update", direction="none", sentence="Ada joined."), Addresses())
+    assert found.startswith('<li class="m up" id="m7"><p dir="auto">Ada joined.</p>')
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        ("Ada Byron", "AB"),
+        ("ada", "A"),
+        ("", "?"),
+        ("🎉", "🎉"),
+        ("(x) - Zoë van Ö", "XÖ"),
+        ("+1 555", "15"),
+        ("ß", "SS"),
+    ],
+)
+def test_initials(name: str, letters: str) -> None:
+    """Of the first and the last word that has letters."""
+    assert initials(name) == letters
+
+
+def test_colors_are_spread() -> None:
+    """All of them come, and each person keeps theirs."""
+    assert {color_of(number) for number in range(300)} == set(range(12))
+
+
+def test_sizes_are_words() -> None:
+    """In units of a thousand."""
+    sizes = [0, 999, 1000, 12_345, 999_999, 5_000_000, 7 * 10**18]
+    expected = ["0 bytes", "999 bytes", "1.0 kB", "12 kB", "1000 kB", "5.0 MB", "7000000 TB"]
+    assert [size_label(size) for size in sizes] == expected
+
+
+def test_a_day_is_a_heading_to_jump_to() -> None:
+    """With an anchor by its date."""
+    assert Parsed(day_line(19675)).ids == ["d2023-11-14"]
+
+
+def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> None:
+    """Each becomes one item that says something, under its own anchor."""
+    kinds = set()
+    for chat in opened.chats():
+        for one in opened.messages(chat.id):
+            found = shown(one)
+            assert found.ids == [f"m{one.id}"]
+            assert found.text.strip()
+            kinds.add(one.kind)
+    assert len(kinds) >= 9
+
+
+@settings(max_examples=100)
+@given(
+    st.one_of(TEXTS, st.sampled_from(HOSTILE)).filter(bool),
+    st.sampled_from(["incoming", "outgoing"]),
+    st.sampled_from([None, "read", "failed", '"><b>']),
+    st.booleans(),
+)
+def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001
+    """Whatever it says, and whoever says it, byte for byte."""
+    one = message(text, author=text, direction=direction, status=status)
+    day = one.sent_ms // 86_400_000
+    drawn = plain_bubble(
+        one.id,
+        text,
+        face(one.author_id, one.author),
+        Clock().stamp(one.sent_ms, day),
+        status,
+        is_own=direction == "outgoing",
+        follows=follows,
+    )
+    assert drawn == bubble(one, Addresses(), day=day, follows=follows)

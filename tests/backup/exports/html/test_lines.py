@@ -1,0 +1,55 @@
+"""What messages say in words."""
+
+from holdfast.backup.archives.model import Card, CardField, Link, Poll, PollOption, TextRange
+from holdfast.backup.exports.html.lines import long_texts, mentions, said, searchable
+from tests.backup.exports.made import attachment, message
+
+MENTION = TextRange(0, 1, None, 4, "Bob")
+BOLD = TextRange(0, 1, "BOLD", None, None)
+
+
+def test_a_line_says_who_said_what() -> None:
+    """In one line of bounded length, with the names of those who are mentioned."""
+    assert said(message("One\n two", author="Ada", direction="incoming")) == "Ada: One two"
+    assert said(message("\ufffc here?", ranges=(MENTION,), direction="outgoing")) == "You: @Bob here?"
+    assert len(said(message("x" * 1000, author="Ada", direction="incoming"))) == len("Ada: ") + 90
+    assert said(message(None, kind="update", direction="none", sentence="Ada joined.")) == "Ada joined."
+    assert said(message(None, attachments=(attachment(),), direction="outgoing")) == "You: 📎"
+
+
+def test_the_search_finds_all_that_can_be_read() -> None:
+    """Texts, sentences, the names of files, previews, answers and cards; nothing of a message without words."""
+    assert searchable(message("\ufffc here", ranges=(MENTION,))) == "@Bob here"
+    assert searchable(message(None)) == ""
+    found = searchable(
+        message(
+            "look",
+            kind="poll",
+            sentence="A poll.",
+            attachments=(
+                attachment(file_name="a.png", caption="cat"),
+                attachment(file_name="old.png", caption=None, revision=1),
+            ),
+            links=(Link("https://a.example", "Title", None, None),),
+            poll=Poll("When?", False, False, (PollOption("Now", ()),)),
+            card=Card("Eve", None, (CardField("phone", "HOME", None, "+1"),)),
+        )
+    )
+    assert found == "look · A poll. · a.png · cat · Title · https://a.example · Now · +1"
+
+
+def test_who_mentions_somebody_is_told() -> None:
+    """In the text or in what it quotes; a style is no mention."""
+    assert mentions(message("x", ranges=(BOLD, MENTION)))
+    assert mentions(message("x", quote_ranges=(MENTION,)))
+    assert not mentions(message("x", ranges=(BOLD,)))
+
+
+def test_files_that_hold_texts_are_told() -> None:
+    """Only those that are kept under a name."""
+    files = (
+        attachment(role="long_text", media_name="m"),
+        attachment(role="long_text", media_name=None),
+        attachment(),
+    )
+    assert [name for name, _type, _file in long_texts(message("x", attachments=files))] == ["m"]

@@ -1,0 +1,263 @@
+"""What was drawn is drawn again only when it would be another: an export over an older one is as a fresh one."""
+
+import json
+import random
+import shutil
+import tempfile
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup import archives
+from holdfast.backup.errors import ExportRefused
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.html import cutting, rooms, sources, write_html
+from holdfast.backup.exports.html.bubbles import bubble, plain_bubble
+from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.examples import examples
+
+OURS = ".holdfast-export.json"
+PAGE = 7
+STEPS = ("import", "media", "spoil", "choose", "again")
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page hold few messages, and some messages be too long for it."""
+    monkeypatch.setattr(cutting, "MESSAGES", PAGE)
+    monkeypatch.setattr(rooms, "LARGEST", 4_000)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """List the messages that are drawn."""
+    seen: list[int] = []
+
+    def noticed(message: Any, *more: Any, **named: Any) -> str:
+        seen.append(message.id)
+        return bubble(message, *more, **named)
+
+    def noticed_plain(number: int, *more: Any, **named: Any) -> str:
+        seen.append(number)
+        return plain_bubble(number, *more, **named)
+
+    monkeypatch.setattr(rooms, "bubble", noticed)
+    monkeypatch.setattr(rooms, "plain_bubble", noticed_plain)
+    return seen
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Make an archive that a test may change."""
+    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(120)))
+    return tmp_path / "chats.db"
+
+
+def export(place: Path, out: Path, choice: Choice | None = None, **more: Any) -> Written:
+    """Export an archive to pages."""
+    options: dict[str, Any] = {"media": True, "search": True, "zone": UTC} | more
+    with archives.open(place) as opened:
+        return write_html(opened, out, choice or Choice(), **options)
+
+
+def tree(place: Path) -> dict[str, bytes]:
+    """Read all files of an export but the list of them."""
+    paths = [path for path in place.rglob("*") if path.is_file() and path.name != OURS]
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
+
+
+def run(place: Path, *statements: str) -> None:
+    """Change an archive by hand."""
+    with archives.open(place, create=True) as opened:
+        for statement in statements:
+            opened.connection.execute(statement)
+
+
+def keep_media(place: Path, dice: random.Random) -> None:
+    """Let a few attachments lie beside the archive, and others no longer."""
+    with archives.open(place, create=True) as opened:
+        names = opened.connection.execute(
+            "SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL"
+        )
+        for (name,) in dice.sample(sorted(names.fetchall()), 3):
+            path = f"ab/{dice.randrange(5):064x}.jpg"
+            opened.connection.execute("INSERT OR REPLACE INTO media VALUES (?, 'ab', 7, ?)", (name, path))
+            (opened.media_folder / "ab").mkdir(parents=True, exist_ok=True)
+            # Its name tells what is in it, so nobody writes it again; an export has a link to it.
+            if not (opened.media_folder / path).exists():
+                (opened.media_folder / path).write_bytes(path.encode())
+        for kept in sorted(opened.media_folder.rglob("*.jpg")):
+            if dice.random() < 0.2:
+                kept.unlink()
+
+
+def spoil(out: Path, dice: random.Random) -> None:
+    """Change, remove and add files of an export by hand."""
+    pages = sorted(path for path in out.glob("chats/*/*") if path.is_file())
+    for path in dice.sample(pages, min(2, len(pages))):
+        if dice.random() < 0.5:
+            path.unlink()
+        else:
+            path.write_text("mine")
+
+
+def export_around(place: Path, out: Path, choice: Choice, **more: Any) -> None:
+    """Export; a file that somebody changed and no export needed since is theirs, and moved where one needs it."""
+    while True:
+        try:
+            export(place, out, choice, **more)
+        except ExportRefused as refused:
+            (theirs,) = [path for path in out.glob("chats/*/*") if f"{path} is in the way" in str(refused)]
+            assert theirs.read_text() == "mine"
+            theirs.unlink()
+        else:
+            return
+
+
+@settings(max_examples=examples(6))
+@given(
+    st.integers(0, 2**32), st.lists(st.sampled_from(["import", "media", "spoil", "choose", "again"]), max_size=4)
+)
+def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[str]) -> None:
+    """Whatever was imported, moved, chosen or changed by hand in between, byte for byte."""
+    dice = random.Random(seed)
+    choice = Choice()
+    with tempfile.TemporaryDirectory() as home:
+        place, out = Path(home) / "chats.db", Path(home) / "out"
+        for n, step in enumerate(["import", "import", *steps]):
+            if step == "import":
+                days, half = dice.randrange(40), dice.random() < 0.5
+                backup = later(
+                    Path(home) / str(n), dice, days=days, half_known=half, twins=dice.random() < 0.3, messages=60
+                )
+                imported(place, backup)
+            elif step == "media":
+                keep_media(place, dice)
+            elif step == "spoil":
+                spoil(out, dice)
+            elif step == "choose":
+                since = dice.choice((None, 1_600_000_000_000, 1_700_000_000_000))
+                choice = Choice(since_ms=since, until_ms=dice.choice((None, 1_720_000_000_000)))
+            zone = dice.choice((UTC, UTC, UTC, ZoneInfo("America/St_Johns")))
+            search = dice.random() < 0.7
+            export_around(place, out, choice, zone=zone, search=search)
+            export(place, Path(home) / f"fresh{n}", choice, zone=zone, search=search)
+            fresh = tree(Path(home) / f"fresh{n}")
+            # What somebody has changed and no export needs any more is theirs.
+            assert {name: text for name, text in tree(out).items() if text != b"mine" or name in fresh} == fresh
+
+
+def test_what_is_unchanged_is_not_drawn(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+    """Nothing of it."""
+    first = export(own, tmp_path / "out")
+    assert len(drawn) == 120
+    again = export(own, tmp_path / "out")
+    assert len(drawn) == 120
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+
+
+def test_a_new_message_draws_its_page_and_the_one_before(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+    """The page before, as it leads to the next one now; all others stay."""
+    export(own, tmp_path / "out")
+    header, parsed = copies(120)
+    newest = max(item.dateSent for item in items(parsed))
+    last = next(frame for frame in reversed(parsed) if frame.chatItem.HasField("incoming"))
+    fresh = type(last).FromString(last.SerializeToString())
+    fresh.chatItem.dateSent = fresh.chatItem.incoming.dateReceived = newest + 1000
+    fresh.chatItem.standardMessage.text.body = "news"
+    header.backupTimeMs += 1
+    drawn.clear()
+    imported(own, write(tmp_path / "two", header, [*parsed, fresh]))
+    done = export(own, tmp_path / "out")
+    assert 0 < len(drawn) <= 2 * PAGE
+    assert done.written < 15
+    export(own, tmp_path / "fresh")
+    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
+
+
+def test_only_pages_that_name_somebody_are_drawn_when_a_name_changes(
+    own: Path, tmp_path: Path, drawn: list[int]
+) -> None:
+    """By whatever they are named: as author, in a reaction or a quote."""
+    export(own, tmp_path / "out")
+    drawn.clear()
+    run(own, "UPDATE recipient SET name = 'Somebody Else' WHERE id = (SELECT min(author_id) FROM reaction)")
+    export(own, tmp_path / "out")
+    assert 0 < len(drawn) < 120
+    export(own, tmp_path / "fresh")
+    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
+    assert any(b"Somebody Else" in content for content in tree(tmp_path / "out").values())
+
+
+def test_another_program_draws_everything(
+    own: Path, tmp_path: Path, drawn: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its version is."""
+    export(own, tmp_path / "out")
+    monkeypatch.setattr(sources, "program", lambda: "another")
+    export(own, tmp_path / "out")
+    assert len(drawn) == 240
+
+
+def test_what_another_import_may_have_read_otherwise_is_drawn(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+    """An archive that was made anew of the same backup."""
+    export(own, tmp_path / "out")
+    run(own, "UPDATE snapshot SET imported_ms = imported_ms + 1")
+    export(own, tmp_path / "out")
+    assert len(drawn) == 240
+
+
+@pytest.mark.parametrize("value", [1, "x", [], ["a", [], [], "b"], ["", [[], [], [], [], [], []], [[]], ""]])
+def test_notes_that_nobody_wrote_are_none(own: Path, tmp_path: Path, value: object) -> None:
+    """A list in the folder that was changed by hand leads to nothing but more work."""
+    out = tmp_path / "out"
+    export(own, out)
+    lines = [json.loads(line) for line in (out / OURS).read_text().splitlines()]
+    for line in lines:
+        if "note" in line:
+            line["value"] = value
+    (out / OURS).write_text("\n".join(json.dumps(line) for line in lines))
+    export(own, out)
+    export(own, tmp_path / "fresh")
+    assert tree(out) == tree(tmp_path / "fresh")
+
+
+def test_an_older_list_without_notes_is_understood(own: Path, tmp_path: Path) -> None:
+    """Everything is drawn once more, and nothing is written."""
+    out = tmp_path / "out"
+    first = export(own, out)
+    lines = [line for line in (out / OURS).read_text().splitlines() if '"note"' not in line]
+    (out / OURS).write_text("\n".join(lines))
+    again = export(own, out)
+    assert (again.written, again.unchanged) == (0, first.written)
+
+
+def test_a_run_that_was_broken_off_leaves_nothing_stale(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that were written before it ended are not taken for those of the run before it."""
+    out = tmp_path / "out"
+    export(own, out)
+    shutil.copy(own, tmp_path / "before.db")
+    run(own, "UPDATE recipient SET name = name || '!'")
+    whole, count = rooms.RoomWriter.write, 0
+
+    def broken(self: rooms.RoomWriter, *more: Any) -> int:
+        nonlocal count
+        count += 1
+        if count > 3:
+            raise KeyboardInterrupt
+        return whole(self, *more)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(rooms.RoomWriter, "write", broken)
+        export(own, out)
+    export(tmp_path / "before.db", out)
+    export(tmp_path / "before.db", tmp_path / "fresh")
+    assert tree(out) == tree(tmp_path / "fresh")

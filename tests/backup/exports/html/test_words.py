@@ -1,0 +1,82 @@
+"""The index of words for the search page."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.exports.html import words
+from holdfast.backup.exports.html.words import WordIndex, fold, order_of, words_of
+
+
+def test_words_are_folded() -> None:
+    """Capitals, accents and the way a letter is written do not matter."""
+    assert fold("Çiğdem ÉCOLE \ufb01n \uff21") == "cigdem ecole fin a"
+    assert words_of("It's TEST_case, naïve café; e-mail") == {
+        "it",
+        "s",
+        "test",
+        "case",
+        "naive",
+        "cafe",
+        "e",
+        "mail",
+    }
+
+
+def test_signs_are_found_alone_and_in_pairs() -> None:
+    """Scripts without spaces and emoji, in every skin tone."""
+    assert words_of("日曜日、") == {"日", "曜", "日曜", "曜日"}
+    assert words_of("👋🏽👋") == {"👋", "👋👋"}
+
+
+def test_long_words_are_cut() -> None:
+    """A wall of letters costs no more than a word."""
+    assert words_of("x" * 100_000) == {"x" * words.LONGEST}
+
+
+def read(index: WordIndex) -> dict[str, list[int]]:
+    """Read an index as the search page does."""
+    found: dict[str, list[int]] = {}
+    for first, rows in index.shards():
+        shard = json.loads(f"{{{rows}}}")
+        assert next(iter(shard)) == first
+        for word, steps in shard.items():
+            page, pages = 0, []
+            for step in steps:
+                page += step
+                pages.append(page)
+            found[word] = pages
+    index.close()
+    return found
+
+
+PAGES = st.lists(st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(["ab ac", "🎉 x", "日本"]))
+
+
+@settings(max_examples=40)
+@given(PAGES, st.sampled_from([1, 7, 1_000_000]), st.sampled_from([1, 64 << 10]))
+def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) -> None:
+    """However much fits into memory and into a file; words come in the order a browser sorts them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "MOST", most)
+        patch.setattr(words, "SHARD", shard)
+        index = WordIndex()
+        for number, text in enumerate(pages):
+            index.add(number, [text])
+        found = read(index)
+    expected: dict[str, list[int]] = {}
+    for number, text in enumerate(pages):
+        for word in words_of(text):
+            expected.setdefault(word, []).append(number)
+    assert found == expected
+    assert list(found) == sorted(found, key=order_of)
+
+
+def test_words_can_be_written_into_a_script() -> None:
+    """No word holds a sign that would end a string there."""
+    hostile = "\"]});canary();//\\ \u2028 '</script> __proto__ constructor"
+    index = WordIndex()
+    index.add(0, [hostile])
+    assert set(read(index)) == {"canary", "script", "proto", "constructor"}

@@ -1,0 +1,114 @@
+"""The CSV form: what was written comes back, and no spreadsheet runs it."""
+
+import csv
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.csv_files import guarded, write_csv
+
+STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def read(folder: Path, name: str, encoding: str) -> list[dict[str, str]]:
+    """Read a table as any program would."""
+    files = [folder / f"{name}.csv"] if (folder / f"{name}.csv").exists() else sorted((folder / name).glob("*"))
+    rows: list[dict[str, str]] = []
+    for path in files:
+        with path.open(encoding=encoding, newline="") as source:
+            rows += csv.DictReader(source, strict=True)
+    return rows
+
+
+def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) -> None:
+    """For programs."""
+    write_csv(hostile, tmp_path / "out", Choice(), plain=True)
+    told = {int(row["id"]): row["text"] for row in read(tmp_path / "out", "messages", "utf-8")}
+    expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
+    assert told == expected
+
+
+def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
+    """In any table; without what was put before, texts are what they were."""
+    write_csv(hostile, tmp_path / "out", Choice())
+    expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
+    seen = 0
+    for name in sorted({path.stem if path.is_file() else path.name for path in (tmp_path / "out").iterdir()}):
+        if name.startswith("."):
+            continue
+        for row in read(tmp_path / "out", name, "utf-8-sig"):
+            for cell in row.values():
+                assert not cell.startswith(STARTS)
+                seen += cell.startswith("'=")
+    assert seen > 10
+    for row in read(tmp_path / "out", "messages", "utf-8-sig"):
+        assert row["text"].replace("'", "") == expected[int(row["id"])].replace("'", "")
+
+
+def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tmp_path: Path) -> None:
+    """Many are told to cut at semicolons, and then take quotes for signs like others."""
+    write_csv(hostile, tmp_path / "out", Choice())
+    for path in (tmp_path / "out").rglob("*.csv"):
+        for cell in re.split(r"[;\t\r\n]", path.read_text("utf-8-sig")):
+            assert not re.match(r"[ \"]*([=@]|[+-][^,\"]*[(|!\[{&])", cell), cell
+
+
+@given(text=st.text(st.sampled_from("=+-@;\t\r\n' \"a(|![")))
+@example("=1")
+@example("a;=cmd|x")
+@example("a;-)")
+@example("a;-1+")
+def test_guarding_only_adds_apostrophes(text: str) -> None:
+    """And leaves what is harmless alone."""
+    guard = guarded(text)
+    assert guard.replace("'", "") == text.replace("'", "")
+    assert not guard.startswith(STARTS)
+    assert not re.search(r"(^|[;\t\r\n])[ \"]*([=@]|[+-][^;\t\r\n]*[(|!\[\"])", guard)
+
+
+@pytest.mark.parametrize("sign", list("=@+-\uff1d\uff20\uff0b\uff0d"))
+def test_full_width_signs_begin_a_formula_too(sign: str) -> None:
+    """Spreadsheets of East Asia read them as the narrow ones: at the start, and behind another separator."""
+    assert guarded(f"{sign}1+1") == f"'{sign}1+1"
+    assert guarded(f"  {sign}1") == f"'  {sign}1"
+    assert guarded(f"a;{sign}cmd(1)") == f"a;'{sign}cmd(1)"
+
+
+def test_harmless_texts_stay_as_they_are() -> None:
+    """Lists, smileys and sums inside of a text are no formulas."""
+    for text in ("hello", "a;-)", "list:\n- one\n- two", "1 + 1 = 2", "mail@example.org", "it's", ""):
+        assert guarded(text) == text
+
+
+def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_path: Path) -> None:
+    """Plain ones do not, and lines end as RFC 4180 says."""
+    write_csv(opened, tmp_path / "for-people", Choice())
+    write_csv(opened, tmp_path / "plain", Choice(), plain=True)
+    for path in (tmp_path / "plain").rglob("*.csv"):
+        data = path.read_bytes()
+        other = (tmp_path / "for-people" / path.relative_to(tmp_path / "plain")).read_bytes()
+        assert data.endswith(b"\r\n")
+        assert not data.startswith(b"\xef\xbb\xbf")
+        assert other.startswith(b"\xef\xbb\xbf")
+
+
+def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
+    """And takes times and truth values for what they are."""
+    write_csv(opened, tmp_path / "out", Choice())
+    table = duckdb.sql(f"SELECT id, sent, sms, direction FROM read_csv('{tmp_path}/out/messages/*.csv')")
+    assert table is not None
+    assert [str(kind) for kind in table.types] == ["BIGINT", "TIMESTAMP", "BOOLEAN", "VARCHAR"]
+    assert len(table.fetchall()) == 400
+
+
+def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
+    """What is there stays."""
+    first = write_csv(opened, tmp_path / "out", Choice())
+    again = write_csv(opened, tmp_path / "out", Choice())
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)

@@ -1,0 +1,300 @@
+"""The folder of an export: written whole, written again only where something changed, nothing else touched."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.errors import ExportRefused, UnwritableBackup
+from holdfast.backup.exports.folder import JOURNAL, MANIFEST, OURS, Folder, Written
+from tests.examples import examples
+
+FIRST = {"index.html": b"one", "chats/a/1.html": b"two", "chats/a/2.html": b"three"}
+
+
+def export(place: Path, files: Mapping[str, bytes], form: str = "html") -> Written:
+    """Write an export of these files."""
+    with Folder(place, form) as folder:
+        for name, content in files.items():
+            folder.put(name, content)
+        return folder.finish()
+
+
+def there(place: Path) -> dict[str, bytes]:
+    """Read all files of a folder that are not its lists."""
+    return {
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in place.rglob("*")
+        if path.is_file() and not path.name.startswith(OURS)
+    }
+
+
+def stamps(place: Path) -> dict[str, int]:
+    """Read when each file was made: a file that is written again is another one."""
+    return {path.name: path.stat().st_ino for path in place.rglob("*.html")}
+
+
+def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
+    """Only what differs is written, and what is no longer there is removed."""
+    assert export(tmp_path / "out", FIRST) == Written(3, 0, 0)
+    before = stamps(tmp_path / "out")
+    assert export(tmp_path / "out", FIRST) == Written(0, 3, 0)
+    assert stamps(tmp_path / "out") == before
+    second = {"index.html": b"ONE", "chats/a/1.html": b"two", "chats/b/1.html": b"new"}
+    assert export(tmp_path / "out", second) == Written(2, 1, 1)
+    assert there(tmp_path / "out") == second
+    assert export(tmp_path / "out", {}) == Written(0, 0, 3)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST]
+
+
+def test_a_file_changed_by_hand_is_written_again(tmp_path: Path) -> None:
+    """It is noticed by its size or its time."""
+    export(tmp_path / "out", FIRST)
+    (tmp_path / "out/index.html").write_bytes(b"changed")
+    (tmp_path / "out/chats/a/1.html").write_bytes(b"TWO")
+    os.utime(tmp_path / "out/chats/a/1.html", (1, 1))
+    (tmp_path / "out/chats/a/2.html").unlink()
+    assert export(tmp_path / "out", FIRST) == Written(3, 0, 0)
+    assert there(tmp_path / "out") == FIRST
+
+
+def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
+    """Neither removed, nor replaced; one that was ours and was changed is not removed either."""
+    out = tmp_path / "out"
+    export(out, FIRST)
+    (out / "notes.txt").write_text("mine")
+    (out / "chats/a/2.html").write_bytes(b"edited by hand")
+    assert export(out, {"index.html": b"one"}) == Written(0, 1, 1)
+    assert there(out) == {"index.html": b"one", "notes.txt": b"mine", "chats/a/2.html": b"edited by hand"}
+    with pytest.raises(ExportRefused, match=r"notes\.txt is in the way"):
+        export(out, {"index.html": b"one", "notes.txt": b"ours"})
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
+    """The error says what to do; the folder stays as it was."""
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ExportRefused, match="name a new folder"):
+        Folder(tmp_path, "html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.txt"]
+
+
+def test_an_export_of_another_form_is_refused(tmp_path: Path) -> None:
+    """Nobody loses one export by making another."""
+    export(tmp_path / "out", FIRST, "html")
+    with pytest.raises(ExportRefused, match="holds an export to html"):
+        export(tmp_path / "out", FIRST, "markdown")
+    assert there(tmp_path / "out") == FIRST
+
+
+def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
+    """The second is told that there is a first."""
+    with Folder(tmp_path / "out", "html"), pytest.raises(ExportRefused, match="another export is being written"):
+        Folder(tmp_path / "out", "html")
+    export(tmp_path / "out", FIRST)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "/etc/passwd", "../up", "a/../b", "a//b", ".", "a\\b", "c:x", "a\x00b", "a ", MANIFEST, f"a/{JOURNAL}"],
+)
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    """What could is refused before anything is written."""
+    with Folder(tmp_path / "out", "html") as folder, pytest.raises(ValueError, match="no name for a file"):
+        folder.put(name, b"")
+
+
+def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path) -> None:
+    """One would overwrite the other there."""
+    with Folder(tmp_path / "out", "html") as folder:
+        folder.put("Ada.html", b"")
+        with pytest.raises(ValueError, match="one file on some disks"):
+            folder.put("ADA.html", b"")
+
+
+def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
+    """Nothing is written through it and nothing removed."""
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    export(out, FIRST)
+    (out / "chats/a").rename(elsewhere)
+    (out / "chats/a").symlink_to(elsewhere)
+    with pytest.raises(ExportRefused, match="is a link to elsewhere"):
+        export(out, FIRST)
+    assert export(out, {"index.html": b"one"}).removed == 0
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["1.html", "2.html"]
+    (out / "index.html").unlink()
+    (out / "index.html").symlink_to(elsewhere / "1.html")
+    export(out, {"index.html": b"again"})
+    assert (elsewhere / "1.html").read_bytes() == b"two"
+
+
+def test_a_list_from_somebody_else_removes_nothing_outside(tmp_path: Path) -> None:
+    """Its names are checked like all others."""
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious")
+    export(tmp_path / "out", FIRST)
+    state = victim.stat()
+    with (tmp_path / "out" / MANIFEST).open("a") as target:
+        target.write(
+            f'["../victim.txt", {state.st_size}, {state.st_mtime_ns}, ""]\n["chats", 1, 2, ""]\nnonsense\n'
+        )
+    export(tmp_path / "out", {})
+    assert victim.read_text() == "precious"
+
+
+def test_a_later_version_is_not_written_over(tmp_path: Path) -> None:
+    """Its list may mean something this version does not know."""
+    export(tmp_path / "out", FIRST)
+    manifest = tmp_path / "out" / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(ExportRefused, match="later version"):
+        export(tmp_path / "out", {})
+    assert there(tmp_path / "out") == FIRST
+
+
+def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
+    """However content is given, the same is not written again."""
+    out = tmp_path / "out"
+    for expected in (Written(2, 0, 0), Written(0, 2, 0)):
+        with Folder(out, "csv") as folder:
+            folder.put("a.csv", (piece for piece in (b"1,", b"2\n")))
+            with folder.writing("b.csv") as target:
+                target.write(b"3,4\n")
+            assert folder.finish() == expected
+    assert there(out) == {"a.csv": b"1,2\n", "b.csv": b"3,4\n"}
+
+
+def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> None:
+    """And no half file under any name."""
+    out = tmp_path / "out"
+    export(out, {"a.csv": b"old"})
+    with Folder(out, "html") as folder, pytest.raises(ZeroDivisionError), folder.writing("a.csv") as target:
+        target.write(b"new")
+        target.flush()
+        raise ZeroDivisionError
+    assert there(out) == {"a.csv": b"old"}
+    assert not list(out.glob(f"{OURS}.part*"))
+
+
+def test_media_are_placed_once(tmp_path: Path) -> None:
+    """As links where that can be, and not read again."""
+    source = tmp_path / "store" / "abc.jpg"
+    source.parent.mkdir()
+    source.write_bytes(b"picture")
+    out = tmp_path / "out"
+    for expected in (Written(1, 0, 0), Written(0, 1, 0)):
+        with Folder(out, "html") as folder:
+            folder.place("media/abc.jpg", source)
+            assert folder.has("media/abc.jpg")
+            assert folder.finish() == expected
+    assert (out / "media/abc.jpg").samefile(source)
+    source.unlink()
+    source.write_bytes(b"another picture")
+    with Folder(out, "html") as folder:
+        folder.place("media/abc.jpg", source)
+        assert folder.finish() == Written(1, 0, 0)
+    assert (out / "media/abc.jpg").read_bytes() == b"another picture"
+
+
+def test_media_with_a_name_for_their_content_may_move(tmp_path: Path) -> None:
+    """A store that is made anew each time gives the same files."""
+    out = tmp_path / "out"
+    for store, expected in (("one", Written(1, 0, 0)), ("two", Written(0, 1, 0))):
+        (tmp_path / store).write_bytes(b"picture")
+        os.utime(tmp_path / store, (len(store), 7 if store == "one" else 9))
+        with Folder(out, "html") as folder:
+            folder.place("abc.jpg", tmp_path / store, "digest")
+            assert folder.finish() == expected
+
+
+def test_where_no_link_can_be_made_media_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that knows no links."""
+
+    def refused(*_args: object, **_more: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    (tmp_path / "source").write_bytes(b"picture")
+    monkeypatch.setattr(os, "link", refused)
+    with Folder(tmp_path / "out", "html") as folder:
+        folder.place("a.jpg", tmp_path / "source")
+        folder.finish()
+    assert (tmp_path / "out/a.jpg").read_bytes() == b"picture"
+    assert not (tmp_path / "out/a.jpg").samefile(tmp_path / "source")
+
+
+def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
+    """Conversations are nobody else's."""
+    export(tmp_path / "out", FIRST)
+    for path in [tmp_path / "out", *(tmp_path / "out").rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_disk_that_fails_is_told_in_words(tmp_path: Path) -> None:
+    """Not with a traceback of the system's."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnwritableBackup, match="cannot be written"):
+        Folder(tmp_path / "file" / "out", "html")
+    with Folder(tmp_path / "out", "html") as folder, pytest.raises(UnwritableBackup, match="cannot be written"):
+        folder.place("a.jpg", tmp_path / "missing")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from holdfast.backup.exports.folder import Folder
+import holdfast.backup.exports.folder as module
+steps = iter(range(10**9))
+last = int(sys.argv[2])
+def watch(frame, event, argument):
+    if frame.f_code.co_filename == module.__file__ and next(steps) >= last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return watch
+sys.settrace(watch)
+with Folder(Path(sys.argv[1]), "html") as folder:
+    for n in range(4):
+        folder.put(f"chats/{n}.html", b"new %d" % n)
+    folder.put("index.html", b"same")
+    folder.finish()
+"""
+
+
+@pytest.mark.parametrize("last", [40, 130, 250, 380, 480, 560])
+def test_killed_anywhere_the_next_run_completes_it(tmp_path: Path, last: int) -> None:
+    """Every file is whole at any time, and afterwards there is what an undisturbed export gives."""
+    out = tmp_path / "out"
+    old = {"index.html": b"same", "chats/0.html": b"old", "chats/9.html": b"gone"}
+    export(out, old)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(out), str(last)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert all(
+        content in {b"same", b"old", b"gone"} or content.startswith(b"new ") for content in there(out).values()
+    )
+    files = {f"chats/{n}.html": b"new %d" % n for n in range(4)} | {"index.html": b"same"}
+    export(out, files)
+    assert there(out) == files
+    assert sorted(path.name for path in out.iterdir()) == [MANIFEST, "chats", "index.html"]
+
+
+NAMES = st.sampled_from(["a", "b", "c/a", "c/b", "d/e/f"])
+
+
+@settings(max_examples=examples(25))
+@given(st.lists(st.dictionaries(NAMES, st.binary(max_size=3)), min_size=1, max_size=4))
+def test_the_folder_is_always_the_last_export(
+    tmp_path_factory: pytest.TempPathFactory, exports: list[dict[str, bytes]]
+) -> None:
+    """Whatever was exported before, and the counts say what was done."""
+    out = tmp_path_factory.mktemp("exports") / "out"
+    before: dict[str, bytes] = {}
+    for files in exports:
+        done = export(out, files)
+        assert there(out) == files
+        same = sum(before.get(name) == content for name, content in files.items())
+        assert done == Written(len(files) - same, same, len(before.keys() - files.keys()))
+        before = files

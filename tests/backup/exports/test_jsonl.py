@@ -1,0 +1,150 @@
+"""The JSON form: every record is valid, complete, and says no secret."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports import shapes
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.jsonl import schema_text, write_json
+from holdfast.backup.exports.whole import messages
+from tests.conftest import ROOT
+
+SCHEMA = shapes.json_schema()
+VALIDATORS = {
+    one["properties"]["record"]["enum"][0]: Draft202012Validator(
+        {**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{name}"}]}
+    )
+    for name, one in SCHEMA["$defs"].items()
+    if "record" in one["properties"]
+}
+
+
+def lines(folder: Path) -> Iterator[bytes]:
+    """Read every record of an export."""
+    for path in sorted(folder.rglob("*.jsonl")):
+        yield from path.read_bytes().splitlines()
+    yield (folder / "export.json").read_bytes()
+
+
+def records(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """Read the records of one kind."""
+    return [one for one in map(json.loads, lines(folder)) if one["record"] == kind]
+
+
+def check(folder: Path) -> None:
+    """Hold every record to the schema, and to what this program reads."""
+    for line in lines(folder):
+        one = json.loads(line)
+        VALIDATORS[one["record"]].validate(one)
+        read = msgspec.json.decode(line, type=shapes.Line)
+        assert json.loads(msgspec.json.encode(read)) == one
+
+
+def test_the_schema_is_published() -> None:
+    """As a part of the package and of the documentation, and it is a schema."""
+    Draft202012Validator.check_schema(SCHEMA)
+    assert (ROOT / "docs/reference/exports.schema.json").read_bytes() == schema_text()
+    assert (ROOT / "src/holdfast/backup/exports/schema.json").read_bytes() == schema_text()
+
+
+@pytest.mark.parametrize("which", ["opened", "two_snapshots", "hostile"])
+def test_every_record_is_valid(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Of every message, chat and person, also hostile ones."""
+    found: Archive = request.getfixturevalue(which)
+    write_json(found, tmp_path / "out", Choice())
+    check(tmp_path / "out")
+    assert (tmp_path / "out" / "schema.json").read_bytes() == schema_text()
+    (head,) = records(tmp_path / "out", "export")
+    assert (head["format"], head["version"]) == ("holdfast-export", 1)
+    told = {one["id"] for one in records(tmp_path / "out", "message")}
+    assert told == {number for (number,) in found.connection.execute("SELECT id FROM message")}
+    assert len(records(tmp_path / "out", "chat")) == len(found.chats())
+    (people,) = found.connection.execute("SELECT count(*) FROM recipient").fetchone()
+    kinds = ("person", "group", "distribution_list", "call_link", "other")
+    assert sum(len(records(tmp_path / "out", kind)) for kind in kinds) == people
+
+
+def test_a_wrong_record_is_not_valid() -> None:
+    """The schema says no where it should."""
+    assert not VALIDATORS["message"].is_valid({"record": "message", "id": "1"})
+    assert not VALIDATORS["export"].is_valid({"record": "export", "format": "other", "version": 1, "made_by": ""})
+
+
+def test_texts_come_out_as_they_are(hostile: Archive, tmp_path: Path) -> None:
+    """To the last sign."""
+    write_json(hostile, tmp_path / "out", Choice())
+    told = {one["id"]: one.get("text") for one in records(tmp_path / "out", "message")}
+    assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
+
+
+def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None:
+    """A chat lists the files its messages are in."""
+    write_json(opened, tmp_path / "out", Choice())
+    for chat in records(tmp_path / "out", "chat"):
+        ids = [
+            json.loads(line)["id"]
+            for name in chat.get("files", ())
+            for line in (tmp_path / "out" / name).read_bytes().splitlines()
+        ]
+        assert ids == [one.id for one in messages(opened, chat["id"])]
+
+
+def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
+    """Nor anything else that opens or joins something."""
+    write_json(opened, tmp_path / "out", Choice())
+    everything = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    secrets = {
+        value
+        for table, column in (
+            ("contact", "profile_key"),
+            ("group", "master_key"),
+            ("group", "invite_link_password"),
+            ("call_link", "root_key"),
+            ("attachment", "key"),
+            ("attachment", "local_key"),
+            ("sticker", "pack_key"),
+            ("sticker_pack", "pack_key"),
+        )
+        for (value,) in opened.connection.execute(f'SELECT {column} FROM "{table}" WHERE {column} IS NOT NULL')
+        if len(value) >= 8
+    }
+    assert len(secrets) > 10
+    for secret in secrets:
+        for spelled in (secret.hex().encode(), msgspec.json.encode(secret).strip(b'"').rstrip(b"=")):
+            assert spelled not in everything
+
+
+def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) -> None:
+    """And a second export into one folder writes nothing."""
+    first = write_json(opened, tmp_path / "one", Choice())
+    write_json(opened, tmp_path / "two", Choice())
+    for path in (tmp_path / "one").rglob("*"):
+        if path.is_file() and not path.name.startswith(".holdfast"):
+            assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+    again = write_json(opened, tmp_path / "one", Choice())
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+
+
+def test_of_a_chosen_chat_only_those_who_occur_in_it_are_told(opened: Archive, tmp_path: Path) -> None:
+    """An export that is given away holds no address book, and no settings."""
+    chat = min(
+        (one for one in opened.chats() if one.kind == "contact" and one.messages), key=lambda one: one.messages
+    )
+    write_json(opened, tmp_path / "out", Choice(chats=(chat.id,)))
+    check(tmp_path / "out")
+    assert {one["chat_id"] for one in records(tmp_path / "out", "message")} == {chat.id}
+    assert [one["id"] for one in records(tmp_path / "out", "chat")] == [chat.id]
+    people = {one["id"] for one in records(tmp_path / "out", "person")}
+    assert chat.id in people
+    assert len(people) < len(opened.people())
+    (head,) = records(tmp_path / "out", "export")
+    assert head["chats"] == [chat.id]
+    assert "settings" not in head["accounts"][0]
+    assert not (tmp_path / "out" / "account.jsonl").exists()

@@ -1,0 +1,126 @@
+"""The Markdown form, seen through a renderer."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
+
+import pytest
+from markdown_it import MarkdownIt
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports import markdown
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.markdown import Times, write_markdown
+from holdfast.backup.exports.markdown_text import readable
+from holdfast.backup.exports.whole import messages
+
+RENDERERS = (MarkdownIt("commonmark", {"html": True}), MarkdownIt("default", {"html": True}))
+OURS = {"h1", "h2", "p", "a", "strong", "em", "br", "hr", "ul", "li", "blockquote", "img", "code", "s"}
+
+
+class Page(HTMLParser):
+    """The text, the elements and the addresses of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = ""
+        self.elements: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element; only links and pictures have attributes."""
+        self.elements.add(tag)
+        for name, value in attrs:
+            assert (tag, name) in {("a", "href"), ("img", "src"), ("img", "alt")}
+            if name in {"href", "src"}:
+                self.addresses.append(value or "")
+
+    def handle_data(self, data: str) -> None:
+        """Gather text."""
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        """Refuse a comment, which nobody would see."""
+        raise AssertionError(data)
+
+
+def plain(text: str) -> str:
+    """Leave out what separates words."""
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: MarkdownIt) -> None:
+    """Every text is there to read, every element is ours, and every address is a file of the export."""
+    write_markdown(hostile, tmp_path / "out", Choice())
+    shown = ""
+    for path in (tmp_path / "out").rglob("*.md"):
+        page = Page(renderer.render(path.read_text("utf-8")))
+        assert page.elements <= OURS
+        for address in page.addresses:
+            assert (path.parent / unquote(address)).resolve().is_file(), address
+        shown += page.text
+    everything = plain(shown)
+    for (text,) in hostile.connection.execute("SELECT DISTINCT text FROM message WHERE text IS NOT NULL"):
+        assert plain(readable(text)) in everything
+
+
+def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
+    """Whoever prints one sees what was written and nothing else."""
+    write_markdown(hostile, tmp_path / "out", Choice())
+    for path in (tmp_path / "out").rglob("*.md"):
+        assert not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", path.read_bytes())
+
+
+def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tmp_path: Path) -> None:
+    """With who wrote it and when, or what happened."""
+    write_markdown(two_snapshots, tmp_path / "out", Choice())
+    headings = re.compile(r"^(?:\*\*.+?\*\* |\*)(?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)", re.MULTILINE)
+    times = Times()
+    for chat in two_snapshots.chats():
+        (home,) = (tmp_path / "out" / "chats").glob(f"*-{markdown.home_of(chat).rpartition('-')[2]}")
+        text = "".join(path.read_text() for path in sorted(home.glob("[0-9]*.md")))
+        expected = [times.time(one.sent_ms)[-5:] for one in messages(two_snapshots, chat.id)]
+        assert headings.findall(text) == expected
+
+
+def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_path: Path) -> None:
+    """Quotes, polls, cards, reactions, earlier wordings, files, and that it is gone."""
+    write_markdown(two_snapshots, tmp_path / "out", Choice())
+    text = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.md"))
+    for sign in ("\n> **", "**Poll: ", "- phone", "Reactions: ", "> *At ", "no longer there since", "edited"):
+        assert sign in text, sign
+    assert "not in this export)" in text
+
+
+def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A year that is too large is cut into months, a month into days; each leads to its neighbours."""
+    monkeypatch.setattr(markdown, "MOST", 5)
+    write_markdown(opened, tmp_path / "out", Choice())
+    names = {path.stem for path in (tmp_path / "out" / "chats").rglob("*.md")} - {"index"}
+    assert {len(name) for name in names} >= {4, 7, 10}
+    for path in (tmp_path / "out").rglob("*.md"):
+        for address in Page(RENDERERS[0].render(path.read_text())).addresses:
+            assert (path.parent / unquote(address)).is_file()
+
+
+def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
+    """Which the first page names."""
+    write_markdown(opened, tmp_path / "out", Choice(), zone=ZoneInfo("Asia/Tokyo"))
+    assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
+    times = Times(ZoneInfo("Asia/Tokyo"))
+    assert times.time(0) == "1970-01-01 09:00"
+    assert times.time(0, "Thursday, 1970-01-01") == "09:00"
+    assert times.time((1 << 63) - 1) == "beyond the calendar"
+    assert times.day(253_402_300_799_000) == "Beyond the calendar"
+
+
+def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
+    """And a choice of dates keeps what is in it."""
+    first = write_markdown(opened, tmp_path / "out", Choice())
+    again = write_markdown(opened, tmp_path / "out", Choice())
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)

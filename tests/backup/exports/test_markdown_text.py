@@ -1,0 +1,197 @@
+"""Text written as Markdown comes out of a renderer as it went in."""
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from holdfast.backup.bidi import CONTROLS
+from holdfast.backup.exports.markdown_text import block, heading, inline, item, prefixed, readable
+from holdfast.backup.exports.shapes import TextRange
+from tests.examples import examples
+
+RENDERERS = (
+    MarkdownIt("commonmark", {"html": True}),
+    MarkdownIt("commonmark", {"html": False}),
+    MarkdownIt("default", {"html": True}),
+)
+GFM = RENDERERS[2]
+STYLES = ["BOLD", "ITALIC", "SPOILER", "STRIKETHROUGH", "MONOSPACE"]
+# Letters are dull; what means something to Markdown, HTML or a spreadsheet is not.
+SIGNS = st.sampled_from("ab1 \n\t\\`*_{}[]()#+-.!<>&|~=:\"'/;$^%@\u00a0é😀\ufffc\u3000")
+PARTS = st.sampled_from(
+    (
+        "<script>alert(1)</script>",
+        "[x](javascript:alert(1))",
+        "![x](y)",
+        "&lt;",
+        "&#60;",
+        "```\n",
+        "    x",
+        "1. a",
+        "- a",
+        "> q",
+        "# h",
+        "a\n===",
+        "a\n---",
+        "|a|b|\n|-|-|",
+        "<!-- ",
+        "<javascript:x>",
+        "[a]: b\n",
+        "\\\n",
+        "~~~",
+    )
+)
+TEXTS = st.lists(SIGNS | PARTS | st.characters(exclude_categories=["Cs"]), max_size=24).map("".join)
+
+
+class Seen(HTMLParser):
+    """What a page shows: its text, with breaks as such, and its elements."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = ""
+        self.elements: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append(tag)
+        assert not attrs
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element without content; the line that follows a break stands for it."""
+        self.handle_starttag(tag, attrs)
+
+    def handle_data(self, data: str) -> None:
+        """Gather text."""
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        """Refuse a comment, which nobody would see."""
+        raise AssertionError(data)
+
+
+def seen(html: str) -> Seen:
+    """Read a page."""
+    found = Seen()
+    found.feed(html)
+    found.close()
+    return found
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@settings(max_examples=examples(600), deadline=None)
+@given(text=TEXTS)
+@example("a\n\n\nb")
+@example("\n")
+@example(" a \n  b  ")
+@example("\ta\n\u3000")
+@example("\x1b[31m\x00")
+def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None:
+    """With no element but paragraphs and the breaks that are in it."""
+    found = seen(renderer.render(f"**Ada**\n\n{block(text)}\n\nend\n"))
+    assert found.text == (f"Ada\n{readable(text)}\nend\n" if text else "Ada\nend\n")
+    assert set(found.elements) <= {"p", "br", "strong"}
+    assert found.elements.count("p") == (3 if text else 2)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@settings(max_examples=examples(60), deadline=None)
+@given(text=TEXTS)
+def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> None:
+    """Whatever its lines begin with."""
+    found = seen(renderer.render(f"{prefixed('x ' + block(text), '> ')}\n\nafter"))
+    assert found.elements[:2] == ["blockquote", "p"]
+    assert set(found.elements) <= {"blockquote", "p", "br"}
+    assert found.elements.count("p") == 2
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@settings(max_examples=examples(60), deadline=None)
+@example(name="\u2066")
+@given(name=TEXTS)
+def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
+    """In a heading, a list, a label, and in bold; directional controls do not count."""
+    plain = " ".join(CONTROLS.sub("", readable(name)).split())
+    for template, write, elements in (
+        ("# {}", heading, ["h1"]),
+        ("- {}", item, ["ul", "li"]),
+        ("[{}](y)", inline, ["p", "a"]),
+        ("**{}** 14:05", inline, ["p", "strong"]),
+    ):
+        if plain:
+            found = Anchored()
+            found.feed(renderer.render(template.format(write(name))))
+            shown = CONTROLS.sub("", found.text)
+            assert " ".join(shown.split()).removesuffix(" 14:05") == plain
+            assert found.elements == elements
+
+
+def test_addresses_and_sums_stay_readable() -> None:
+    """What is no markup is not escaped."""
+    for text in (
+        "https://example.org/snake_case?a=1&b=2#c",
+        "1 < 2 > 1",
+        "+1 555 0120 (a|b)",
+        "C# & D",
+        "50% - 3",
+    ):
+        assert inline(text) == text
+
+
+class Anchored(Seen):
+    """A page on which there may be links."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append(tag)
+        assert attrs == ([("href", "y")] if tag == "a" else [])
+
+
+RANGES = st.lists(
+    st.builds(
+        TextRange,
+        start=st.integers(0, 12),
+        length=st.integers(0, 20) | st.just(2**32 - 1),
+        style=st.sampled_from(STYLES),
+    ),
+    max_size=5,
+)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(text=TEXTS.filter(lambda text: "\r" not in text), ranges=RANGES)
+@example("a*b*c", [TextRange(1, 3, "BOLD")])
+@example("(a)b", [TextRange(0, 3, "BOLD")])
+@example("ab", [TextRange(0, 1, "BOLD"), TextRange(1, 1, "ITALIC")])
+@example("a`b", [TextRange(1, 2, "MONOSPACE")])
+@example("ab", [TextRange(0, 2, "STRIKETHROUGH"), TextRange(0, 1, "BOLD")])
+def test_styles_change_no_text(text: str, ranges: list[TextRange]) -> None:
+    """However they overlap; and they are shown as styles, not as signs."""
+    found = seen(GFM.render(f"x\n\n{block(text, ranges)}"))
+    shown = found.text.removeprefix("x\n").rstrip("\n")
+    if any(one.style == "SPOILER" for one in ranges):
+        shown, text = shown.replace("|", ""), text.replace("|", "")
+    assert shown.strip() == readable(text).strip()
+    assert set(found.elements) <= {"p", "br", "strong", "em", "s", "code"}
+
+
+def test_styles_are_shown() -> None:
+    """Each as what it is."""
+    ranges = [TextRange(n * 2, 1, style) for n, style in enumerate(STYLES)]
+    html = GFM.render(block("a b c d e", ranges))
+    shown = "<strong>a</strong> <em>b</em> ||c|| <s>d</s> <code>e</code>"
+    assert html == f"<p>{shown}</p>\n"
+
+
+def test_places_count_as_the_format_counts_them() -> None:
+    """An emoji is two units long."""
+    assert GFM.render(block("😀bold😀", [TextRange(2, 4, "BOLD")])) == "<p>😀<strong>bold</strong>😀</p>\n"
+
+
+def test_mentions_become_names() -> None:
+    """Also hostile ones."""
+    ranges = [TextRange(0, 1, mention_id=1, mention="*Ada*"), TextRange(5, 1, mention_aci="unknown")]
+    assert GFM.render(block("\ufffc or \ufffc", ranges)) == "<p>@*Ada* or @Unknown</p>\n"

@@ -1,0 +1,69 @@
+"""Names that hostile people gave become names of files and nothing else."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.exports.folder import fit
+from holdfast.backup.exports.names import HARMLESS, LONGEST, chat_name, file_name, short
+
+HOSTILE = st.one_of(
+    st.text(max_size=200),
+    st.sampled_from(
+        [
+            "",
+            "..",
+            "../../etc/passwd",
+            "CON",
+            "nul.txt",
+            ".hidden",
+            "a/b\\c",
+            "a:b",
+            "x\u202egnp.exe",
+            " . ",
+            "é" * 300,
+        ]
+    ),
+)
+
+
+@settings(max_examples=50)
+@given(HOSTILE, st.integers(0, 1 << 53))
+def test_a_chat_of_any_name_has_one_that_fits(name: str, number: int) -> None:
+    """No separator, device, hidden file or ending dot is left, and the id is always part of it."""
+    found = chat_name(name, number)
+    assert fit(found)
+    assert not found.startswith(".")
+    assert found.endswith(f"-{short(number)}")
+    assert len(found.encode()) <= LONGEST + 12
+
+
+def test_chats_of_one_name_stay_apart() -> None:
+    """Also where a disk does not tell capitals from others."""
+    assert chat_name("Ada", 1).casefold() != chat_name("ADA", 2).casefold()
+    assert chat_name("Ada", 1) == chat_name("Ada", 1)
+
+
+@settings(max_examples=50)
+@given(HOSTILE, st.sampled_from([".bin", ".pdf", ""]))
+def test_a_file_of_any_name_has_one_that_nothing_runs(name: str, extension: str) -> None:
+    """What it ends in is harmless, or `.bin`."""
+    found = file_name(name, extension)
+    assert fit(found)
+    ending = found.rpartition(".")[2]
+    assert ending == "bin" or HARMLESS.fullmatch(ending)
+
+
+def test_names_of_files_stay_readable() -> None:
+    """A harmless ending stays, a dangerous one is covered."""
+    assert file_name("Report 2024.pdf", ".bin") == "Report 2024.pdf"
+    assert file_name("page.html", ".bin") == "page.html.bin"
+    assert file_name("picture.svg", ".bin") == "picture.svg.bin"
+    assert file_name(None, ".txt") == "file.txt"
+    assert file_name("setup.exe", ".pdf") == "setup.exe.pdf"
+
+
+def test_ids_are_short_and_differ() -> None:
+    """Two ids are never written alike."""
+    assert short(0) == "0"
+    assert short((1 << 53) - 1) == "2gosa7pa2gv"
+    assert len({short(number) for number in range(5000)}) == 5000

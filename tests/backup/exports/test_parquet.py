@@ -1,0 +1,109 @@
+"""The Parquet form, read by others."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.errors import ExtraMissing
+from holdfast.backup.exports import parquet as form
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.parquet import write_parquet
+from holdfast.backup.exports.tables import TABLES
+from tests.backup.archives.histories import copies, imported, items, write
+
+
+def asked(query: str) -> list[tuple[Any, ...]]:
+    """Ask DuckDB."""
+    found = duckdb.sql(query)
+    assert found is not None
+    return found.fetchall()
+
+
+def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
+    """All rows, and the same as the archive has."""
+    write_parquet(two_snapshots, tmp_path / "out", Choice())
+    messages, reactions = (f"'{tmp_path}/out/{name}/*.parquet'" for name in ("messages", "reactions"))
+    told = asked(f"SELECT id, chat_id, author_id, direction, kind, text, epoch_ms(sent), sms FROM {messages}")
+    rows = two_snapshots.connection.execute(
+        "SELECT id, chat_id, author_id, direction, kind, text, sent_ms, sms FROM message"
+    )
+    assert sorted(told) == sorted((*row[:7], bool(row[7])) for row in rows)
+    joined = asked(f"SELECT count(*) FROM {reactions} r JOIN {messages} m ON m.id = r.message_id")
+    expected = two_snapshots.connection.execute("SELECT count(*) FROM reaction").fetchall()
+    assert joined == expected
+
+
+def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
+    """In every file of a table, also where it is empty."""
+    write_parquet(opened, tmp_path / "out", Choice())
+    kinds = {
+        "text": pa.string(),
+        "label": pa.dictionary(pa.int32(), pa.string()),
+        "int": pa.int64(),
+        "flag": pa.bool_(),
+        "time": pa.timestamp("ms", tz="UTC"),
+    }
+    for table in TABLES:
+        one = tmp_path / "out" / f"{table.name}.parquet"
+        for path in [one] if one.exists() else list((tmp_path / "out" / table.name).iterdir()):
+            schema = parquet.read_schema(path)
+            assert [(field.name, field.type) for field in schema] == [
+                (column.name, kinds[column.kind]) for column in table.columns
+            ]
+
+
+def test_hostile_texts_are_only_texts(hostile: Archive, tmp_path: Path) -> None:
+    """To the last sign."""
+    write_parquet(hostile, tmp_path / "out", Choice())
+    told = dict(asked(f"SELECT id, text FROM '{tmp_path}/out/messages/*.parquet'"))
+    assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
+
+
+def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
+    """A reader would refuse the whole file for it; the number is there all the same."""
+    header, frames = copies(60)
+    far = (1 << 63) - 1
+    first = next(item for item in items(frames) if item.HasField("incoming"))
+    first.dateSent = first.incoming.dateReceived = first.incoming.dateServerSent = far
+    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    with archives.open(tmp_path / "a.db") as opened:
+        write_parquet(opened, tmp_path / "out", Choice())
+    messages = f"'{tmp_path}/out/messages/*.parquet'"
+    rows = asked(f"SELECT sent, received FROM {messages} WHERE sent_ms = {far}")
+    assert rows == [(None, None)]
+
+
+def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that memory does not grow with messages."""
+    monkeypatch.setattr(form, "GROUP", 10)
+    write_parquet(opened, tmp_path / "out", Choice())
+    for path in (tmp_path / "out" / "messages").iterdir():
+        file = parquet.ParquetFile(path)
+        sizes = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
+        assert max(sizes) <= 10
+        assert sum(sizes) == file.metadata.num_rows
+    told = asked(f"SELECT epoch_ms(min(sent)), count(*) FROM '{tmp_path}/out/messages/*.parquet'")
+    (first,) = opened.connection.execute("SELECT min(sent_ms) FROM message").fetchone()
+    assert told == [(first, 400)]
+
+
+def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
+    """The same rows are the same bytes."""
+    first = write_parquet(opened, tmp_path / "out", Choice())
+    again = write_parquet(opened, tmp_path / "out", Choice())
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+
+
+def test_without_the_extra_it_says_so(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is written."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ExtraMissing, match="holdfast\\[parquet\\]"):
+        write_parquet(opened, tmp_path / "out", Choice())
+    assert not (tmp_path / "out").exists()

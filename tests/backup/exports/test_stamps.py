@@ -1,0 +1,120 @@
+"""Exports of which nothing can have changed: nothing is read for them, and nothing is left out."""
+
+import random
+from datetime import UTC, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports import stamps
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.exporting import FORMS, Form, export
+from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.stamps import offsets, whole_stamp
+from tests.backup.archives.histories import copies, imported, later, write
+
+ALL = Choice()
+OURS = ".holdfast-export.json"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Make an archive that a test may change."""
+    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(60)))
+    return tmp_path / "chats.db"
+
+
+def exported(place: Path, out: Path, form: Form) -> Written:
+    """Export an archive."""
+    with archives.open(place) as opened:
+        return export(opened, out, form)
+
+
+def tree(place: Path) -> dict[str, bytes]:
+    """Read all files of an export but the list of them."""
+    paths = [path for path in place.rglob("*") if path.is_file() and path.name != OURS]
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_unchanged_archive_is_not_read_again(
+    own: Path, tmp_path: Path, form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any form; what was imported since is exported."""
+    out = tmp_path / "out"
+    first = exported(own, out, form)
+    with monkeypatch.context() as patched:
+        patched.setattr(Archive, "complete", None)
+        again = exported(own, out, form)
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    imported(own, later(tmp_path / "two", random.Random(3), days=4))
+    assert exported(own, out, form).written > 0
+    exported(own, tmp_path / "fresh", form)
+    assert tree(out) == tree(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_is_gone_or_changed_is_written_again(own: Path, tmp_path: Path, form: Form) -> None:
+    """Although nothing else has changed."""
+    out = tmp_path / "out"
+    exported(own, out, form)
+    before = tree(out)
+    one, other = sorted(before)[:2]
+    (out / one).unlink()
+    (out / other).write_text("mine")
+    assert exported(own, out, form).written == 2
+    assert tree(out) == before
+
+
+def test_a_run_that_was_broken_off_is_finished(own: Path, tmp_path: Path) -> None:
+    """Its list is still there, and so nothing is taken for done."""
+    out = tmp_path / "out"
+    exported(own, out, "json")
+    before = tree(out)
+    (out / ".holdfast-export.running").write_text("")
+    exported(own, out, "json")
+    assert tree(out) == before
+    assert not (out / ".holdfast-export.running").exists()
+
+
+def test_the_stamp_tells_apart_what_makes_another_export(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another choice, form, option, zone, program, file beside the archive, or change by another hand."""
+    seen: list[str] = []
+
+    def look(
+        choice: Choice | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
+    ) -> None:
+        with archives.open(own) as opened:
+            seen.append(whole_stamp(opened, choice or Choice(), form, zone, plain))
+
+    look()
+    look()
+    assert len(set(seen)) == 1
+    look(Choice(since_ms=1))
+    look(Choice(("Ada",)))
+    look(form="csv")
+    look(zone=timezone(timedelta(hours=1)))
+    look(plain=True)
+    with archives.open(own, create=True) as opened:
+        opened.connection.execute(f"INSERT INTO media VALUES ('name', 'ab', 7, 'ab/{'ab' * 32}.jpg')")
+        folder = opened.media_folder / "ab"
+    look()
+    folder.mkdir(parents=True)
+    (folder / f"{'ab' * 32}.jpg").write_bytes(b"picture")
+    look()
+    with archives.open(own, create=True) as opened:
+        opened.connection.execute("UPDATE message SET text = 'changed' WHERE id = (SELECT min(id) FROM message)")
+    look()
+    monkeypatch.setattr(stamps, "program", lambda: "another")
+    look()
+    assert len(set(seen)) == len(seen) - 1
+
+
+def test_zones_are_told_apart_by_their_offsets() -> None:
+    """What is called the same may be another zone after an update of the system."""
+    assert offsets(timezone(timedelta(hours=1), "Here")) != offsets(timezone(timedelta(hours=2), "Here"))
+    assert offsets(UTC) == ("UTC", ())

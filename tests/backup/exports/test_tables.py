@@ -1,0 +1,93 @@
+"""The tables that CSV and Parquet share."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Form, Row, Table, write_tables
+from holdfast.backup.exports.whole import messages
+
+
+class Counting:
+    """Writes how many rows a table has, and checks that each fits its columns."""
+
+    def __init__(self, target: BinaryIO, table: Table) -> None:
+        self.target = target
+        self.table = table
+        self.count = 0
+
+    def add(self, row: Row) -> None:
+        """Check and count a row."""
+        assert len(row) == len(self.table.columns), self.table.name
+        kinds = {"text": str, "label": str, "int": int, "flag": bool, "time": int}
+        for column, value in zip(self.table.columns, row, strict=True):
+            assert value is None or type(value) is kinds[column.kind], (self.table.name, column.name)
+        self.count += 1
+
+    def close(self) -> None:
+        """Write the count."""
+        self.target.write(str(self.count).encode())
+
+    def abandon(self) -> None:
+        """Do nothing."""
+
+
+FORM = Form("counts", ".txt", Counting)
+
+
+def count(folder: Path, name: str) -> int:
+    """Read how many rows a table has."""
+    files = [folder / f"{name}.txt"] if (folder / f"{name}.txt").exists() else (folder / name).glob("*.txt")
+    return sum(int(file.read_text()) for file in files)
+
+
+def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, tmp_path: Path) -> None:
+    """As many as the archive has."""
+    write_tables(two_snapshots, tmp_path / "out", Choice(), FORM)
+    tables = {
+        "messages": "message",
+        "attachments": "attachment",
+        "reactions": "reaction",
+        "revisions": "revision",
+        "receipts": "send_status",
+        "changes": "message_change",
+        "events": "update_event",
+        "calls": "call",
+        "payments": "payment",
+        "chats": "chat",
+        "people": "recipient WHERE kind IN ('contact', 'self', 'unknown')",
+        "members": "group_member",
+        "links": "link_preview WHERE revision = 0",
+        "mentions": "text_range WHERE revision = 0 AND part = 'text' AND mention_aci IS NOT NULL",
+    }
+    for name, table in tables.items():
+        (expected,) = two_snapshots.connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        assert count(tmp_path / "out", name) == expected, name
+    assert {table.name for table in TABLES} == {*tables, "poll_votes"}
+
+
+def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
+    """So that every answer can be counted."""
+    (table,) = (table for table in MESSAGE_TABLES if table.name == "poll_votes")
+    polls = [one for chat in opened.chats() for one in messages(opened, chat.id) if one.poll]
+    for one in polls:
+        assert one.poll
+        rows = list(table.rows(one))
+        assert {row[5] for row in rows} == set(range(len(one.poll.options)))
+        assert sum(row[7] is not None for row in rows) == sum(len(option.votes) for option in one.poll.options)
+
+
+def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: Archive, tmp_path: Path) -> None:
+    """So that queries that name them work."""
+    write_tables(opened, tmp_path / "out", Choice(), FORM)
+    years = {path.stem for path in (tmp_path / "out" / "messages").iterdir()}
+    rows = opened.connection.execute("SELECT DISTINCT strftime('%Y', order_ms / 1000, 'unixepoch') FROM message")
+    assert years == {year for (year,) in rows}
+    assert [path.name for path in (tmp_path / "out" / "changes").iterdir()] == ["empty.txt"]
+
+
+def test_an_archive_without_messages_gives_empty_tables(opened: Archive, tmp_path: Path) -> None:
+    """Nothing was sent before 1971."""
+    write_tables(opened, tmp_path / "out", Choice(until_ms=1), FORM)
+    assert all(count(tmp_path / "out", table.name) == 0 for table in TABLES)

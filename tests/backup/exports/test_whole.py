@@ -1,0 +1,95 @@
+"""Messages with all that an archive knows of them."""
+
+import sqlite3
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.backup.archives import Archive
+from holdfast.backup.archives.statements import CHILDREN
+from holdfast.backup.exports import shapes
+from holdfast.backup.exports.whole import messages, written
+
+Count = Callable[[shapes.Message], int]
+
+
+def ranges(one: shapes.Message | shapes.Revision) -> int:
+    """Count the styles and mentions of a wording, with those of its quote."""
+    return len(one.ranges) + (len(one.quote.ranges) if one.quote else 0)
+
+
+# How many rows of a table a message has, as its record tells it.
+TOLD: dict[str, Count] = {
+    "send_status": lambda one: len(one.receipts),
+    "reaction": lambda one: len(one.reactions),
+    "revision": lambda one: len(one.revisions),
+    "attachment": lambda one: len(one.attachments) + sum(len(each.attachments) for each in one.revisions),
+    "quote": lambda one: (one.quote is not None) + sum(each.quote is not None for each in one.revisions),
+    "text_range": lambda one: ranges(one) + sum(ranges(each) for each in one.revisions),
+    "link_preview": lambda one: len(one.links) + sum(len(each.links) for each in one.revisions),
+    "sticker": lambda one: one.sticker is not None,
+    "poll": lambda one: one.poll is not None,
+    "poll_option": lambda one: len(one.poll.options) if one.poll else 0,
+    "poll_vote": lambda one: sum(len(option.votes) for option in one.poll.options) if one.poll else 0,
+    "payment": lambda one: one.payment is not None,
+    "gift_badge": lambda one: one.gift_badge is not None,
+    "admin_deletion": lambda one: one.deleted_by is not None,
+    "contact_card": lambda one: one.contact_card is not None,
+    "contact_card_field": lambda one: len(one.contact_card.fields) if one.contact_card else 0,
+    "update_event": lambda one: len(one.events),
+    "call": lambda one: one.call is not None,
+    "message_change": lambda one: len(one.changes),
+}
+
+
+def every(archive: Archive) -> list[shapes.Message]:
+    """Read all messages."""
+    return [one for chat in archive.chats() for one in messages(archive, chat.id)]
+
+
+def test_every_table_of_messages_is_told() -> None:
+    """A new table needs a decision."""
+    assert set(TOLD) == {*CHILDREN, "message_change"}
+
+
+@pytest.mark.parametrize("table", TOLD)
+def test_every_row_is_told(two_snapshots: Archive, table: str) -> None:
+    """Of every table that belongs to messages."""
+    found = two_snapshots.connection.execute(f"SELECT message_id, count(*) FROM {table} GROUP BY 1")
+    expected = dict(found.fetchall())
+    actual = {one.id: int(TOLD[table](one)) for one in every(two_snapshots)}
+    assert {number: count for number, count in actual.items() if count} == expected
+
+
+def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
+    """By their names."""
+    two_snapshots.connection.row_factory = sqlite3.Row
+    rows = two_snapshots.connection.execute("SELECT * FROM message").fetchall()
+    two_snapshots.connection.row_factory = None
+    records = {one.id: one for one in every(two_snapshots)}
+    assert len(records) == len(rows)
+    same = {"chat_id", "author_id", "sent_ms", "first_sent_ms", "received_ms", "server_sent_ms", "order_ms"}
+    same |= {"order_n", "direction", "kind", "text", "read", "sealed_sender", "sms", "expire_start_ms"}
+    same |= {"expires_in_ms", "pinned_ms", "pinned_until_ms"}
+    for row in rows:
+        for name in same:
+            assert getattr(records[row["id"]], name) == row[name], name
+        assert (records[row["id"]].vanished_ms is None) == (row["last_seen"] is None)
+    assert any(one.vanished_ms for one in records.values())
+    assert any(one.changes for one in records.values())
+
+
+def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
+    """And by nobody where none are wanted."""
+    chats = opened.chats()
+    for chat in chats:
+        for one in messages(opened, chat.id, media=lambda file: f"media/{file.role}"):
+            assert all(each.file == f"media/{each.role}" for each in one.attachments)
+        assert all(each.file is None for one in messages(opened, chat.id) for each in one.attachments)
+
+
+def test_times_are_written_in_utc() -> None:
+    """Unless no calendar has them."""
+    assert written(1_700_000_000_123) == "2023-11-14T22:13:20.123Z"
+    assert written(None) is None
+    assert written((1 << 63) - 1) is None

@@ -1,0 +1,224 @@
+"""A backup goes from any form to any other and back without losing a byte."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import Backup, BackupError, KeyMaterial
+from holdfast.backup.container.folder import find_snapshots
+from holdfast.backup.conversion import Conversion, To, convert, form_of
+from holdfast.backup.errors import DamagedBackup, KeyIncomplete, TargetRefused, UnreadableBackup
+from holdfast.backup.schema.backup_pb2 import AdHocCall, Frame
+from tests.backup.streams import (
+    HEADER,
+    KEYS,
+    MODERN_KEYS,
+    folder_of,
+    lines_of,
+    record,
+    sample,
+    small,
+    stream_of,
+)
+
+# What JSON cannot say: unknown fields at any depth, fields that stand twice or are written longer than needed,
+# lists that are not packed, a oneof with two members, and a frame of the future.
+UNSPEAKABLE = (
+    b"\x4a\x03abc",
+    b"\x22\x05\x08\x01\x98\x06\x05",
+    b"\x0a\x00\x12\x02\x08\x05",
+    b"\x12\x02\x08\x05\x12\x00",
+    b"\x12\x03\x08\x85\x00",
+    b"\x92\x00\x02\x08\x05",
+    b"\xfb\x01\x08\x05\xfc\x01",
+    b"\x3a\x06\x38\x01\x38\x02\x38\x03",
+    b"\x0a\x05\x4a\x03\x08\xe3\x00",
+)
+FUTURE = Frame(adHocCall=AdHocCall(callId=1, state=99)).SerializeToString()  # type: ignore[arg-type]
+# What it can: an empty frame, fields out of order, an unknown value of an enum.
+ODD = (*UNSPEAKABLE, b"", b"\x22\x04\x10\x01\x08\x01", FUTURE)
+
+
+def converted(source: Backup, to: To, target: Path, keys: KeyMaterial = MODERN_KEYS) -> Backup:
+    """Convert and open the result."""
+    convert(source, target, to, keys=keys)
+    return backup.open(target, MODERN_KEYS)
+
+
+def all_of(found: Backup) -> tuple[bytes, ...]:
+    """Read every record, the header first."""
+    return (found.header, *(frame.raw for frame in found))
+
+
+@pytest.mark.parametrize("second", To)
+@pytest.mark.parametrize("first", To)
+def test_every_pair_of_forms_gives_back_the_same_bytes(first: To, second: To, tmp_path: Path) -> None:
+    """Of a sample with every kind of record, and of frames no encoder would write."""
+    for number, records in enumerate((sample(120), (HEADER, *ODD))):
+        plain = stream_of(records)
+        home = tmp_path / str(number)
+        home.mkdir()
+        with (
+            backup.open(io.BytesIO(plain)) as source,
+            converted(source, first, home / "first") as one,
+            converted(one, second, home / "second") as two,
+        ):
+            assert all_of(one) == all_of(two) == records
+            out = io.BytesIO()
+            done = convert(two, out, To.STREAM)
+        assert out.getvalue() == plain
+        assert done == Conversion(len(records) - 1, 0, ())
+
+
+def test_what_json_cannot_say_is_kept_beside_it(tmp_path: Path) -> None:
+    """`@raw` stands where it is needed, and only there."""
+    for raw in ODD:
+        Frame.FromString(raw)
+        line = lines_of([HEADER, raw]).splitlines()[1]
+        assert (b'"@raw"' in line) is (raw in UNSPEAKABLE), raw
+        assert all_of(backup.open(io.BytesIO(lines_of([HEADER, raw])))) == (HEADER, raw)
+    assert b"@raw" not in lines_of(sample(450))
+
+
+@pytest.mark.parametrize("to", [To.JSONL, To.JSON])
+def test_either_spelling_of_names_is_read_back(to: To) -> None:
+    """Signal's own, and the specification's."""
+    texts = {}
+    for names in ("spec", "signal"):
+        out = io.BytesIO()
+        with backup.open(io.BytesIO(stream_of(sample(450)))) as source:
+            convert(source, out, to, names=names)
+        texts[names] = out.getvalue()
+        with backup.open(io.BytesIO(out.getvalue())) as found:
+            assert all_of(found) == sample(450)
+    assert texts["spec"] != texts["signal"]
+    assert b"androidSpecificSettings" in texts["signal"]
+    assert b"androidSpecificSettings" not in texts["spec"]
+
+
+def test_an_array_is_an_array_to_any_parser(tmp_path: Path) -> None:
+    """One record a line, no more and no fewer."""
+    with backup.open(io.BytesIO(stream_of(sample()))) as source:
+        convert(source, tmp_path / "x.json", To.JSON)
+    text = (tmp_path / "x.json").read_text()
+    assert len(json.loads(text)) == len(sample())
+    assert len(text.splitlines()) == len(sample()) + 2
+
+
+def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
+    """To another folder, encrypted with other keys, each attachment once."""
+    snapshot = folder_of(sample(300), tmp_path / "old")
+    names = set(find_snapshots(snapshot)[0].manifest())
+    assert len(names) > 20
+    with backup.open(snapshot, KEYS) as source:
+        done = convert(source, tmp_path / "new", To.FOLDER, keys=KEYS)
+    assert (done.attachments, done.problems) == (len(names), ())
+    copied = {path.name for path in (tmp_path / "new" / "files").glob("*/*")}
+    assert copied == names == set(find_snapshots(tmp_path / "new")[0].manifest())
+    answer = backup.info(tmp_path / "new", KEYS, verify_media=True)
+    assert answer.media is not None
+    assert (answer.media.present, answer.media.missing, answer.media.damaged) == (len(names), 0, 0)
+
+
+def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Each is reported, and is not in the new manifest."""
+    snapshot = folder_of(sample(300), tmp_path / "old")
+    files = sorted((tmp_path / "old" / "SignalBackups" / "files").glob("*/*"))
+    files[0].unlink()
+    data = files[1].read_bytes()
+    files[1].write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with backup.open(snapshot, KEYS) as source:
+        done = convert(source, tmp_path / "new", To.FOLDER, keys=KEYS)
+    assert done.attachments == len(files) - 2
+    assert len(done.problems) == 2
+    assert {files[0].name, files[1].name} == set(map(named, done.problems))
+    assert list((tmp_path / "new" / "files").rglob("*.part")) == []
+
+
+def named(problem: str) -> str:
+    """Find the name of an attachment in a report."""
+    return next(word for word in problem.split() if len(word) == 64)
+
+
+def test_frames_are_not_judged(tmp_path: Path) -> None:
+    """What breaks the rules of order is still there afterwards."""
+    bad = (HEADER, b"\x12\x00", b"\x12\x00")
+    for to in To:
+        with (
+            backup.open(io.BytesIO(stream_of(bad))) as source,
+            converted(source, to, tmp_path / to) as found,
+        ):
+            assert all_of(found) == bad
+
+
+def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
+    """A stream that is cut gives no shorter backup in any form."""
+    data = stream_of(sample())[:-1]
+    for to in To:
+        with (
+            backup.open(io.BytesIO(data)) as source,
+            pytest.raises(DamagedBackup, match=rf"\(frame {len(sample()) - 1}, byte \d+\)"),
+        ):
+            convert(source, tmp_path / "x", to, keys=KEYS)
+        assert not (tmp_path / "x").exists() or not list((tmp_path / "x").iterdir())
+
+
+def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> None:
+    """It is said what is missing."""
+    with backup.open(io.BytesIO(stream_of(small()))) as source:
+        for to in (To.CONTAINER, To.FOLDER):
+            with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
+                convert(source, tmp_path / "x", to)
+        with pytest.raises(UnreadableBackup, match="standard output"):
+            convert(source, io.BytesIO(), To.FOLDER, keys=KEYS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
+    """It may be the only one there is; another file is replaced when that is said."""
+    file, other = tmp_path / "x", tmp_path / "y"
+    file.write_bytes(stream_of(small()))
+    other.write_bytes(b"precious")
+    with backup.open(file) as source:
+        with pytest.raises(TargetRefused, match="is the backup itself"):
+            convert(source, file, To.JSONL, replace=True)
+        with pytest.raises(TargetRefused, match="exists already"):
+            convert(source, other, To.JSONL)
+        assert (file.read_bytes(), other.read_bytes()) == (stream_of(small()), b"precious")
+        convert(source, other, To.JSONL, replace=True)
+    assert other.read_bytes() == lines_of(small())
+
+
+def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
+    """A block at a time; here one frame is larger than a block."""
+    records = (HEADER, *[b"\x4a" + record(b"x" * 3_000_000)] * 3)
+    with backup.open(io.BytesIO(stream_of(records))) as source:
+        sizes = [len(block.data) for block in source.blocks()]
+        assert max(sizes) < 7_000_000
+        with converted(source, To.JSONL, tmp_path / "x") as found:
+            assert all_of(found) == records
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.binproto", To.STREAM),
+        ("a.jsonl", To.JSONL),
+        ("a.JSON", To.JSON),
+        ("a.binproto.encrypted", To.CONTAINER),
+        ("a", None),
+        ("a.txt", None),
+        ("-", None),
+    ],
+)
+def test_the_form_is_told_by_the_extension(name: str, form: To | None) -> None:
+    """Where it says anything."""
+    assert form_of(Path(name)) is form
+
+
+def test_an_error_is_an_error_of_ours() -> None:
+    """So that callers catch one thing."""
+    assert issubclass(DamagedBackup, BackupError)

@@ -1,0 +1,209 @@
+"""A backup at a glance: every figure is the one protobuf's own objects give."""
+
+import io
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import Info
+from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.names import recipient_name
+from holdfast.backup.schema import RECORDS
+from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, Chat, ChatItem, Contact, Frame, Recipient
+from holdfast.backup.summary import ChatCount
+from tests.backup.sample.walk import pointers
+from tests.backup.streams import (
+    HEADER,
+    KEYS,
+    MODERN_KEYS,
+    empty_frame,
+    file_forms,
+    folder_of,
+    message_stream,
+    record,
+    sample,
+    small,
+    stream_of,
+)
+
+
+def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
+    """Count everything with message objects, the slow and obvious way."""
+    frames = [Frame.FromString(raw) for raw in records[1:]]
+    kinds = Counter(frame.WhichOneof("item") for frame in frames)
+    items = [frame.chatItem for frame in frames if frame.HasField("chatItem")]
+    names = {frame.recipient.id: recipient_name(frame.recipient) for frame in frames}
+    chats = {
+        frame.chat.id: names.get(frame.chat.recipientId, "Unknown") for frame in frames if frame.HasField("chat")
+    }
+    dates = [item.dateSent for item in items if item.dateSent]
+    months = Counter(f"{datetime.fromtimestamp(date / 1000, UTC):%Y-%m}" for date in dates)
+    files = [pointer.locatorInfo for frame in frames for pointer in pointers(frame)]
+    kept = [locator for locator in files if locator.ListFields()]
+    sizes = sorted(Counter(item.chatId for item in items).values(), reverse=True)[:10]
+    return {
+        "counts": {name: kinds[name] for name in RECORDS[1:]},  # type: ignore[index]
+        "empty_frames": kinds[None],
+        "frames": len(frames),
+        "recipients": dict(
+            Counter(frame.recipient.WhichOneof("destination") for frame in frames if frame.HasField("recipient"))
+        ),
+        "messages": dict(Counter(item.WhichOneof("item") for item in items)),
+        "first_ms": min(dates, default=None),
+        "last_ms": max(dates, default=None),
+        "months": dict(sorted(months.items())),
+        "attachments": len(kept),
+        "attachment_bytes": sum(locator.size for locator in kept),
+        "largest": sizes,
+        "chats": chats,
+    }
+
+
+def compare(answer: Info, expected: dict[str, object]) -> None:
+    """Hold an answer to what was counted."""
+    for name, value in expected.items():
+        if name not in {"largest", "chats"}:
+            assert getattr(answer, name) == value, name
+    assert [chat.messages for chat in answer.largest_chats] == expected["largest"]
+    chats = expected["chats"]
+    assert isinstance(chats, dict)
+    assert {chat.name for chat in answer.largest_chats} <= set(chats.values())
+
+
+@pytest.mark.parametrize(("messages", "seed"), [(1, 1), (60, 2), (1500, 3)])
+def test_every_figure_is_what_protobuf_counts(messages: int, seed: int) -> None:
+    """Over samples with everything in them."""
+    records = sample(messages, seed)
+    answer = backup.info(io.BytesIO(stream_of(records)))
+    compare(answer, by_objects(records))
+    assert answer.bytes == len(stream_of(records))
+    owner = Frame.FromString(records[1]).account
+    assert answer.account == f"{owner.givenName} {owner.familyName}".strip()
+
+
+def test_every_form_gives_the_same_answer() -> None:
+    """But for the name of the form."""
+    expected = by_objects(small())
+    for _name, data in file_forms(small()):
+        answer = backup.info(io.BytesIO(data), MODERN_KEYS)
+        assert {name: getattr(answer, name) for name in ("counts", "messages", "months", "attachments")} == {
+            name: expected[name] for name in ("counts", "messages", "months", "attachments")
+        }
+        assert answer.bytes == len(stream_of(small()))
+        assert answer.media is None or answer.form == "plaintext export"
+
+
+def test_info_shows_the_header_and_counts_every_record_type() -> None:
+    """All eight record types are there, also those that do not occur."""
+    data = record(HEADER) + empty_frame(1) + empty_frame(2) * 3 + empty_frame(4) * 5 + empty_frame(8) + record(b"")
+    answer = backup.info(io.BytesIO(data))
+    assert answer.header == backup.Header(1, 1_700_000_000_123, "App 2.0", "App 1.0")
+    assert answer.header.made_at == datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
+    assert answer.counts == {
+        **dict.fromkeys(RECORDS[1:], 0),
+        "account": 1,
+        "recipient": 3,
+        "chatItem": 5,
+        "chatFolder": 1,
+    }
+    assert (answer.empty_frames, answer.frames, answer.bytes) == (1, 11, len(data))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x0a\x00\x12\x00",
+        b"\x22\x02\x08\x01\x22\x02\x10\x01",
+        b"\x4a\x00",
+        b"\x08\x01",
+        b"\x0a\x00\x22\x02\x08\x05",
+    ],
+)
+def test_a_frame_is_counted_once_whatever_it_holds(raw: bytes) -> None:
+    """Two records in one, a record in two pieces, none: the last one counts, as for protobuf."""
+    records = (HEADER, raw, raw, b"\x22\x02\x08\x01")
+    answer = backup.info(io.BytesIO(stream_of(records)))
+    expected = by_objects(records)
+    for name in ("counts", "empty_frames", "frames"):
+        assert getattr(answer, name) == expected[name]
+
+
+def test_older_revisions_are_no_messages_of_their_own() -> None:
+    """Their attachments count, their dates do not."""
+    item = ChatItem(chatId=1, dateSent=1_700_000_000_000)
+    item.standardMessage.SetInParent()
+    older = item.revisions.add(chatId=1, dateSent=1)
+    older.standardMessage.attachments.add().pointer.locatorInfo.size = 70
+    answer = backup.info(io.BytesIO(message_stream(Frame(chatItem=item))))
+    assert (answer.first_ms, answer.last_ms) == (1_700_000_000_000, 1_700_000_000_000)
+    assert answer.messages == {"standardMessage": 1}
+    assert (answer.attachments, answer.attachment_bytes) == (1, 70)
+    assert answer.months == {"2023-11": 1}
+
+
+def test_the_ten_largest_chats_have_names() -> None:
+    """Those with nobody known are said to be unknown."""
+    frames = [Frame(account=AccountData(givenName="Ada"))]
+    for number in range(1, 13):
+        frames.append(Frame(recipient=Recipient(id=number, contact=Contact(username=f"user.{number}"))))
+        frames.append(Frame(chat=Chat(id=100 + number, recipientId=number)))
+    for number in range(1, 13):
+        frames += [Frame(chatItem=ChatItem(chatId=100 + number))] * number
+    frames += [Frame(chatItem=ChatItem(chatId=999))] * 20
+    answer = backup.info(io.BytesIO(message_stream(*frames)))
+    expected = [ChatCount("Unknown", 20), *(ChatCount(f"user.{number}", number) for number in range(12, 3, -1))]
+    assert list(answer.largest_chats) == expected
+    assert answer.account == "Ada"
+
+
+def test_dates_beyond_the_calendar_have_no_month_and_cost_nothing() -> None:
+    """A message may claim any time, and each another one."""
+    frames = [Frame(chatItem=ChatItem(dateSent=(1 << 64) - 1 - (number << 40))) for number in range(500)]
+    answer = backup.info(io.BytesIO(message_stream(*frames, Frame(chatItem=ChatItem(dateSent=1)))))
+    assert answer.months == {"1970-01": 1, "unknown": 500}
+    assert (answer.first_ms, answer.last_ms) == (1, (1 << 64) - 1)
+
+
+def test_info_takes_a_path_an_open_file_or_an_opened_backup(tmp_path: Path) -> None:
+    """All the same."""
+    file = tmp_path / "x.binproto"
+    file.write_bytes(stream_of(small()))
+    with file.open("rb") as source, backup.open(file) as found:
+        assert backup.info(file) == backup.info(str(file)) == backup.info(source) == backup.info(found)
+
+
+def test_a_time_beyond_the_calendar_is_no_date() -> None:
+    """A header may claim any 64-bit number."""
+    data = record(BackupInfo(version=1, backupTimeMs=2**64 - 1).SerializeToString())
+    assert backup.info(io.BytesIO(data)).header.made_at is None
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_a_folder_says_what_became_of_its_media(tmp_path: Path, *, verify: bool) -> None:
+    """Present, missing and damaged; what looks whole is found out only by decrypting."""
+    snapshot = folder_of(sample(300), tmp_path)
+    files = sorted((snapshot.parent / "files").glob("*/*"))
+    files[0].unlink()
+    files[1].write_bytes(files[1].read_bytes()[:50])
+    changed = bytearray(files[2].read_bytes())
+    changed[20] ^= 1
+    files[2].write_bytes(changed)
+    found = backup.info(snapshot, KEYS, verify_media=verify).media
+    assert found is not None
+    harmed = 2 if verify else 1
+    assert (found.files, found.missing, found.damaged) == (len(files), 1, harmed)
+    assert found.present == len(files) - 1 - harmed
+    assert found.verified is verify
+
+
+def test_a_malformed_frame_is_located() -> None:
+    """By number and byte, also when only a parser of texts would notice."""
+    data = record(HEADER) + empty_frame(1) * 2 + record(b"\x22\x05abc")
+    with pytest.raises(DamagedBackup, match=r"middle of a field \(frame 3, byte \d+\)"):
+        backup.info(io.BytesIO(data))
+    bad_text = Frame(account=AccountData(givenName="Anna")).SerializeToString().replace(b"Anna", b"\xffnna")
+    with pytest.raises(DamagedBackup, match=r"not UTF-8 \(frame 1, byte \d+\)"):
+        backup.info(io.BytesIO(record(HEADER) + record(bad_text)))
