@@ -50,7 +50,7 @@ def look_again(app: App, repository: Repository | None) -> ApiError | None:
         repositories.repository_by_id(app.database, repository.id)
     except NoSuchRepository:
         log.info("a repository was deleted while it was used", repository=repository.id)
-        return ApiError(404, f"repository {repository.full_name} was deleted meanwhile")
+        return ApiError(404, f"repository {repository.full_name} was deleted in the meantime")
     return None
 
 

@@ -50,12 +50,12 @@ REFUSED: list[tuple[object, int, str]] = [
     ({**GITEA, "active": "yes"}, 422, "[Active]: Expected `bool`, got `str`"),
     ({**GITEA, "events": "push"}, 422, "[Events]: Expected `array`, got `str`"),
     ({**GITEA, "events": [1]}, 422, "[Events]: Expected `str`, got `int`"),
-    ({**GITEA, "branch_filter": "[a"}, 422, "[BranchFilter]: the pattern [a opens a [ that nothing closes"),
+    ({**GITEA, "branch_filter": "[a"}, 422, "[BranchFilter]: the pattern [a has an unclosed ["),
     ({**GITEA, "branch_filter": "x" * 256}, 422, "[BranchFilter]: MaxSize"),
     (
         {**GITEA, "branch_filter": "{" * 11 + "}" * 11},
         422,
-        "[BranchFilter]: the pattern {{{{{{{{{{{}}}}}}}}}}} has braces inside braces more than 10 deep",
+        "[BranchFilter]: the pattern {{{{{{{{{{{}}}}}}}}}}} nests braces more than 10 deep",
     ),
     ({**GITEA, "authorization_header": "x" * 4097}, 422, "[AuthorizationHeader]: MaxSize"),
     (
@@ -131,7 +131,7 @@ def test_every_kind_of_service_can_be_told(world: ServiceClients, kind: str) -> 
         ({"config": {"content_type": "xml"}}, 422, "Invalid content type"),
         ({"config": {"channel": " "}}, 400, "Invalid slack channel name"),
         ({"config": {"url": 1}}, 422, "[Config]: Expected `str`, got `int`"),
-        ({"branch_filter": "{a"}, 422, "[BranchFilter]: the pattern {a opens a { that nothing closes"),
+        ({"branch_filter": "{a"}, 422, "[BranchFilter]: the pattern {a has an unclosed {"),
         ({"name": "x" * 256}, 422, "[Name]: MaxSize"),
         ({"active": 1}, 422, "[Active]: Expected `bool`, got `int`"),
         (

@@ -233,7 +233,7 @@ def test_only_what_waits_can_be_cancelled(world: ServiceClients, ada: httpx.Clie
     first, second = tried(ada, ORG, hook, 2)
     with_answer(world.database, first)
     answer = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
-    assert (answer.status_code, answer.json()["message"]) == (409, "only a delivery that waits can be cancelled")
+    assert (answer.status_code, answer.json()["message"]) == (409, "only a waiting delivery can be cancelled")
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 204
     one = ada.get(f"{ORG}/{hook}/deliveries/{second}").json()
     assert (one["status"], one["error"], one["next_try_at"]) == ("cancelled", "cancelled by ada", None)
@@ -269,7 +269,7 @@ def test_a_pause_is_seen_and_ended(world: ServiceClients, ada: httpx.Client, how
     assert (answer.status_code, answer.json()["paused_at"], answer.json()["pause_reason"]) == (200, None, "")
     one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     if how == "inactive":
-        assert (one["status"], one["error"]) == ("cancelled", "the hook was made inactive")
+        assert (one["status"], one["error"]) == ("cancelled", "the webhook was deactivated")
     else:
         assert (one["status"], one["tries"]) == ("waiting", 0)
         assert one["next_try_at"] <= moment(int(time.time()))

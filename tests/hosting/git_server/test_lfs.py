@@ -200,5 +200,5 @@ def test_a_repository_that_goes_while_an_object_comes_is_said(app: App) -> None:
     admin = accounts.find_user(app.database, "admin")
     made = making.create(app, admin, admin, making.NewRepository(name="ship"), {})
     making.remove(app, made, admin)
-    with pytest.raises(GoneMeanwhile, match="admin/ship was deleted meanwhile"):
+    with pytest.raises(GoneMeanwhile, match="admin/ship was deleted in the meantime"):
         store.link(app.database, made, OID, len(CONTENT))

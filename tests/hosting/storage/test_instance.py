@@ -136,7 +136,7 @@ def test_the_key_must_be_the_one_that_sealed(started: Settings) -> None:
         start(started)
     assert not (started.data / KEY_FILE).exists()
     (started.data / KEY_FILE).write_text("another key, long enough to be one at all\n")
-    with pytest.raises(WrongDataFolder, match="sealed with another key"):
+    with pytest.raises(WrongDataFolder, match="encrypted with another key"):
         start(started)
     old = (started.data / "kept").read_text().strip()
     both = msgspec.structs.replace(started, secret_key=Secret(f"a new key that is long enough to be one,{old}"))

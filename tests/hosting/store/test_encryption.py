@@ -82,5 +82,5 @@ def test_a_damaged_key_is_said_so(tmp_path: Path) -> None:
     path.write_bytes(b"\xff" * 40)
     with pytest.raises(KeyUnusable, match="cannot be read"):
         Sealer(path).seal("x")
-    with pytest.raises(KeyUnusable, match="cannot be made"):
+    with pytest.raises(KeyUnusable, match="cannot be created"):
         make_key_file(path / "below" / "a file")

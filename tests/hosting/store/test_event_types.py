@@ -46,7 +46,7 @@ def test_what_names_stand_for(names: list[str], expected: tuple[str, ...]) -> No
         (["pushes", "it's"], "unknown event 'pushes', \"it's\"; allowed"),
         (["é" * 101], "unknown event '(.xe9){100}'; allowed"),
         ([f"e{number}" for number in range(12)], "'e9' and 2 more; allowed"),
-        (["pull_request_review_approved"], "ask for pull_request_review"),
+        (["pull_request_review_approved"], "use pull_request_review"),
     ],
 )
 def test_what_stands_for_nothing_is_refused(names: list[str], said: str) -> None:

@@ -531,7 +531,9 @@ def announce(
     try:
         return write_down(app, repository, ready)
     except (IntegrityError, sqlite3.IntegrityError) as error:
-        raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
+        raise GoneMeanwhile(
+            f"repository {repository.full_name} or its caller was deleted in the meantime"
+        ) from error
 
 
 def write_down(

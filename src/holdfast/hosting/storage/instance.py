@@ -241,9 +241,9 @@ def check_key(settings: Settings, known: InstanceIdentity) -> str:
         raise WrongDataFolder(str(error)) from error
     if known.key_fingerprint and known.key_fingerprint not in found:
         raise WrongDataFolder(
-            "the secrets in the database were sealed with another key than the one in "
-            f"{settings.data / KEY_FILE} or secret_key; bring that key back, or, if it is lost, "
-            f"run {ADOPT} and set the secrets of the webhooks anew"
+            "the secrets in the database were encrypted with another key than those in "
+            f"{settings.data / KEY_FILE} and secret_key; restore that key, or, if it is lost, "
+            f"run {ADOPT} and set the secrets of the webhooks again"
         )
     return found[0]
 

@@ -1,1 +1,1 @@
-"""What the host keeps in SQL: one module per thing, written in that thing's words."""
+"""SQL persistence: table definitions, migrations, and one module of queries per table family."""

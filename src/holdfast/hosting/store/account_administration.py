@@ -1,4 +1,4 @@
-"""What administrators do to people's accounts: make, change and remove them; one administrator always stays."""
+"""User administration: create, change and delete accounts; at least one administrator always remains."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = ["change_user", "delete_user", "register"]
 
 
 def register(database: Database, name: str, password: Secret, *, email: str, **columns: str | bool) -> Account:
-    """Add a user whose e-mail address nobody has yet."""
+    """Add a user; the e-mail address must be unique."""
     accounts.check_new_password(password)
     hashed = accounts.hash_password(password)
     with database.write() as connection:
@@ -31,7 +31,7 @@ def register(database: Database, name: str, password: Secret, *, email: str, **c
 
 
 def check_free(connection: Connection, email: str, owner: Account | None = None) -> None:
-    """Refuse an e-mail address that is somebody else's."""
+    """Raise `EmailTaken` if another account has the e-mail address."""
     if not email:
         return
     others = select(users.c.id).where(func.lower(users.c.email) == email.lower(), ~users.c.is_organization)
@@ -44,9 +44,9 @@ def check_free(connection: Connection, email: str, owner: Account | None = None)
 def change_user(
     database: Database, user: Account, *, password: Secret | None = None, **columns: str | bool
 ) -> Account:
-    """Change what is known about a user, all at once; a new password or a closed account ends their sessions.
+    """Change a user in one transaction; a new password or a deactivated account ends the user's sessions.
 
-    A new password revokes their tokens too: whoever had the old one may have made some.
+    A new password revokes the access tokens too, since someone who knew the old one may have created some.
     """
     if password is not None:
         accounts.check_new_password(password)
@@ -72,12 +72,12 @@ def change_user(
 
 
 def lock_admins(connection: Connection) -> None:
-    """Keep two administrators from each taking the other for the one who stays."""
+    """Lock the administrators' rows, so that two concurrent changes cannot remove the last two administrators."""
     connection.execute(select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update())
 
 
 def admins_remain(connection: Connection) -> None:
-    """Refuse a change after which no administrator can log in."""
+    """Raise `LastAdmin` if no active administrator is left."""
     usable = select(users.c.id).where(users.c.is_admin, users.c.is_active, ~users.c.may_not_log_in).limit(1)
     if connection.execute(usable).first() is None:
         raise LastAdmin("the last administrator must stay one; make somebody else an administrator first")
@@ -91,16 +91,16 @@ def delete_user(
     purge: bool = False,
     first: Callable[[Connection], None] | None = None,
 ) -> tuple[int, ...]:
-    """Remove a user, and return the ids of the repositories that went with them, whose folders are the caller's.
+    """Delete a user and return the ids of the deleted repositories; removing their folders is up to the caller.
 
-    Only with `purge` do repositories go and memberships end. What the user wrote stays, without its author.
-    `first` is what has to be done in the same transaction while all of it is still there.
+    Only `purge` deletes repositories and ends memberships. Content the user wrote stays, without an author.
+    `first` runs in the same transaction, before anything is deleted.
     """
     with database.write() as connection:
         hold_graph(connection)
         if user.is_admin:
             lock_admins(connection)
-        # Organizations before people: whoever joins a team locks in this order too.
+        # Lock order: organizations before users, as in `members.join`.
         its_organizations = (
             select(users.c.id, users.c.name)
             .join(members, members.c.organization_id == users.c.id)
@@ -130,7 +130,7 @@ def delete_user(
 
 
 def refuse_if_needed(user: Account, owned: int, organizations: int) -> None:
-    """Refuse to remove somebody who owns something or belongs somewhere."""
+    """Raise `StillInUse` for a user who owns repositories or is a member of organizations."""
     reasons = []
     if owned:
         reasons.append("owns a repository" if owned == 1 else f"owns {owned} repositories")
@@ -141,7 +141,7 @@ def refuse_if_needed(user: Account, owned: int, organizations: int) -> None:
 
 
 def ownerless(connection: Connection, organization_ids: list[int]) -> str | None:
-    """Return the name of one of these organizations that nobody owns any more."""
+    """Return the name of one of these organizations that has no owner left."""
     if not organization_ids:
         return None
     owned = (

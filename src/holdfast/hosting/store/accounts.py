@@ -1,4 +1,4 @@
-"""Accounts: the people who can log in, and the organizations they make."""
+"""Accounts: users and organizations, their names, e-mail addresses and passwords."""
 
 import re
 import secrets
@@ -46,7 +46,7 @@ __all__ = [
 
 NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[._-](?=[A-Za-z0-9])){0,39}")
 EMAIL: Final = re.compile(r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
-# Every first part of an address the service itself answers at, and names that would mislead.
+# The first path segment of every route, and names that would mislead.
 RESERVED: Final = frozenset(
     [
         *(
@@ -81,12 +81,12 @@ MIN_PASSWORD: Final = 8
 
 hasher = PasswordHasher()
 hashing = HashLimiter()
-# Checked when nobody has the name that was typed, so that the answer takes as long as for a real user.
+# Verified when the user does not exist, so that the response takes as long as for an existing user.
 NOBODY: Final = hasher.hash(secrets.token_urlsafe())
 
 
 class Account(msgspec.Struct, frozen=True):
-    """Somebody who can log in, or an organization; the fields are the columns of the table, in this order."""
+    """A user or an organization; the fields are the columns of the table, in this order."""
 
     id: int
     name: str
@@ -125,18 +125,18 @@ BY_OLD_NAME = Statement(
 
 
 def account_from(row: tuple[Any, ...], start: int = 0) -> Account:
-    """Make an account from its columns, which begin at `start` of a row."""
+    """Build an account from its columns, which begin at index `start` of a row."""
     return Account(*row[start : start + WIDTH])
 
 
 def new_password() -> Secret:
-    """Invent a password that is hard to guess and can be typed."""
+    """Generate a random password that can be typed."""
     alphabet = "abcdefghijkmnpqrstuvwxyz23456789"
     return Secret("-".join("".join(secrets.choice(alphabet) for _ in range(5)) for _ in range(4)))
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could not stand in an address or would hide a page."""
+    """Raise `NameRefused` for a name that is invalid in a URL or reserved for a route."""
     if not NAME.fullmatch(name):
         rule = "1 to 40 letters, digits and single dots, dashes or underscores between them"
         raise NameRefused(f"the name must be {rule}")
@@ -145,13 +145,13 @@ def check_name(name: str) -> None:
 
 
 def check_email(email: str) -> None:
-    """Refuse what is no e-mail address; none at all is fine."""
+    """Raise `EmailRefused` for an invalid e-mail address; an empty one is allowed."""
     if email and not EMAIL.fullmatch(email):
         raise EmailRefused("that is not an e-mail address")
 
 
 def check_new_password(password: Secret) -> None:
-    """Refuse a password that is too short to protect anything."""
+    """Raise `PasswordRefused` for a password shorter than `MIN_PASSWORD`."""
     if len(password.reveal()) < MIN_PASSWORD:
         raise PasswordRefused(f"a password must have at least {MIN_PASSWORD} characters")
 
@@ -166,18 +166,18 @@ def create_user(
     is_admin: bool = False,
     **more: str | bool,
 ) -> Account:
-    """Add a user; names that differ only by case are the same name."""
+    """Add a user; names are unique without regard to case."""
     check_new_password(password)
     hashed = hash_password(password)
     with database.write() as connection:
-        made = add_account(
+        created = add_account(
             connection, name, password_hash=hashed, full_name=full_name, email=email, is_admin=is_admin, **more
         )
-    return find_account(database, made)
+    return find_account(database, created)
 
 
 def add_account(connection: Connection, name: str, *, email: str = "", **columns: str | bool) -> int:
-    """Add a user or an organization inside a transaction and return its id."""
+    """Insert a user or an organization in a transaction and return its id."""
     check_name(name)
     check_email(email)
     now = int(time.time())
@@ -193,20 +193,20 @@ def add_account(connection: Connection, name: str, *, email: str = "", **columns
         **columns,
     }
     try:
-        made: int = connection.execute(insert(users).returning(users.c.id), row).scalar_one()
+        account_id: int = connection.execute(insert(users).returning(users.c.id), row).scalar_one()
     except IntegrityError as error:
         raise NameTaken(f"a user named {name} exists already") from error
     connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name.casefold()))
-    return made
+    return account_id
 
 
 def by_name(database: Database, name: str) -> tuple[Any, ...] | None:
-    """Return the row of a name; PostgreSQL would not take a text with a NUL for one."""
+    """Return the row of an account name; a name with NUL, which PostgreSQL rejects, has none."""
     return None if "\0" in name else database.row(BY_NAME, folded=name.casefold())
 
 
 def find_account(database: Database, key: int | str) -> Account:
-    """Return the account of that id, or of that name in whatever case it was typed."""
+    """Return the account with this id, or with this name in any case."""
     row = by_name(database, key) if isinstance(key, str) else database.row(BY_ID, id=key)
     if row is None:
         raise NoSuchUser(f"no user is named {key}" if isinstance(key, str) else "that user is gone")
@@ -214,13 +214,13 @@ def find_account(database: Database, key: int | str) -> Account:
 
 
 def account_by_id(database: Database, number: int) -> Account | None:
-    """Return the account of that id, or None when it is gone."""
+    """Return the account with this id, or None."""
     row = database.row(BY_ID, id=number)
     return None if row is None else account_from(row)
 
 
 def accounts_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Account]:
-    """Return the accounts of these ids; one that is gone is left out."""
+    """Return the accounts with these ids; missing ones are left out."""
     if not ids:
         return {}
     rows = connection.execute(select(*COLUMNS).where(users.c.id.in_(ids)))
@@ -228,7 +228,7 @@ def accounts_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Ac
 
 
 def find_user(database: Database, name: str) -> Account:
-    """Return the person of that name; an organization is none."""
+    """Return the user with this name; an organization is not a user."""
     account = find_account(database, name)
     if account.is_organization:
         raise NoSuchUser(f"no user is named {name}")
@@ -236,13 +236,13 @@ def find_user(database: Database, name: str) -> Account:
 
 
 def renamed_to(database: Database, name: str) -> Account | None:
-    """Return the account that once had a name nobody has now."""
+    """Return the account that had a name before it was renamed, as long as the name is free."""
     row = None if "\0" in name else database.row(BY_OLD_NAME, folded=name.casefold())
     return None if row is None else account_from(row)
 
 
 def all_users(database: Database) -> list[Account]:
-    """Return every person by name."""
+    """Return every user by name."""
     statement = select(*COLUMNS).where(~users.c.is_organization).order_by(users.c.folded_name)
     with database.read() as connection:
         return [account_from(tuple(row)) for row in connection.execute(statement)]
@@ -251,7 +251,7 @@ def all_users(database: Database) -> list[Account]:
 def search_accounts(
     database: Database, text: str, *, organizations: bool, visibilities: tuple[str, ...], skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the people, or the organizations, whose name contains a text, and how many there are."""
+    """Return one page of users, or organizations, whose name contains a text, and the total."""
     found = (
         users.c.is_organization == organizations,
         users.c.visibility.in_(visibilities),
@@ -267,9 +267,9 @@ def search_accounts(
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
-    """Find the people behind e-mail addresses, theirs or the ones that stand for them.
+    """Return users by e-mail address, including their no-reply addresses.
 
-    It takes one query for all; inside a transaction, where only prebuilt statements may be run, one for each.
+    One query for all addresses; inside a transaction, where only prepared statements can be run, one for each.
     """
     wanted = [email for email in set(emails) if email]
     numbers = {int(match[1]): email for email in wanted if (match := NOREPLY.fullmatch(email))}
@@ -291,7 +291,7 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
 
 
 def by_names(database: Database, names: Iterable[str], *, organizations: bool = False) -> dict[str, Account]:
-    """Find people, and `organizations` too, by name, all at once; the keys are the folded names."""
+    """Return users, and with `organizations` organizations too, by casefolded name, in one query."""
     statement = select(*COLUMNS).where(users.c.folded_name.in_([name.casefold() for name in names]))
     if not organizations:
         statement = statement.where(~users.c.is_organization)
@@ -301,14 +301,14 @@ def by_names(database: Database, names: Iterable[str], *, organizations: bool = 
 
 
 def names_of(database: Database, numbers: Iterable[int]) -> dict[int, str]:
-    """Return the names of some accounts by their ids."""
+    """Return account names by id."""
     statement = select(users.c.id, users.c.name).where(users.c.id.in_(list(numbers)))
     with database.read() as connection:
         return {row.id: row.name for row in connection.execute(statement)}
 
 
 def count_users(database: Database) -> int:
-    """Return how many people there are."""
+    """Return the number of users."""
     with database.read() as connection:
         return connection.execute(
             select(func.count()).select_from(users).where(~users.c.is_organization)
@@ -316,13 +316,13 @@ def count_users(database: Database) -> int:
 
 
 def hash_password(password: Secret) -> str:
-    """Hash a password; takes tens of milliseconds on purpose, and few are hashed at once."""
+    """Hash a password with Argon2; concurrency is limited by `HashLimiter`."""
     with hashing.slot():
         return hasher.hash(password.reveal())
 
 
 def verify(password_hash: str, password: Secret) -> bool:
-    """Tell whether a password belongs to a hash; takes tens of milliseconds on purpose."""
+    """Return whether a password matches a hash; takes tens of milliseconds by design."""
     try:
         with hashing.slot():
             return hasher.verify(password_hash, password.reveal())
@@ -331,7 +331,7 @@ def verify(password_hash: str, password: Secret) -> bool:
 
 
 def check_password(database: Database, name: str, password: Secret) -> Account | None:
-    """Return the user if the password is theirs; takes as long when there is no such user."""
+    """Return the user if the password is right; takes as long for an unknown user."""
     row = by_name(database, name)
     known = row is not None and bool(row[WIDTH])
     right = verify(row[WIDTH] if row is not None and known else NOBODY, password)
@@ -347,10 +347,10 @@ def set_password(
     kept_session: str = "",
     revoke_tokens: bool = False,
 ) -> Account:
-    """Give a user a new password and log them out everywhere: whoever knew the old one is out too.
+    """Set a user's password and end their sessions.
 
-    `kept_session` is the hash of the one session that stays: that of the browser which asks. `revoke_tokens` is
-    for an administrator's reset; who changes their own password keeps the tokens.
+    `kept_session` is the hash of the one session that stays, that of the current browser. `revoke_tokens` is for a
+    reset by an administrator; users who change their own password keep their tokens.
     """
     check_new_password(password)
     user = find_user(database, name)
@@ -370,7 +370,7 @@ def set_password(
 
 
 def change_account(database: Database, account: Account, **columns: str | bool | int) -> Account:
-    """Change what is known about an account; its name and password have functions of their own."""
+    """Update columns of an account; name and password have functions of their own."""
     check_email(str(columns.get("email", "")))
     with database.write() as connection:
         connection.execute(
@@ -380,7 +380,7 @@ def change_account(database: Database, account: Account, **columns: str | bool |
 
 
 def rename_account(database: Database, account: Account, name: str) -> Account:
-    """Give an account another name; the old one leads to it until somebody takes it."""
+    """Rename an account and leave a redirect at the old name."""
     check_name(name)
     folded = name.casefold()
     try:

@@ -1,4 +1,4 @@
-"""Who is to look after an issue, and who can be asked to."""
+"""Assignees of issues, and the users who can be assigned."""
 
 from collections.abc import Sequence
 
@@ -35,10 +35,9 @@ UNITS = ("repo.issues", "repo.pulls")
 
 
 def can_be_assigned(repository: Repository) -> ColumnElement[bool]:
-    """Return the condition that somebody may write to a repository's issues or pull requests.
+    """Return the SQL condition that a user may write to a repository's issues or pull requests.
 
-    `access.py` decides about one person; this is the same decision written for SQL, and a test holds the two
-    against each other.
+    `access.py` makes the same decision for one user; a test compares the two.
     """
     shared = exists().where(
         collaborators.c.repository_id == repository.id,
@@ -65,7 +64,7 @@ def can_be_assigned(repository: Repository) -> ColumnElement[bool]:
 
 
 def assignable(database: Database, repository: Repository, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the people who can be assigned, by name, and how many there are."""
+    """Return one page of the users who can be assigned, by name, and the total."""
     may = can_be_assigned(repository)
     statement = select(*COLUMNS).where(may).order_by(users.c.folded_name).offset(skip).limit(limit)
     with database.read() as connection:
@@ -75,7 +74,7 @@ def assignable(database: Database, repository: Repository, *, skip: int, limit: 
 
 
 def people_named(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
-    """Return the people of these names, in this order; refuse one who cannot be assigned."""
+    """Return the users with these names, in this order; raise for one who cannot be assigned."""
     wanted = dict.fromkeys(name.casefold() for name in names)
     if not wanted:
         return ()
@@ -93,7 +92,7 @@ def people_named(database: Database, repository: Repository, names: Sequence[str
 
 
 def assignee_ids(change: IssueTransaction, issue: Issue) -> list[int]:
-    """Return who an issue is assigned to."""
+    """Return the ids of an issue's assignees."""
     statement = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
     return list(change.connection.execute(statement).scalars())
 
@@ -101,7 +100,7 @@ def assignee_ids(change: IssueTransaction, issue: Issue) -> list[int]:
 def add_assignees(
     database: Database, repository: Repository, issue: Issue, actor: Account, people: Sequence[Account]
 ) -> None:
-    """Assign an issue to more people."""
+    """Add assignees to an issue."""
     with changing(database, repository, actor) as change:
         before = assignee_ids(change, issue)
         reassign(change, issue, before, [*before, *(person.id for person in people)])
@@ -110,7 +109,7 @@ def add_assignees(
 def remove_assignees(
     database: Database, repository: Repository, issue: Issue, actor: Account, names: Sequence[str]
 ) -> None:
-    """Free people of an issue; who it was not assigned to is not missed."""
+    """Remove assignees from an issue; names that are not assigned are ignored."""
     gone = select(users.c.id).where(users.c.folded_name.in_([name.casefold() for name in names]))
     with changing(database, repository, actor) as change:
         before = assignee_ids(change, issue)
@@ -119,12 +118,12 @@ def remove_assignees(
 
 
 def assign_anew(change: IssueTransaction, issue: Issue, people: Sequence[Account]) -> None:
-    """Assign an issue to exactly these people, inside a change."""
+    """Replace the assignees of an issue, in an open transaction."""
     reassign(change, issue, assignee_ids(change, issue), [person.id for person in people])
 
 
 def reassign(change: IssueTransaction, issue: Issue, before: Sequence[int], after: Sequence[int]) -> None:
-    """Turn one set of assignees into another, and say so on the timeline."""
+    """Change the assignees from one set to another, with timeline entries."""
     added = [number for number in dict.fromkeys(after) if number not in set(before)]
     removed = [number for number in before if number not in set(after)]
     if removed:
@@ -141,12 +140,12 @@ def reassign(change: IssueTransaction, issue: Issue, before: Sequence[int], afte
 
 
 def write_assignees(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
-    """Assign an issue to people it is not assigned to, and say so on the timeline."""
+    """Add assignees with timeline entries."""
     rows = [{"issue_id": issue.id, "user_id": number} for number in added]
     change.connection.execute(insert(issue_assignees), rows)
     change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
 
 
 def tell_assigned(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
-    """Record that an issue was assigned to people."""
+    """Record the event that an issue was assigned."""
     change.tell(issue, "assign", "assigned", assignee_ids=list(added))

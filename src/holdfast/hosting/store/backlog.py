@@ -1,4 +1,4 @@
-"""What waits to be sent, hook by hook, and how each one's last delivery went: where to look when nothing comes."""
+"""Delivery backlog: pending deliveries and the last result of each webhook."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ waits = (
         func.min(deliveries.c.created_at).label("oldest"),
         func.min(deliveries.c.id).label("first"),
     )
-    # Written out, so that the databases know that their index of what waits will do.
+    # Literals, so that the query planner can use the partial index of waiting deliveries.
     .where(deliveries.c.state == literal_column("'waiting'"))
     .group_by(deliveries.c.hook_id)
     .subquery()
@@ -73,9 +73,9 @@ STUCK = (
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A hook that is paused, behind or failed; `tries` and `due_at` are those of what is to be sent first.
+    """A webhook that is paused, behind or has failures; `tries` and `due_at` are those of its next delivery.
 
-    So is `error`, or else it is that of the last delivery that failed.
+    `error` is that of the next delivery, or else of the last one that failed.
     """
 
     id: int
@@ -95,11 +95,11 @@ class Stuck:
     due_at: int
     of_organization: bool
     failed: int
-    """Deliveries that were given up, in the time deliveries are kept."""
+    """Deliveries that failed for good, within the retention period."""
 
 
 def stuck_hooks(database: Database, *, skip: int, limit: int) -> tuple[list[Stuck], int]:
-    """Return one page of the hooks that are paused, behind or had failures, paused ones first, and how many."""
+    """Return one page of the webhooks that are paused, behind or have failures, paused first, and the total."""
     with database.read() as connection:
         rows = connection.execute(STUCK.offset(skip).limit(limit)).all()
         counted = select(func.count()).select_from(STUCK.order_by(None).subquery())
@@ -108,10 +108,10 @@ def stuck_hooks(database: Database, *, skip: int, limit: int) -> tuple[list[Stuc
 
 
 def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, Delivery]:
-    """Return the newest delivery of each hook that has one, without what was sent."""
+    """Return the newest delivery of each webhook, without its body."""
     if not hook_ids:
         return {}
-    # The newest in each state is the end of a stretch of an index; the newest of all would be looked for.
+    # The newest in each state is the end of an index range; the newest over all states would need a scan.
     newest = [
         select(func.max(deliveries.c.id))
         .where(deliveries.c.hook_id == hooks.c.id, deliveries.c.state == state)
@@ -121,6 +121,6 @@ def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, 
     ]
     with database.read() as connection:
         rows = connection.execute(select(*newest).where(hooks.c.id.in_(hook_ids))).all()
-        wanted = [max(number for number in row if number is not None) for row in rows if any(row)]
-        found = connection.execute(select(*LISTED).where(deliveries.c.id.in_(wanted))).all() if wanted else []
+        ids = [max(number for number in row if number is not None) for row in rows if any(row)]
+        found = connection.execute(select(*LISTED).where(deliveries.c.id.in_(ids))).all() if ids else []
     return {one.hook_id: one for one in (Delivery(*row) for row in found)}

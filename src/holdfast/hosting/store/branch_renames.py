@@ -1,4 +1,4 @@
-"""The names branches had before: whoever asks for one is told that it is gone, not shown another branch."""
+"""Former branch names, so that a request for one gets 404 instead of another branch."""
 
 import time
 
@@ -27,9 +27,9 @@ ANY = Statement(
 
 
 class FormerBranches:
-    """The former names of a repository's branches; asked one by one, and only when no branch has the name.
+    """The former names of a repository's branches; queried only when no branch has the name.
 
-    Where no branch was ever renamed, as in most repositories, one question answers for all names.
+    In a repository without renamed branches a single query answers for all names.
     """
 
     def __init__(self, database: Database, repository: Repository) -> None:
@@ -38,7 +38,7 @@ class FormerBranches:
         self._has_any: bool | None = None
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether a branch once had a name."""
+        """Return whether a branch once had this name."""
         number = self._repository.id
         if self._has_any is None:
             self._has_any = self._database.row(ANY, repository_id=number) is not None
@@ -46,7 +46,7 @@ class FormerBranches:
 
 
 def note_rename(connection: Connection, repository: Repository, old: str, new: str) -> None:
-    """Remember that a branch has another name now."""
+    """Record the former name of a renamed branch."""
     mine = branch_renames.c.repository_id == repository.id
     connection.execute(delete(branch_renames).where(mine, branch_renames.c.old_name.in_((old, new))))
     row = {"repository_id": repository.id, "old_name": old, "new_name": new, "created_at": int(time.time())}

@@ -1,4 +1,4 @@
-"""Collaborators: people who were let into one repository."""
+"""Collaborators: users with access to a single repository."""
 
 from collections.abc import Collection
 
@@ -17,7 +17,7 @@ __all__ = ["collaborators_of", "is_collaborator", "modes_of", "remove_collaborat
 def collaborators_of(
     database: Database, repository: Repository, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of a repository's collaborators by name, and how many there are."""
+    """Return one page of a repository's collaborators by name, and the total."""
     mine = collaborators.c.repository_id == repository.id
     with database.read() as connection:
         rows = connection.execute(
@@ -32,17 +32,17 @@ def collaborators_of(
     return [account_from(tuple(row)) for row in rows], total
 
 
-def modes_of(database: Database, repository: Repository, people: Collection[int]) -> dict[int, int]:
-    """Return how much some of a repository's collaborators may do, by their ids."""
+def modes_of(database: Database, repository: Repository, user_ids: Collection[int]) -> dict[int, int]:
+    """Return the access mode of collaborators, by user id."""
     statement = select(collaborators.c.user_id, collaborators.c.mode).where(
-        collaborators.c.repository_id == repository.id, collaborators.c.user_id.in_(people)
+        collaborators.c.repository_id == repository.id, collaborators.c.user_id.in_(user_ids)
     )
     with database.read() as connection:
         return {row.user_id: row.mode for row in connection.execute(statement)}
 
 
 def is_collaborator(database: Database, repository: Repository, user: Account) -> bool:
-    """Tell whether somebody was let into a repository."""
+    """Return whether a user is a collaborator."""
     statement = select(collaborators.c.mode).where(
         collaborators.c.repository_id == repository.id, collaborators.c.user_id == user.id
     )
@@ -51,7 +51,7 @@ def is_collaborator(database: Database, repository: Repository, user: Account) -
 
 
 def set_collaborator(database: Database, repository: Repository, user: Account, mode: int) -> None:
-    """Let somebody in, or change how much they may do."""
+    """Add a collaborator, or change their access mode (upsert)."""
     make = sqlite_insert if database.is_sqlite else postgres_insert
     row = {"repository_id": repository.id, "user_id": user.id, "mode": mode}
     statement = make(collaborators).on_conflict_do_update(
@@ -62,7 +62,7 @@ def set_collaborator(database: Database, repository: Repository, user: Account, 
 
 
 def remove_collaborator(database: Database, repository: Repository, user: Account) -> None:
-    """Send somebody out again; who was not in is not missed."""
+    """Remove a collaborator; does nothing for other users."""
     with database.write() as connection:
         connection.execute(
             delete(collaborators).where(

@@ -1,4 +1,4 @@
-"""Comments, and everything else that happened to an issue: its timeline."""
+"""Comments and the other entries of an issue's timeline."""
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Happening(msgspec.Struct, frozen=True):
-    """What an entry of a timeline says happened; which fields matter depends on its kind."""
+    """The details of a timeline entry; which fields are set depends on its kind."""
 
     old_title: str = ""
     new_title: str = ""
@@ -44,15 +44,15 @@ class Happening(msgspec.Struct, frozen=True):
     old_due_at: int = 0
     due_at: int = 0
     dependent_issue_id: int | None = None
-    """The other issue of a relation that was made or removed; it may be gone, or not for everybody to read."""
+    """The other issue of a dependency that was added or removed; it may be deleted or not readable."""
     commit_id: str = ""
     commit_repository_id: int | None = None
-    """The commit that closed the issue, opened it again or named it, and where it is; not all may read it."""
+    """The repository of the commit that closed, reopened or mentioned the issue; it may not be readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One entry of a timeline; the fields are the columns of the table, in this order."""
+    """A timeline entry; the fields are the columns of the table, in this order."""
 
     id: int
     issue_id: int
@@ -65,7 +65,7 @@ class Comment:
 
     @property
     def happening(self) -> Happening:
-        """What happened."""
+        """The decoded details."""
         return decoder.decode(self.details)
 
 
@@ -73,7 +73,7 @@ decoder = msgspec.json.Decoder(Happening)
 COLUMNS: Final = tuple(comments.c[name] for name in Comment.__dataclass_fields__)
 WIDTH: Final = len(COLUMNS)
 IS_PLAIN: Final = comments.c.kind == "comment"
-# Every comment runs these; building a statement takes longer than running it.
+# Prepared: building a statement takes longer than running it.
 WRITTEN = ("issue_id", "kind", "author_id", "body", "created_at", "updated_at")
 ADD = Statement(insert(comments).values({name: bindparam(name) for name in WRITTEN}).returning(*COLUMNS))
 RECOUNT = Statement(
@@ -84,7 +84,7 @@ RECOUNT = Statement(
 
 
 def within(since: int | None, before: int | None) -> list[ColumnElement[bool]]:
-    """Return the conditions that something changed in a stretch of time."""
+    """Return the conditions that an entry was updated within a time range."""
     conditions = []
     if since is not None:
         conditions.append(comments.c.updated_at >= since)
@@ -103,7 +103,7 @@ def entries_of(
     skip: int,
     limit: int,
 ) -> tuple[list[Comment], int]:
-    """Return one page of an issue's timeline, or of its plain comments, oldest first, and how many there are."""
+    """Return one page of an issue's timeline, or of its plain comments, oldest first, and the total."""
     conditions = [comments.c.issue_id == issue.id, *within(since, before)]
     if plain:
         conditions.append(IS_PLAIN)
@@ -115,7 +115,7 @@ def entries_of(
 
 
 def entries_before(database: Database, comment: Comment) -> int:
-    """Return how many entries of its issue's timeline come before a comment."""
+    """Return the number of timeline entries before a comment."""
     earlier = or_(
         comments.c.created_at < comment.created_at,
         and_(comments.c.created_at == comment.created_at, comments.c.id < comment.id),
@@ -136,7 +136,7 @@ def comments_in(
     skip: int,
     limit: int,
 ) -> tuple[list[tuple[Comment, Issue]], int]:
-    """Return one page of the plain comments in a repository; `kinds` are the values `is_pull` may have."""
+    """Return one page of the plain comments in a repository; `kinds` are the accepted values of `is_pull`."""
     conditions = [
         issues.c.repository_id == repository.id,
         issues.c.is_pull.in_(kinds),
@@ -157,7 +157,7 @@ def comments_in(
 
 
 def find_comment(database: Database, repository: Repository, number: int) -> tuple[Comment, Issue]:
-    """Return a plain comment by its id, and the issue it is on."""
+    """Return a plain comment by id, and its issue."""
     statement = (
         select(*COLUMNS, *ISSUE)
         .join_from(comments, issues, issues.c.id == comments.c.issue_id)
@@ -173,8 +173,8 @@ def find_comment(database: Database, repository: Repository, number: int) -> tup
 def commits_on(
     connection: Connection, issue_ids: Collection[int], commits: Collection[str]
 ) -> set[tuple[int, str]]:
-    """Return which of some commits are on the timelines of which issues, whichever repository they came to."""
-    # What such an entry says begins with the commit: `Reason` is written in its order.
+    """Return which of these commits are already on the timelines of these issues, in any repository."""
+    # The JSON details begin with the commit: fields are encoded in the order of `Reason`.
     begins, length = '{"commit_id":"', max(map(len, commits), default=0)
     beginning = func.substr(comments.c.details, len(begins) + 1, length)
     statement = select(comments.c.issue_id, beginning).where(
@@ -186,17 +186,17 @@ def commits_on(
 
 
 def no_comment(number: int) -> NoSuchComment:
-    """Say that there is no such comment."""
+    """Return the error for a comment that does not exist."""
     return NoSuchComment(f"comment does not exist [id: {number}, issue_id: 0]")
 
 
 def recount(change: IssueTransaction, issue: Issue, by: int) -> None:
-    """Add to the count of an issue's comments."""
+    """Add to an issue's comment count."""
     RECOUNT.run(change.connection, issue_id=issue.id, by=by, now=change.now)
 
 
 def add_comment(database: Database, repository: Repository, issue: Issue, author: Account, body: str) -> Comment:
-    """Comment on an issue."""
+    """Add a comment to an issue."""
     with changing(database, repository, author) as change:
         ((*row,),) = ADD.run(
             change.connection,
@@ -207,16 +207,16 @@ def add_comment(database: Database, repository: Repository, issue: Issue, author
             created_at=change.now,
             updated_at=change.now,
         )
-        made = Comment(*row)
+        comment = Comment(*row)
         recount(change, issue, +1)
-        change.tell(issue, "comment", "created", comment_id=made.id)
-        return made
+        change.tell(issue, "comment", "created", comment_id=comment.id)
+        return comment
 
 
 def edit_comment(
     database: Database, repository: Repository, issue: Issue, comment: Comment, *, actor: Account, body: str
 ) -> Comment:
-    """Change what a comment says."""
+    """Change the body of a comment."""
     if body == comment.body:
         return comment
     with changing(database, repository, actor) as change:
@@ -245,7 +245,7 @@ def delete_comment(
     actor: Account,
     first: Callable[[Connection], None] | None = None,
 ) -> None:
-    """Delete a comment; `first` is what has to be done in the same transaction while it is still there."""
+    """Delete a comment; `first` runs in the same transaction, before the deletion."""
     with changing(database, repository, actor) as change:
         if first is not None:
             first(change.connection)
@@ -254,5 +254,5 @@ def delete_comment(
         if row is None:
             raise no_comment(comment.id)
         recount(change, issue, -1)
-        # Nobody can look the comment up any more.
+        # The event carries the comment, which cannot be looked up after the deletion.
         change.tell(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))

@@ -1,4 +1,4 @@
-"""Keys under which clients ask for commits, so that asking again makes no second one."""
+"""Idempotency keys of commits: a repeated request returns the first commit instead of creating another."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ KEPT_SECONDS: Final = 7 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key somebody asked under, and a digest of everything they asked for."""
+    """An idempotency key of a user, and a digest of the request it was sent with."""
 
     user_id: int
     name: str
@@ -28,7 +28,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was done under a key; a move that is not done may or may not have happened."""
+    """The ref update recorded under an idempotency key; one that is not done may or may not have happened."""
 
     fingerprint: str
     update_id: int
@@ -37,7 +37,7 @@ class Used:
 
 
 def add_keys(connection: Connection, repository: Repository, made: Sequence[tuple[Key, int]]) -> None:
-    """Remember keys with the announcements that were made under them."""
+    """Store idempotency keys with the pending ref updates they belong to."""
     now = int(time.time())
     rows = [
         {
@@ -54,7 +54,7 @@ def add_keys(connection: Connection, repository: Repository, made: Sequence[tupl
 
 
 def find_key(database: Database, repository: Repository, key: Key) -> Used | None:
-    """Return what was done under a key, if anything was."""
+    """Return the ref update recorded under an idempotency key, or None."""
     statement = (
         select(commit_keys.c.fingerprint, ref_updates)
         .join(ref_updates, ref_updates.c.id == commit_keys.c.update_id)
@@ -70,7 +70,7 @@ def find_key(database: Database, repository: Repository, key: Key) -> Used | Non
 
 
 def forget_old(connection: Connection, *, now: int | None = None) -> None:
-    """Forget the keys nobody will ask under again, and what was done under them."""
+    """Delete expired idempotency keys and the ref updates kept for them."""
     before = (int(time.time()) if now is None else now) - KEPT_SECONDS
     connection.execute(delete(commit_keys).where(commit_keys.c.created_at < before))
     connection.execute(delete(ref_updates).where(ref_updates.c.is_done, ref_updates.c.created_at < before))

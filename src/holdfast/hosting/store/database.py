@@ -1,11 +1,11 @@
-"""Opens the database: SQLite in the data folder, or a PostgreSQL server by its URL.
+"""Database connections: SQLite in the data folder, or PostgreSQL by URL.
 
-A transaction says from the start whether it will write. On SQLite a writing one takes the write lock at once
-(`BEGIN IMMEDIATE`): a reader that turns into a writer half-way fails however long it would wait.
+A transaction declares at the start whether it writes. On SQLite a writing one takes the write lock at once (`BEGIN
+IMMEDIATE`), since upgrading a read transaction fails with `SQLITE_BUSY` regardless of the busy timeout.
 
-On PostgreSQL a process has one connection pool, of a size that is set, for its queries and its locks alike. Every
-connection is tested before it is used (pre-ping), so that a restart of the server is not noticed. Whoever gets no
-connection in time, or waits too long for a lock, gets `DatabaseUnavailable`.
+On PostgreSQL a process has one connection pool of configurable size for queries and advisory locks. Connections
+are tested before use (pre-ping), so a restart of the server goes unnoticed. `DatabaseUnavailable` is raised when
+the pool or the lock timeout is exhausted.
 """
 
 import sqlite3
@@ -28,18 +28,18 @@ from holdfast.secret import Secret
 __all__ = ["Database", "Within"]
 
 BUSY_MS: Final = 10_000
-# How long somebody waits for a connection of the pool.
+# Timeout for a connection of the pool.
 WAIT_SECONDS: Final = 10.0
 CONNECTIONS: Final = 10
-# What libpq is told unless the URL says otherwise: a server that is gone without a word is noticed.
+# libpq defaults unless the URL sets them: a server that vanished is detected within seconds.
 LIBPQ: Final = {"connect_timeout": "5", "keepalives_idle": "30", "tcp_user_timeout": "10000"}
-# The first byte keeps them apart from locks of other kinds.
+# Key space of the advisory locks; the first byte separates it from other locks.
 LOCKS: Final = 0x46 << 56
 NOTHING: Final = nullcontext()
 
 
 class BareWrite:
-    """A transaction that writes, on a connection of the driver's own."""
+    """A write transaction on a raw driver connection."""
 
     __slots__ = ("_bare", "_durable")
 
@@ -72,7 +72,7 @@ class BareWrite:
 
 
 class Database:
-    """One database and its connections."""
+    """A database and its connections."""
 
     def __init__(self, engine: Engine, *, locks: int = 1, wait: float = WAIT_SECONDS) -> None:
         self.engine = engine
@@ -82,14 +82,13 @@ class Database:
         self._is_silent = False
         self._renderer: Callable[..., str] | None = None
         self._bare: list[Bare] = []
-        # Those who wait for a lock must not keep those who have one from the connections they need to finish: only
-        # some of the pool's connections may hold or wait for locks.
+        # Only half of the pool may hold or wait for advisory locks: lock holders need connections to finish.
         self._lock_slots = threading.BoundedSemaphore(locks)
         self._wait = wait
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
-        """Open the SQLite database of a data folder, making the folder when there is none."""
+        """Open the SQLite database in a data folder, creating both if necessary."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path = folder / "holdfast.sqlite3"
@@ -105,18 +104,18 @@ class Database:
 
     @classmethod
     def at(cls, url: Secret, *, connections: int = CONNECTIONS, wait: float = WAIT_SECONDS) -> Self:
-        """Open a PostgreSQL database with at most so many connections; `wait` is how long one is waited for."""
+        """Open a PostgreSQL database with a pool of `connections`; `wait` is the pool timeout in seconds."""
         try:
             parsed = make_url(url.reveal()).set(drivername="postgresql+psycopg")
-            given = {name: value for name, value in LIBPQ.items() if name not in parsed.query}
+            defaults = {name: value for name, value in LIBPQ.items() if name not in parsed.query}
             engine = create_engine(
                 parsed,
-                connect_args=given,
+                connect_args=defaults,
                 pool_pre_ping=True,
                 pool_size=connections,
                 max_overflow=0,
                 pool_timeout=wait,
-                # The connection used last is used first, and the rest may be closed by the server or a proxy.
+                # LIFO lets idle connections be closed by the server or a proxy.
                 pool_use_lifo=True,
             )
         except (NoSuchModuleError, ModuleNotFoundError) as error:
@@ -125,7 +124,7 @@ class Database:
         return cls(engine, locks=max(connections // 2, 1), wait=wait)
 
     def be_silent(self) -> None:
-        """Record events from now on without telling anybody, as where webhooks are switched off."""
+        """Record events from now on without queueing webhook deliveries."""
         self.engine.update_execution_options(holdfast_silent=True)
         self._is_silent = True
         for connection in self._bare:
@@ -133,11 +132,11 @@ class Database:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody is told of the events that are recorded."""
+        """Whether events are recorded without queueing webhook deliveries."""
         return self._is_silent
 
     def render_with(self, renderer: Callable[..., str]) -> None:
-        """Render the payloads of events with `renderer`, in the transactions that record them."""
+        """Render event payloads with `renderer`, in the transaction that records the event."""
         self.engine.update_execution_options(holdfast_renderer=renderer)
         self._renderer = renderer
         for connection in self._bare:
@@ -145,37 +144,37 @@ class Database:
 
     @property
     def name(self) -> str:
-        """What kind of database it is and where, without its password."""
+        """The kind and location of the database, without its password."""
         if self.is_sqlite:
             return f"SQLite in {self.engine.url.database}"
         return f"PostgreSQL {self.engine.url.render_as_string(hide_password=True)}"
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Run statements that only read, all seeing one state of the database."""
+        """Run a read-only transaction."""
         with self._connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Run statements that only read, all seeing the state at the first of them, however long they take."""
+        """Run a read-only transaction in which all statements see the same snapshot (repeatable read)."""
         level = None if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
         with self._connect(level) as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Run statements that change something: all of them take effect, or none."""
+        """Run a write transaction: it commits as a whole or not at all."""
         with self._connect() as connection:
             writing = connection.execution_options(holdfast_write=True)
             with writing.begin():
                 yield writing
 
     def quick_write(self, *, durable: bool = True) -> AbstractContextManager[Link]:
-        """Write as `write` does, for a hot path: on SQLite with the bare driver; only a `Statement` can be run.
+        """Run a write transaction of `Statement`s only; on SQLite it uses the raw driver.
 
-        What need not be durable is seen by everybody at once, but may be forgotten when the machine loses its
-        power; whatever is written durably after it keeps it too.
+        Without `durable` the commit is not synced to disk: it is visible at once but may be lost on power failure,
+        until the next durable commit.
         """
         if self.is_sqlite:
             return BareWrite(self._bare_connection(), durable=durable)
@@ -189,16 +188,16 @@ class Database:
             yield connection
 
     def holding(self, number: int) -> AbstractContextManager[None]:
-        """Hold a lock of a number against everybody who shares the database, on whatever machine.
+        """Hold an advisory lock across all processes and machines that share the database.
 
-        SQLite is for one machine, where the lock of a repository's folder does the same.
+        On SQLite this does nothing: there is one machine, and the lock file of the repository's folder suffices.
         """
         return NOTHING if self.is_sqlite else self._server_holding(number)
 
     @contextmanager
     def _server_holding(self, number: int) -> Iterator[None]:
         if not self._lock_slots.acquire(timeout=self._wait):
-            raise DatabaseUnavailable(f"{self.name} has no connection to spare")
+            raise DatabaseUnavailable(f"{self.name} has no free connection in its pool")
         try:
             with self._connect(self._reading) as connection:
                 key = {"key": LOCKS | number}
@@ -212,14 +211,14 @@ class Database:
 
     @staticmethod
     def _unlock(connection: Connection, key: dict[str, int]) -> None:
-        """Let go of a lock; a connection that is lost has let go of it already, and is not used again."""
+        """Release an advisory lock; a lost connection has released it already and is invalidated."""
         try:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), key)
         except DBAPIError:
             connection.invalidate()
 
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
-        """Run one statement of a hot path on the bare driver, outside any transaction."""
+        """Run a prepared statement on the raw driver, outside any transaction."""
         if self.is_sqlite:
             return statement.run_bare(self._bare_connection(), binds)
         with self._connect(self._reading) as connection:
@@ -227,18 +226,18 @@ class Database:
             return [tuple(row) for row in result]
 
     def row(self, statement: Statement, **binds: Bind) -> tuple[Any, ...] | None:
-        """Run one statement of a hot path that finds one row or none."""
+        """Run a prepared statement that returns one row or None."""
         found = self.rows(statement, **binds)
         return found[0] if found else None
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close all connections."""
         self.engine.dispose()
         while self._bare:
             self._bare.pop().close()
 
     def _bare_connection(self) -> Bare:
-        """Return this thread's own connection: SQLite's cost nothing to keep, and none is shared."""
+        """Return the raw SQLite connection of this thread."""
         connection: Bare | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = open_sqlite(Path(str(self.engine.url.database)), Bare)
@@ -254,7 +253,7 @@ class Database:
         try:
             connection = (engine or self.engine).connect()
         except PoolTimeout as error:
-            raise DatabaseUnavailable(f"{self.name} has no connection to spare") from error
+            raise DatabaseUnavailable(f"{self.name} has no free connection in its pool") from error
         except DBAPIError as error:
             if self.is_sqlite:
                 raise sqlite_problem(self.name, error) from error
@@ -264,7 +263,7 @@ class Database:
 
 
 def sqlite_problem(name: str, error: DBAPIError) -> DatabaseError:
-    """Say why a SQLite database cannot be opened: it is something else, or it cannot be used at the moment."""
+    """Return the error for a SQLite database that cannot be opened: damaged, or temporarily unavailable."""
     code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) & 0xFF
     if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT}:
         return DatabaseError(f"{name} is not a Holdfast database, or it is damaged")
@@ -272,7 +271,7 @@ def sqlite_problem(name: str, error: DBAPIError) -> DatabaseError:
 
 
 class Within(Database):
-    """A database as it is inside a transaction that is going on: all is read there, with what it has changed."""
+    """The database as seen inside an open transaction, including its uncommitted changes."""
 
     def __init__(self, database: Database, link: Link) -> None:
         self.engine = database.engine
@@ -282,43 +281,43 @@ class Within(Database):
     @property
     def _connection(self) -> Connection:
         if isinstance(self._link, Bare):
-            raise TypeError("in a transaction of the bare driver only a Statement can be run")
+            raise TypeError("only a Statement can be run in a raw driver transaction")
         return self._link
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Run statements in the transaction."""
+        """Return the transaction's connection."""
         yield self._connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Run statements in the transaction."""
+        """Return the transaction's connection."""
         yield self._connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Run statements in the transaction, which takes effect or not as a whole."""
+        """Return the transaction's connection; it is committed or rolled back by its owner."""
         yield self._connection
 
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
-        """Run one statement of a hot path that reads, in the transaction and on the bare driver."""
+        """Run a prepared statement in the transaction, on the raw driver."""
         return statement.read(self._link, **binds)
 
     def close(self) -> None:
-        """Leave the connection to whoever opened it."""
+        """Do nothing: the connection belongs to the transaction's owner."""
 
 
 ConnectionType = TypeVar("ConnectionType", bound=sqlite3.Connection)
 
 
 def open_sqlite(path: Path, factory: type[ConnectionType] = sqlite3.Connection) -> ConnectionType:  # type: ignore[assignment]
-    """Connect to a database that is there: in a folder that vanished, an empty one must not take its place."""
-    # Closed by whichever thread closes the database, hence not tied to this one.
+    """Connect to an existing SQLite file (`mode=rw`); a missing one must not be replaced by an empty one."""
+    # Not tied to this thread: another one may close the database.
     return sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, check_same_thread=False, factory=factory)
 
 
 def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Set up a new SQLite connection; SQLAlchemy's events then start every transaction, not the driver."""
+    """Configure a new SQLite connection; transactions are begun by SQLAlchemy's events, not by the driver."""
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
@@ -330,13 +329,13 @@ def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def prepare_postgres(connection: Any, _record: object) -> None:
-    """Set up a new PostgreSQL connection: nobody waits for a lock for ever, as on SQLite."""
+    """Configure a new PostgreSQL connection with a lock timeout."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = {BUSY_MS}")
     connection.commit()
 
 
 def begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction with the lock it will need."""
+    """Begin a transaction, with the write lock if it writes."""
     writes = connection.get_execution_options().get("holdfast_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

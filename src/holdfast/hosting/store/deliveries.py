@@ -1,4 +1,4 @@
-"""Deliveries as rows: what a hook is to be told, and what became of it."""
+"""Webhook deliveries: one row per webhook and event, with the state and the last result."""
 
 import time
 import uuid
@@ -36,13 +36,13 @@ __all__ = [
 ]
 
 INACTIVE: Final = "the hook is not active; make it active first"
-# How many deliveries one request can ask for again.
+# The maximum number of deliveries one request can redeliver.
 MOST_AGAIN: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One delivery; the fields are the columns of the table, in this order."""
+    """A webhook delivery; the fields are the columns of the table, in this order."""
 
     id: int
     uuid: str
@@ -54,16 +54,16 @@ class Delivery:
     again_of: int | None
     tries: int
     due_at: int
-    """Milliseconds since 1970, as `milliseconds` is a length in them; the other times are in seconds."""
+    """When the next attempt is due, in milliseconds since 1970; other times are in seconds."""
     created_at: int
     ended_at: int
     method: str
     url: str
     headers: str
     body: str
-    """Empty where it is the event's payload."""
+    """The request body; empty if it is the event's payload."""
     status: int
-    """0 when there was no answer; then `error` says why."""
+    """The HTTP status of the response; 0 if there was none, and then `error` says why."""
     answer_headers: str
     answer: bytes
     error: str
@@ -72,7 +72,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryFilter:
-    """Which deliveries of a hook are asked for; what is not said does not matter."""
+    """Filters for the deliveries of a webhook; None matches everything."""
 
     state: str | None = None
     kind: str | None = None
@@ -80,7 +80,7 @@ class DeliveryFilter:
     before: int | None = None
 
     def conditions(self, hook_id: int) -> list[ColumnElement[bool]]:
-        """Return what must hold for a row."""
+        """Return the SQL conditions."""
         found = [deliveries.c.hook_id == hook_id]
         if self.state is not None:
             found.append(deliveries.c.state == self.state)
@@ -94,7 +94,7 @@ class DeliveryFilter:
 
 
 DELIVERY: Final = tuple(deliveries.c[name] for name in Delivery.__dataclass_fields__)
-# A list shows none of what was sent and answered, which may be much.
+# Lists leave out request and response bodies, which may be large.
 LEFT_OUT: Final = {"headers": "{}", "body": "", "answer_headers": "{}", "answer": b""}
 LISTED: Final = tuple(
     literal(LEFT_OUT[column.name], column.type).label(column.name) if column.name in LEFT_OUT else column
@@ -102,12 +102,12 @@ LISTED: Final = tuple(
 )
 ADD = insert(deliveries)
 NEW = ("uuid", "hook_id", "event_id", "kind", "state", "again_of", "due_at", "created_at")
-# Every commit that somebody listens to runs this; building a statement takes longer than running it.
+# Prepared: building a statement takes longer than running it.
 ADD_WAITING = Statement(insert(deliveries).values({name: bindparam(name) for name in NEW}))
 
 
 def waiting(hook_id: int, event_id: int, kind: str, *, now: int, again_of: int | None = None) -> dict[str, Any]:
-    """Return the row of a new delivery, which is due at once."""
+    """Return the row of a new delivery, due immediately."""
     return {
         "uuid": str(uuid.uuid4()),
         "hook_id": hook_id,
@@ -121,15 +121,15 @@ def waiting(hook_id: int, event_id: int, kind: str, *, now: int, again_of: int |
 
 
 def add_waiting(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
-    """Let some hooks be told of an event."""
+    """Queue a delivery of an event for each of these webhooks."""
     ADD_WAITING.run_many(connection, [waiting(number, event_id, kind, now=now) for number in hook_ids])
 
 
 def deliveries_of(
-    database: Database, hook_id: int, wanted: DeliveryFilter, *, skip: int, limit: int
+    database: Database, hook_id: int, filters: DeliveryFilter, *, skip: int, limit: int
 ) -> tuple[list[Delivery], int]:
-    """Return one page of a hook's deliveries, newest first and without what was sent, and how many there are."""
-    conditions = wanted.conditions(hook_id)
+    """Return one page of a webhook's deliveries, newest first and without bodies, and the total."""
+    conditions = filters.conditions(hook_id)
     page = select(*LISTED).where(*conditions).order_by(deliveries.c.id.desc()).offset(skip).limit(limit)
     with database.read() as connection:
         rows = connection.execute(page).all()
@@ -138,7 +138,7 @@ def deliveries_of(
 
 
 def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:
-    """Return a delivery of a hook by its number or its uuid."""
+    """Return a delivery of a webhook by id or UUID."""
     mine = select(*DELIVERY).where(deliveries.c.hook_id == hook_id)
     if key.isascii() and key.isdigit() and len(key) < 19:
         mine = mine.where(deliveries.c.id == int(key))
@@ -152,7 +152,7 @@ def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:
 
 
 def payload_of(database: Database, delivery: Delivery) -> str:
-    """Return what is sent of the delivery's event; empty while nothing has been made of it."""
+    """Return the payload of the delivery's event; empty if it has not been rendered yet."""
     with database.read() as connection:
         made: str = (
             connection.execute(
@@ -165,32 +165,32 @@ def payload_of(database: Database, delivery: Delivery) -> str:
 
 @contextmanager
 def gone_meanwhile() -> Iterator[None]:
-    """Say that the hook, or what it was told, is not there any more, when that is why it failed."""
+    """Translate a failed foreign key into `GoneMeanwhile`: the webhook or the event was deleted."""
     try:
         yield
     except IntegrityError as error:
-        raise GoneMeanwhile("the hook or its delivery was deleted meanwhile") from error
+        raise GoneMeanwhile("the webhook or its delivery was deleted in the meantime") from error
 
 
 def redeliver(database: Database, delivery: Delivery) -> Delivery:
-    """Let a hook be told once more, after everything that waits already."""
+    """Queue a copy of a delivery behind everything that waits."""
     row = waiting(delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id)
     with gone_meanwhile(), database.write() as connection:
         made = connection.execute(ADD.returning(*DELIVERY), row).one()
     return Delivery(*made)
 
 
-def redeliver_all(database: Database, hook_id: int, wanted: DeliveryFilter) -> int:
-    """Let a hook be told once more of each event it was told of, in their order; return how many there are.
+def redeliver_all(database: Database, hook_id: int, filters: DeliveryFilter) -> int:
+    """Queue the matching deliveries again in their order, and return how many.
 
-    An event that waits to be told anyway is not told twice.
+    An event that is already waiting for the webhook is not queued twice.
     """
     still = deliveries.alias()
     now = int(time.time())
     statement = (
         select(func.max(deliveries.c.id).label("id"), deliveries.c.event_id, deliveries.c.kind)
         .where(
-            *wanted.conditions(hook_id),
+            *filters.conditions(hook_id),
             deliveries.c.state != "waiting",
             ~exists().where(
                 still.c.hook_id == hook_id,
@@ -204,10 +204,12 @@ def redeliver_all(database: Database, hook_id: int, wanted: DeliveryFilter) -> i
     )
     held = select(hooks.c.id).where(hooks.c.id == hook_id).with_for_update(key_share=True)
     with gone_meanwhile(), database.write() as connection:
-        connection.execute(held)  # two who ask at once must not both find that nothing waits
+        connection.execute(held)  # serializes concurrent calls, which would both find nothing waiting
         found = connection.execute(statement).all()
         if len(found) > MOST_AGAIN:
-            raise TooManyAtOnce(f"these are more than {MOST_AGAIN} deliveries; ask for a shorter time")
+            raise TooManyAtOnce(
+                f"these filters match more than {MOST_AGAIN} deliveries; filter by a shorter time range"
+            )
         if found:
             rows = [waiting(hook_id, row.event_id, row.kind, now=now, again_of=row.id) for row in found]
             connection.execute(ADD, rows)
@@ -215,7 +217,7 @@ def redeliver_all(database: Database, hook_id: int, wanted: DeliveryFilter) -> i
 
 
 def cancel(database: Database, delivery: Delivery, reason: str) -> None:
-    """Take back a delivery that has not been made yet."""
+    """Cancel a waiting delivery."""
     with database.write() as connection:
         done = connection.execute(
             update(deliveries)
@@ -223,11 +225,11 @@ def cancel(database: Database, delivery: Delivery, reason: str) -> None:
             .values(state="cancelled", ended_at=int(time.time()), error=reason)
         )
         if not done.rowcount:
-            raise NotWaiting("only a delivery that waits can be cancelled")
+            raise NotWaiting("only a waiting delivery can be cancelled")
 
 
 def cancel_waiting(connection: Connection, hook_id: int, reason: str, *, now: int) -> None:
-    """Take back everything a hook is still to be told."""
+    """Cancel everything that waits for a webhook."""
     connection.execute(
         update(deliveries)
         .where(deliveries.c.hook_id == hook_id, deliveries.c.state == "waiting")
@@ -236,7 +238,7 @@ def cancel_waiting(connection: Connection, hook_id: int, reason: str, *, now: in
 
 
 def retry_waiting(connection: Connection, hook_id: int) -> None:
-    """Make what waits for its next try due at once, and count its tries anew."""
+    """Make waiting deliveries due immediately and reset their attempt counts."""
     connection.execute(
         update(deliveries)
         .where(deliveries.c.hook_id == hook_id, deliveries.c.state == "waiting", deliveries.c.tries > 0)
@@ -256,10 +258,10 @@ def record_for_hook(
     details: dict[str, object],
     known: object = None,
 ) -> None:
-    """Record an event that one hook alone is told of, whatever it asked for.
+    """Record an event for a single webhook, regardless of its event filter.
 
-    One that is not active is told nothing, and its history says so. `known` is what the payload's renderer has
-    read already.
+    For an inactive webhook the delivery is recorded as cancelled. `known` is what the payload renderer has read
+    already.
     """
     now = int(time.time())
     event = Event(0, kind, owner_id, repository_id, actor_id, msgspec.json.encode(details).decode(), now, "")

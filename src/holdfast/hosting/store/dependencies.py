@@ -1,16 +1,15 @@
-"""Dependencies: that an issue waits for another, its blocker, wherever that one is.
+"""Issue dependencies: an issue is blocked by another issue, in the same or another repository.
 
-Following blockers never leads back to where one began. What changes the relations, closes a blocker or deletes one
-holds the lock of the whole graph (`hold_graph`), so this is true whoever does something at the same time.
+The graph has no cycles. Everything that changes dependencies, or closes or deletes a blocker, holds the graph's
+lock (`hold_graph`), so this holds under concurrency.
 
-Two kinds of events come from here, both recorded for the repository of the issue that waits:
+Two kinds of events are recorded, both for the repository of the blocked issue:
 
 - `issue_dependency`, with details `action` (`added` or `removed`), `issue_id` and `blocker_id`.
 - `issue_unblocked`, with details `issue_id` and `blocker_id`, when the last open blocker of an open issue was
-  closed or deleted; one that was deleted cannot be looked up any more. Where dependencies are switched off nothing
-  waits, and nothing is told.
+  closed or deleted; a deleted one cannot be looked up. Where dependencies are disabled, it is not recorded.
 
-The two issues may be in different repositories: who may be told of one may not be allowed to read the other.
+The two issues may be in different repositories: access to one does not imply access to the other.
 """
 
 import time
@@ -52,7 +51,7 @@ OPEN_BLOCKER: Final = (
     )
     .correlate(issues)
 )
-# Of a row of `issues` with its row of `repositories`: whether it waits for one that is open.
+# For a row of `issues` joined with `repositories`: whether it has an open blocker.
 HAS_OPEN_BLOCKER: Final[ColumnElement[bool]] = and_(ALLOWS_DEPENDENCIES, OPEN_BLOCKER)
 
 
@@ -69,7 +68,7 @@ class Unblocked:
 def add_dependency(
     database: Database, repository: Repository, issue: Issue, blocker: Issue, *, actor: Account
 ) -> None:
-    """Let an issue wait for another."""
+    """Add a blocker to an issue."""
     with changing(database, repository, actor, graph=True) as change:
         check_allowed(change)
         if blocker.id in blockers_of(change.connection, issue):
@@ -80,7 +79,7 @@ def add_dependency(
 def remove_dependency(
     database: Database, repository: Repository, issue: Issue, blocker: Issue, *, actor: Account
 ) -> None:
-    """Let an issue not wait for another any more."""
+    """Remove a blocker from an issue."""
     with changing(database, repository, actor, graph=True) as change:
         check_allowed(change)
         if blocker.id not in blockers_of(change.connection, issue):
@@ -92,31 +91,31 @@ def set_dependencies(
     database: Database,
     repository: Repository,
     issue: Issue,
-    wanted: Sequence[Issue],
+    blocker_ids: Sequence[Issue],
     *,
     actor: Account,
     removable: ColumnElement[bool],
 ) -> None:
-    """Let an issue wait for exactly these; of those it waits for now, what is not `removable` stays.
+    """Replace the blockers of an issue; existing ones that are not `removable` stay.
 
-    The condition is one on `issues`, `repositories` and their owners in `users`.
+    `removable` is a condition on `issues`, `repositories` and their owners in `users`.
     """
     with changing(database, repository, actor, graph=True) as change:
         check_allowed(change)
         had = blockers_of(change.connection, issue)
         may_go = blockers_of(change.connection, issue, removable)
-        ids = list(dict.fromkeys(one.id for one in wanted))
+        ids = list(dict.fromkeys(one.id for one in blocker_ids))
         remove(change, issue, [number for number in may_go if number not in ids])
         add(change, issue, [number for number in ids if number not in had])
 
 
 def named(issue: Issue, blocker: Issue, problem: str) -> str:
-    """Say which relation is not as it should be."""
+    """Return the message for a dependency that exists, or does not."""
     return f"issue dependency {problem} [issue id: {issue.id}, dependency id: {blocker.id}]"
 
 
 def check_allowed(change: IssueTransaction) -> None:
-    """Refuse to touch the relations of a repository that was archived or has them switched off meanwhile."""
+    """Raise `GoneMeanwhile` if the repository was archived or dependencies were disabled in the meantime."""
     allowed = select(repositories.c.id).where(
         repositories.c.id == change.repository.id, repositories.c.archived_at == 0, ALLOWS_DEPENDENCIES
     )
@@ -125,7 +124,7 @@ def check_allowed(change: IssueTransaction) -> None:
 
 
 def blockers_of(connection: Connection, issue: Issue, condition: ColumnElement[bool] | None = None) -> list[int]:
-    """Return the ids of what an issue waits for."""
+    """Return the ids of an issue's blockers."""
     statement = select(issue_dependencies.c.blocker_id).where(issue_dependencies.c.issue_id == issue.id)
     if condition is not None:
         statement = (
@@ -138,7 +137,7 @@ def blockers_of(connection: Connection, issue: Issue, condition: ColumnElement[b
 
 
 def add(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
-    """Let an issue wait for others it does not wait for yet, unless that closes a circle."""
+    """Add blockers in an open transaction; raise `DependencyCycle` if that would close a cycle."""
     if not ids:
         return
     path = find_cycle(change.connection, issue.id, ids)
@@ -150,7 +149,7 @@ def add(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
 
 
 def remove(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
-    """Let an issue not wait for others it waits for."""
+    """Remove blockers in an open transaction."""
     if not ids:
         return
     change.connection.execute(
@@ -162,7 +161,7 @@ def remove(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
 
 
 def tell(change: IssueTransaction, issue: Issue, ids: Sequence[int], *, kind: str, action: str) -> None:
-    """Say on the timelines of both issues what became of each relation, and record it for others."""
+    """Add timeline entries to both issues of each dependency, and record the event."""
     change.note_on(
         kind,
         [
@@ -187,7 +186,7 @@ def tell(change: IssueTransaction, issue: Issue, ids: Sequence[int], *, kind: st
 
 
 def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
-    """Refuse to close an issue that waits for one that is open."""
+    """Raise `StillBlocked` if an issue has open blockers."""
     waits = (
         select(issues.c.id)
         .join(repositories, repositories.c.id == issues.c.repository_id)
@@ -198,9 +197,9 @@ def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
 
 
 def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> list[Unblocked]:
-    """Return the open issues that lose their last open blocker when an issue closes, or when repositories go.
+    """Return the open issues that lose their last open blocker when an issue or repositories are removed.
 
-    To be asked before that happens; the repositories are given by their ids.
+    To be called before the removal; repositories are given by id.
     """
     leaving = issues.alias("leaving")
     if isinstance(gone, Issue):
@@ -233,7 +232,7 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
 
 
 def leave_graph(connection: Connection, ids: Sequence[int], actor: Account) -> None:
-    """Tell who waits no more when repositories are removed, which must be the next thing the transaction does."""
+    """Record what becomes unblocked when repositories are deleted; the deletion must come next."""
     hold_graph(connection)
     unblocked = unblocked_without(connection, ids)
     drop_relations(connection, ids)
@@ -241,7 +240,7 @@ def leave_graph(connection: Connection, ids: Sequence[int], actor: Account) -> N
 
 
 def drop_relations(connection: Connection, gone: Issue | Sequence[int]) -> None:
-    """Let nothing wait any more for an issue, or for those of repositories, that are about to be deleted."""
+    """Delete the dependencies on an issue, or on the issues of repositories, that are about to be deleted."""
     if isinstance(gone, Issue):
         leaves = issue_dependencies.c.blocker_id == gone.id
     else:

@@ -1,6 +1,6 @@
-"""The graph issues make by waiting for others: whether a relation would close a circle, and what is around one.
+"""Graph queries on issue dependencies: cycle detection and the neighbourhood of an issue.
 
-Each question is one recursive query, however long the chains are.
+Each is one recursive query (`WITH RECURSIVE`), regardless of the depth.
 """
 
 from collections import deque
@@ -20,14 +20,14 @@ EDGE: Final = select(waiting, blocking)
 
 
 def reached(starts: Select[int], *, blockers: bool) -> CTE:
-    """Return the ids one comes to from some issues by following their blockers, or those they block."""
+    """Return the recursive query for all transitive blockers of some issues, or all they block."""
     behind, ahead = (waiting, blocking) if blockers else (blocking, waiting)
     found = starts.cte("reached", recursive=True)
     return found.union(select(ahead).join(found, behind == found.c.id))
 
 
 def find_cycle(connection: Connection, issue_id: int, blocker_ids: Collection[int]) -> tuple[int, ...]:
-    """Return the shortest circle that would close if an issue waited for these; empty when none would."""
+    """Return the shortest cycle that these blockers would close; empty if there is none."""
     if issue_id in blocker_ids:
         return (issue_id, issue_id)
     found = reached(select(issues.c.id).where(issues.c.id.in_(blocker_ids)), blockers=True)
@@ -42,25 +42,26 @@ def find_cycle(connection: Connection, issue_id: int, blocker_ids: Collection[in
 
 
 def way_back(edges: dict[int, list[int]], start: int) -> list[int]:
-    """Return the shortest way that leads from an issue to itself, which there is, without its beginning."""
+    """Return the shortest path from an issue back to itself, without the start; breadth-first."""
     came_from: dict[int, int] = {}
     queue = deque([start])
     while start not in came_from:
-        here = queue.popleft()
-        for ahead in edges.get(here, ()):
+        current = queue.popleft()
+        for ahead in edges.get(current, ()):
             if ahead not in came_from:
-                came_from[ahead] = here
+                came_from[ahead] = current
                 queue.append(ahead)
-    way = [start]
-    while (before := came_from[way[-1]]) != start:
-        way.append(before)
-    return way[::-1]
+    path = [start]
+    while (before := came_from[path[-1]]) != start:
+        path.append(before)
+    return path[::-1]
 
 
 def edges_around(connection: Connection, issue_id: int, *, most: int) -> list[Edge]:
-    """Return what an issue, those it waits for and those that wait for it, and so on in each direction, wait for.
+    """Return the dependencies among an issue, its transitive blockers and all it transitively blocks.
 
-    Of each direction only the `most` nearest issues are asked, and one more, so that one can tell there are more.
+    In each direction only the `most` nearest issues are included, plus one, so that callers can tell there are
+    more.
     """
     start = select(issues.c.id).where(issues.c.id == issue_id)
     found: dict[Edge, None] = {}
@@ -72,21 +73,21 @@ def edges_around(connection: Connection, issue_id: int, *, most: int) -> list[Ed
 
 
 def steps(start: int, edges: Sequence[Edge], closed: Collection[int] = ()) -> dict[int, int]:
-    """Return how many steps each issue is away: positive towards blockers, negative towards what is blocked.
+    """Return the distance of each issue: positive towards blockers, negative towards blocked issues.
 
-    Nobody walks on from an issue that is `closed` to them.
+    Issues in `closed` are not expanded.
     """
     found = {start: 0}
     for sign in (1, -1):
-        ways: dict[int, list[int]] = {}
+        neighbours: dict[int, list[int]] = {}
         for one, other in edges:
             behind, ahead = (one, other) if sign > 0 else (other, one)
-            ways.setdefault(behind, []).append(ahead)
+            neighbours.setdefault(behind, []).append(ahead)
         queue = deque([start])
         while queue:
-            here = queue.popleft()
-            for ahead in () if here in closed else ways.get(here, ()):
+            current = queue.popleft()
+            for ahead in () if current in closed else neighbours.get(current, ()):
                 if ahead not in found:
-                    found[ahead] = found[here] + sign
+                    found[ahead] = found[current] + sign
                     queue.append(ahead)
     return found

@@ -1,8 +1,7 @@
-"""Sealing secrets the service must be able to read again: what the database keeps is of no use without the key.
+"""Encryption of secrets at rest, such as webhook secrets (Fernet, keys derived with HKDF).
 
-The key is a line of text: in a file of the data folder that the first start makes, or in the setting `secret_key`,
-or in both. With several keys the first one seals and all of them open, so a key can be replaced without losing
-what the old one sealed.
+Keys are lines of text: in the key file of the data folder, created at the first start, or in the setting
+`secret_key`, or both. The first key encrypts and all decrypt, so a key can be rotated without losing secrets.
 """
 
 import base64
@@ -25,14 +24,14 @@ __all__ = ["INSTANCE_FILE", "KEY_FILE", "Sealer", "make_key_file"]
 KEY_FILE: Final = "secret.key"
 PURPOSE: Final = b"holdfast: secrets at rest"
 FINGERPRINT: Final = b"holdfast: key fingerprint"
-# The data folder has it once a service was started on it, and then it has had its key.
+# Exists once a service has been started on the data folder; from then on the key file must exist too.
 INSTANCE_FILE: Final = "instance.json"
 
 
 def make_key_file(path: Path) -> bool:
-    """Make a key nobody else can read where there is none; return whether that was needed.
+    """Create a key file readable only by its owner, if there is none; return whether it was created.
 
-    Of several processes that start together one makes it, and it appears only when it is whole.
+    Of several processes starting at once, one creates it; it is synced and appears atomically.
     """
     if path.exists():
         return False
@@ -55,66 +54,66 @@ def make_key_file(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise KeyUnusable(f"the key {path} cannot be made: {error.strerror}") from error
+        raise KeyUnusable(f"the key file {path} cannot be created: {error.strerror}") from error
     return True
 
 
 class Sealer:
-    """Seals and opens texts with the keys of a service, which are read when the first text needs them."""
+    """Encrypts and decrypts texts; the keys are loaded on first use."""
 
-    def __init__(self, path: Path, given: Secret | None = None) -> None:
+    def __init__(self, path: Path, configured: Secret | None = None) -> None:
         self._path = path
-        self._given = given
+        self._configured = configured
         self._keys: MultiFernet | None = None
 
     def seal(self, text: str) -> str:
-        """Seal a text; nothing stays nothing."""
+        """Encrypt a text; an empty one stays empty."""
         if not text:
             return ""
-        if self._given is None and not self._path.with_name(INSTANCE_FILE).exists():
+        if self._configured is None and not self._path.with_name(INSTANCE_FILE).exists():
             make_key_file(self._path)
         return self._loaded().encrypt(text.encode()).decode("ascii")
 
     def open(self, text: str) -> str:
-        """Open what was sealed."""
+        """Decrypt a text."""
         if not text:
             return ""
         try:
             return self._loaded().decrypt(text.encode()).decode()
         except InvalidToken:
             raise SealBroken(
-                f"a secret was sealed with another key than the one in {self._path.name} or secret_key; "
-                "bring that key back, or set the secret anew"
+                f"a secret was encrypted with another key than those in {self._path.name} and secret_key; "
+                "restore that key, or set the secret again"
             ) from None
 
     def fingerprints(self) -> list[str]:
-        """Return a fingerprint of each key, the one that seals first; no key can be found from it."""
+        """Return a fingerprint of each key, the encrypting one first; a key cannot be derived from it."""
         return [
             HKDF(SHA256(), 16, salt=None, info=FINGERPRINT).derive(key.encode()).hex() for key in self._lines()
         ]
 
     def _loaded(self) -> MultiFernet:
-        """Read the keys, once."""
+        """Load the keys, once."""
         if self._keys is None:
             self._keys = MultiFernet([self._derived(key) for key in self._lines()])
         return self._keys
 
     def _lines(self) -> list[str]:
-        """Read the texts of all keys; there must be one."""
-        lines = [] if self._given is None else self._given.reveal().split(",")
+        """Read the key texts; raise `KeyMissing` if there is none."""
+        lines = [] if self._configured is None else self._configured.reveal().split(",")
         try:
             lines += self._path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             pass
         except (OSError, UnicodeDecodeError) as error:
-            raise KeyUnusable(f"the key {self._path} cannot be read") from error
+            raise KeyUnusable(f"the key file {self._path} cannot be read") from error
         keys = [line.strip() for line in lines if line.strip()]
         if not keys:
             raise KeyMissing(f"there is no key in {self._path}; restore it from a backup")
         return keys
 
     def _derived(self, key: str) -> Fernet:
-        """Make a key of the right size from a line of text."""
+        """Derive a Fernet key from a line of text."""
         if len(key) < SHORTEST_KEY:
             raise KeyUnusable(
                 f"a key in {self._path.name} or secret_key is shorter than {SHORTEST_KEY} characters"

@@ -1,7 +1,7 @@
-"""Events as rows, and the payloads that are rendered in the transaction that records one.
+"""Events, and their payloads, which are rendered in the transaction that records the event.
 
-What a webhook sends of an event shows everything as it was when the event was recorded, however long the delivery
-waits. The store does not know what payloads look like: `Database.render_with` is given what renders them.
+A payload shows the state at the time of the event, however long its delivery waits. The store does not know the
+payload format: the renderer is set with `Database.render_with`.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; the fields are the columns of the table, in this order."""
+    """An event; the fields are the columns of the table, in this order."""
 
     id: int
     kind: str
@@ -29,27 +29,27 @@ class Event:
     repository_id: int | None
     actor_id: int | None
     details: str
-    """What cannot be looked up later, as JSON."""
+    """JSON with what cannot be looked up later."""
     created_at: int
     payload: str
-    """What webhooks send of it; empty where no hook listened, and where an older version recorded it."""
+    """The webhook payload; empty if no webhook was subscribed, or if an older version recorded it."""
 
 
 EVENT: Final = tuple(events.c[name] for name in Event.__dataclass_fields__)
 
 
 class PayloadRenderer(Protocol):
-    """Renders the payload of an event that is about to be recorded in a transaction."""
+    """Renders the payload of an event in the transaction that records it."""
 
     def __call__(self, link: Link, event: Event, known: object) -> str:
         """Return the payload; `known` is what was read for it before the transaction began, or None."""
 
 
 def render_payload(link: Link, event: Event, known: object = None) -> str:
-    """Return what webhooks send of an event, as things are in the transaction.
+    """Return the payload of an event as of the transaction.
 
-    Empty where nothing renders payloads, and where an unexpected error keeps this one from being rendered: then it
-    is rendered when it is first sent, because a commit must not fail for the sake of a webhook.
+    Empty if there is no renderer, or if rendering failed unexpectedly: then it is rendered when it is first sent,
+    because a commit must not fail because of a webhook.
     """
     renderer: PayloadRenderer | None = (
         link.renderer if isinstance(link, Bare) else link.get_execution_options().get("holdfast_renderer")
@@ -61,5 +61,5 @@ def render_payload(link: Link, event: Event, known: object = None) -> str:
     except (SQLAlchemyError, sqlite3.Error):
         raise
     except Exception:
-        log.exception("the payload of an event could not be rendered", kind=event.kind)
+        log.exception("event payload rendering failed", kind=event.kind)
         return ""

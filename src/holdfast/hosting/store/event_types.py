@@ -1,4 +1,4 @@
-"""The events a webhook can ask for, and what the names clients send stand for."""
+"""Webhook event names: which events exist, and which of them a name in a request stands for."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ from holdfast.hosting.errors import EventRefused
 
 __all__ = ["EVENTS", "KINDS", "answered", "dropped", "expanded", "no_event"]
 
-# In the order answers list them. Some never happen here yet; clients ask for them all the same.
+# In the order of responses. Some are never triggered yet; clients can subscribe to them all the same.
 EVENTS: Final = (
     *("create", "delete", "fork", "push"),
     *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
@@ -17,7 +17,7 @@ EVENTS: Final = (
     *("wiki", "repository", "release", "package", "status", "workflow_run", "workflow_job"),
     *("issue_dependency", "issue_unblocked"),
 )
-# `pull_request_review` is one switch; the kinds it covers cannot be asked for one by one.
+# `pull_request_review` is one option; the kinds it covers cannot be chosen separately.
 REVIEWS: Final = ("pull_request_review_approved", "pull_request_review_rejected", "pull_request_review_comment")
 KINDS: Final = frozenset({*EVENTS, *REVIEWS})
 WIDER: Final = {
@@ -33,51 +33,51 @@ MOST_SHOWN: Final = 10
 ALLOWED: Final = (*EVENTS, "issues_only", "pull_request_only", "*")
 
 
-# A name that stands for a group, and the one that stands for its first member alone.
+# Group name, and the name of its first member alone.
 GROUPS: Final = (("issues", "issues_only"), ("pull_request", "pull_request_only"))
 
 
 def expanded(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the events some names stand for, in order and each once; no names stand for pushes.
+    """Return the events that names stand for, ordered and unique; no names mean pushes.
 
-    Names that stand for nothing are dropped, unless no others are left: `dropped` returns them.
+    Unknown names are dropped unless there are no others; `dropped` returns them.
     """
-    given = [name.strip().lower() for name in names] or ["push"]
-    wanted = {event for name in given for event in stands_for(name)}
-    if not wanted:
-        raise EventRefused(f"{no_event(given)}; allowed are {', '.join(ALLOWED)}")
-    return tuple(event for event in EVENTS if event in wanted)
+    requested = [name.strip().lower() for name in names] or ["push"]
+    events = {event for name in requested for event in stands_for(name)}
+    if not events:
+        raise EventRefused(f"{no_event(requested)}; allowed are {', '.join(ALLOWED)}")
+    return tuple(event for event in EVENTS if event in events)
 
 
 def stands_for(name: str) -> tuple[str, ...]:
-    """Return the events a name stands for; none when nobody knows it."""
+    """Return the events a name stands for; empty if unknown."""
     return WIDER.get(name, (name,) if name in EVENTS else ())
 
 
 def no_event(names: Sequence[str]) -> str:
-    """Say why names stand for nothing; of many, or of a long one, as much as anybody would read."""
+    """Return the message for unknown names, truncated."""
     if not set(REVIEWS).isdisjoint(names):
-        return f"{shortened(names)}: ask for pull_request_review"
+        return f"{shortened(names)}: use pull_request_review"
     return f"unknown event {shortened(names)}"
 
 
 def shortened(names: Sequence[str]) -> str:
-    """Write names in quotes: of many the first ones, of a long one the beginning."""
-    said = ", ".join(ascii(name[:LONGEST_SHOWN]) for name in names[:MOST_SHOWN])
-    return said if len(names) <= MOST_SHOWN else f"{said} and {len(names) - MOST_SHOWN} more"
+    """Quote names: only the first few, and only the beginning of a long one."""
+    quoted = ", ".join(ascii(name[:LONGEST_SHOWN]) for name in names[:MOST_SHOWN])
+    return quoted if len(names) <= MOST_SHOWN else f"{quoted} and {len(names) - MOST_SHOWN} more"
 
 
 def dropped(names: Iterable[str]) -> list[str]:
-    """Return the names that stand for nothing, in order and each once."""
-    given = dict.fromkeys(name.strip().lower() for name in names)
-    return [name for name in given if not stands_for(name)]
+    """Return the unknown names, in order and unique."""
+    requested = dict.fromkeys(name.strip().lower() for name in names)
+    return [name for name in requested if not stands_for(name)]
 
 
 @lru_cache(maxsize=1024)
 def answered(events: str) -> tuple[str, ...]:
-    """Return the names a client is answered for the events of a hook: names that stand for exactly these.
+    """Return the names for a webhook's events as shown in responses.
 
-    The first event of a group has the group's name, so it is answered as `issues_only` where the rest is missing.
+    The first event of a group has the group's name, so it is shown as `issues_only` where the rest is missing.
     """
     names = events.split(",")
     alone = {group: only for group, only in GROUPS if not set(WIDER[group]) <= set(names)}

@@ -1,4 +1,4 @@
-"""What happened, written in the transaction that made it happen: an event without its cause cannot exist."""
+"""Events: recorded in the same transaction as the change they describe (transactional outbox)."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ __all__ = ["EVENT", "Event", "record", "record_silently"]
 
 
 COLUMNS = ("kind", "owner_id", "repository_id", "actor_id", "details", "created_at", "payload")
-# Every commit through the API runs this; building a statement takes longer than running it.
+# Prepared: building a statement takes longer than running it.
 ADD = Statement(insert(events).values({name: bindparam(name) for name in COLUMNS}).returning(events.c.id))
 ADD_MANY = Statement(insert(events).values({name: bindparam(name) for name in COLUMNS}))
 
@@ -31,10 +31,10 @@ def record(
     now: int | None = None,
     known: object = None,
 ) -> int:
-    """Write down an event and what hooks are to be told of it, and return its number.
+    """Record an event with the deliveries of the subscribed webhooks, and return its id.
 
-    Call it when everything the event is about has been written: the payload shows what the transaction sees now.
-    `details` says what cannot be looked up later; `known` is what the payload's renderer has read already.
+    Call it after everything the event is about has been written: the payload shows what the transaction sees.
+    `details` holds what cannot be looked up later; `known` is what the payload renderer has read already.
     """
     moment = int(time.time()) if now is None else now
     written = msgspec.json.encode(details).decode()
@@ -45,7 +45,7 @@ def record(
     if hook_ids:
         event = Event(0, kind, owner_id, repository_id, actor_id, written, moment, "")
         payload = render_payload(connection, event, known)
-    ((made,),) = ADD.run(
+    ((event_id,),) = ADD.run(
         connection,
         kind=kind,
         owner_id=owner_id,
@@ -56,21 +56,21 @@ def record(
         payload=payload,
     )
     if hook_ids:
-        # After the event, whose row waits for whoever deletes the repository: they take the hooks along last.
-        hook_subscriptions.queue(connection, hook_ids, made, kind, now=moment)
-    return int(made)
+        # After the event's row, which blocks on a concurrent deletion of the repository: its webhooks go last.
+        hook_subscriptions.queue(connection, hook_ids, event_id, kind, now=moment)
+    return int(event_id)
 
 
 def record_silently(
     connection: Link,
-    made: Sequence[tuple[str, Mapping[str, object]]],
+    events: Sequence[tuple[str, Mapping[str, object]]],
     *,
     owner_id: int | None,
     repository_id: int | None,
     actor_id: int | None,
     now: int | None = None,
 ) -> None:
-    """Write down many events, each a kind and its details, that no hook is to be told of: a push of many refs."""
+    """Record many events (kind and details) without deliveries, for a push of many refs."""
     about = {"owner_id": owner_id, "repository_id": repository_id, "actor_id": actor_id}
     moment = int(time.time()) if now is None else now
     rows: list[dict[str, Bind]] = [
@@ -81,6 +81,6 @@ def record_silently(
             "created_at": moment,
             "payload": "",
         }
-        for kind, details in made
+        for kind, details in events
     ]
     ADD_MANY.run_many(connection, rows)

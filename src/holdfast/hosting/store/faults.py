@@ -1,7 +1,7 @@
 """Translates errors of the database drivers and the operating system into errors of the host.
 
-Code that uses the database or the disk lets such errors pass. Whoever answers for it (the API, git over HTTP, the
-pages, the commands, the scheduled tasks) asks `translate` what an error means. An error it does not know is a bug.
+Code that uses the database or the disk lets such errors pass. The edges (API, git over HTTP, web pages, commands,
+scheduled tasks) call `translate`. An error it does not know is a bug.
 """
 
 import errno
@@ -37,7 +37,7 @@ from holdfast.hosting.errors import (
 
 __all__ = ["DRIVER_ERRORS", "is_outage", "translate"]
 
-# What the database and the disk raise, for code that has to go on after them.
+# Errors of the database and the disk, for code that has to continue after them.
 DRIVER_ERRORS: Final = (SQLAlchemyError, sqlite3.Error, DatabaseError, StorageError, OSError)
 
 FULL: Final = "the server has no disk space left"
@@ -48,11 +48,11 @@ BUSY: Final = "the database is busy; try again in a moment"
 DAMAGED: Final = "the database is damaged; `holdfast admin doctor` says more"
 NO_MEMORY: Final = "the server has no memory left; try again in a moment"
 NO_FOLDER: Final = "the server cannot find its data folder"
-# What may be told to clients; other messages name the database or the folder.
+# Messages that are safe for clients; others name the database or the folder.
 STORAGE_MESSAGES: Final = frozenset({UNREADABLE, NO_MEMORY, NO_FOLDER})
 DATABASE_MESSAGES: Final = frozenset({UNANSWERED, BUSY, DAMAGED})
-GONE: Final = "what this is about was deleted meanwhile"
-SAME: Final = "the same was made at the same moment"
+GONE: Final = "the resource was deleted in the meantime"
+SAME: Final = "it was created concurrently"
 OUT_OF_RANGE: Final = "a value is out of range"
 
 OS_FAULTS: Final[dict[int, tuple[type[StorageError], str]]] = {
@@ -125,7 +125,7 @@ SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
 
 
 def translate(error: BaseException) -> HostingError | None:
-    """Return what an error, or one that led to it, says about the database or the disk; None when nothing."""
+    """Return the host's error for an exception or one of its causes; None if it has another origin."""
     for link in causes(error):
         found = translate_one(link)
         if found is not None:
@@ -134,12 +134,12 @@ def translate(error: BaseException) -> HostingError | None:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Tell whether an error says that the database or the disk cannot be used at the moment."""
+    """Return whether an error means that the database or the disk is unavailable at the moment."""
     return isinstance(translate(error), DatabaseError | StorageError)
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Go from an error to the one it was raised from, and so on."""
+    """Yield an error and the chain of its causes."""
     link: BaseException | None = error
     for _ in range(20):
         if link is None:
@@ -149,7 +149,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def translate_one(error: BaseException) -> HostingError | None:
-    """Translate an error without looking at what led to it."""
+    """Translate an error without looking at its causes."""
     if isinstance(error, DatabaseError | StorageError):
         return error
     if isinstance(error, DBAPIError):
@@ -165,7 +165,7 @@ def translate_one(error: BaseException) -> HostingError | None:
     if isinstance(error, pygit2.GitError):
         return told_fault(str(error))
     if isinstance(error, OSError):
-        # Not that of a connection, which is nobody's disk.
+        # Not an error of a connection, which is not the server's disk.
         fault = None if isinstance(error, ConnectionError) else OS_FAULTS.get(error.errno or 0)
         return None if fault is None else fault[0](fault[1])
     if isinstance(error, MemoryError):
@@ -174,7 +174,7 @@ def translate_one(error: BaseException) -> HostingError | None:
 
 
 def driver_fault(error: BaseException) -> HostingError | None:
-    """Translate an error of a driver: sqlite3's, or psycopg's, which is known by its names as it may be absent."""
+    """Translate an error of sqlite3, or of psycopg, which is detected by name as it is optional."""
     if isinstance(error, sqlite3.Error):
         return sqlite_fault(error)
     if type(error).__module__.partition(".")[0] != "psycopg":
@@ -186,7 +186,7 @@ def driver_fault(error: BaseException) -> HostingError | None:
         return fault[0](fault[1])
     if "DataError" in names:
         return Refused(OUT_OF_RANGE)
-    # Without a code: the connection was lost, or never made.
+    # Without a code: the connection was lost, or could not be opened.
     return DatabaseUnavailable(UNANSWERED) if names & {"OperationalError", "InterfaceError"} else None
 
 
@@ -194,7 +194,7 @@ def sqlite_fault(error: sqlite3.Error) -> HostingError | None:
     """Translate an error of sqlite3 by its result code."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        # The driver's own: a connection that was closed, as at the end of the service.
+        # Raised by the driver itself: the connection was closed, as during shutdown.
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
         return DatabaseUnavailable(UNANSWERED) if closed else None
     fault = SQLITE_CONSTRAINTS.get(code) or SQLITE_FAULTS.get(code & 0xFF)
@@ -202,7 +202,7 @@ def sqlite_fault(error: sqlite3.Error) -> HostingError | None:
 
 
 def told_fault(text: str) -> HostingError | None:
-    """Find in what git or its library complained of the words of the operating system."""
+    """Find the message of an operating system error in the output of git or libgit2."""
     for number, (kind, message) in OS_FAULTS.items():
         if os.strerror(number) in text:
             return kind(message)

@@ -1,10 +1,10 @@
-"""Patterns for names and paths: `*`, `**`, `?`, `[ab]`, `[!ab]`, `{a,b}`.
+"""Glob patterns for names and paths: `*`, `**`, `?`, `[ab]`, `[!ab]`, `{a,b}`.
 
-A `*` and a `?` stop at a separator, `**` does not; without separators all of them cross everything. There is no
-library for this dialect, which is what people have written into their branch protections for years.
+`*` and `?` do not match a separator, `**` does; without separators they match everything. No library implements
+this dialect, which is that of Gitea's branch protections.
 
-A pattern becomes an automaton with a state for each sign of it, and a name is read once, sign by sign, whatever
-the pattern: regular expressions would try every way to spread a name over many stars, which takes years.
+A pattern is compiled to a nondeterministic automaton that reads the name once, so matching takes linear time; a
+backtracking regular expression would take exponential time for a pattern of many stars.
 """
 
 import re
@@ -19,20 +19,20 @@ __all__ = ["Glob", "compile_glob", "is_plain"]
 
 LONGEST: Final = 1000
 DEEPEST: Final = 10
-# Steps already worked out are kept until there are this many.
+# The maximum size of the cache of transitions.
 KEPT_STEPS: Final = 4096
 
 Accepts = Callable[[str], bool]
 
 
 def is_plain(pattern: str) -> bool:
-    """Tell whether a pattern is a plain name that matches only itself."""
+    """Return whether a pattern has no special characters and so matches only itself."""
     return not re.search(r"[*?\[\]{}\\]", pattern)
 
 
 @lru_cache(maxsize=1024)
 def compile_glob(pattern: str, separators: str = "") -> "Glob":
-    """Turn a pattern into what whole names can be held against."""
+    """Compile a pattern; cached."""
     if len(pattern) > LONGEST:
         raise PatternRefused(f"a pattern must have at most {LONGEST} characters")
     return Glob(pattern, separators)
@@ -40,7 +40,7 @@ def compile_glob(pattern: str, separators: str = "") -> "Glob":
 
 @dataclass(slots=True)
 class GlobPart:
-    """A piece of a pattern: the states it may begin and end with, as bits, and whether it matches nothing too."""
+    """A fragment of the automaton: its first and last states, as bit sets, and whether it matches ""."""
 
     first: int = 0
     last: int = 0
@@ -48,7 +48,7 @@ class GlobPart:
 
 
 class Glob:
-    """A pattern that names can be held against."""
+    """A compiled pattern."""
 
     def __init__(self, pattern: str, separators: str) -> None:
         self._pattern = pattern
@@ -63,7 +63,7 @@ class Glob:
         self._steps: dict[tuple[int, str], int] = {}
 
     def matches(self, name: str) -> bool:
-        """Tell whether the whole of a name matches."""
+        """Return whether the pattern matches the whole name."""
         at, steps = self._start, self._steps
         for sign in name:
             known = steps.get((at, sign))
@@ -78,21 +78,21 @@ class Glob:
         return bool(at & self._ends)
 
     def _step(self, at: int, sign: str) -> int:
-        """Work out which states a sign leads to."""
+        """Return the states reached from `at` by one character."""
         reached = 0
         for number in bits(at):
             reached |= self._follow[number]
         return sum(1 << number for number in bits(reached) if self._accepts[number](sign))
 
     def _state(self, accepts: Accepts, *, repeats: bool = False) -> GlobPart:
-        """Add a state that one sign, or any number of signs, leads to."""
+        """Add a state entered by one character, or by any number of them if `repeats`."""
         bit = 1 << len(self._accepts)
         self._accepts.append(accepts)
         self._follow.append(bit if repeats else 0)
         return GlobPart(bit, bit, repeats)
 
     def _then(self, before: GlobPart, after: GlobPart) -> None:
-        """Let a part follow another, which becomes both."""
+        """Concatenate two fragments."""
         for number in bits(before.last):
             self._follow[number] |= after.first
         before.first |= after.first if before.is_empty else 0
@@ -100,9 +100,9 @@ class Glob:
         before.is_empty = before.is_empty and after.is_empty
 
     def _alternatives(self, depth: int) -> list[GlobPart]:
-        """Read the alternatives up to the brace that ends them, or the only one up to the end."""
+        """Parse the alternatives up to the closing brace, or the only one up to the end."""
         if depth > DEEPEST:
-            raise PatternRefused(f"the pattern {self._pattern} has braces inside braces more than {DEEPEST} deep")
+            raise PatternRefused(f"the pattern {self._pattern} nests braces more than {DEEPEST} deep")
         found = [GlobPart()]
         while self._index < len(self._pattern):
             sign = self._pattern[self._index]
@@ -116,11 +116,11 @@ class Glob:
             else:
                 self._then(found[-1], self._single(sign))
         if depth:
-            raise PatternRefused(f"the pattern {self._pattern} opens a {{ that nothing closes")
+            raise PatternRefused(f"the pattern {self._pattern} has an unclosed {{")
         return found
 
     def _single(self, sign: str) -> GlobPart:
-        """Read one sign of a pattern, with what belongs to it."""
+        """Parse one element of a pattern."""
         pattern = self._pattern
         if sign == "*":
             if pattern[self._index : self._index + 1] == "*":
@@ -139,17 +139,17 @@ class Glob:
         return self._state(sign.__eq__)
 
     def _inner(self, sign: str) -> bool:
-        """Accept what does not separate."""
+        """Accept any character except the separators."""
         return sign not in self._separators
 
     def _character_class(self) -> Accepts:
-        """Read what stands between brackets; a range must run upwards."""
+        """Parse a character class; a range must be ascending."""
         pattern, begin = self._pattern, self._index
         negated = pattern[begin : begin + 1] == "!"
         begin += negated
         end = pattern.find("]", begin + 1)
         if end < 0:
-            raise PatternRefused(f"the pattern {pattern} opens a [ that nothing closes")
+            raise PatternRefused(f"the pattern {pattern} has an unclosed [")
         self._index = end + 1
         content = pattern[begin:end]
         ranges: list[tuple[str, str]] = []
@@ -157,28 +157,28 @@ class Glob:
             wide = len(content) > 2 and content[1] == "-"
             first, last = content[0], content[2 if wide else 0]
             if first > last:
-                raise PatternRefused(f"the pattern {pattern} has a range that runs backwards")
+                raise PatternRefused(f"the pattern {pattern} has a descending range")
             ranges.append((first, last))
             content = content[3 if wide else 1 :]
         return lambda sign: negated != any(first <= sign <= last for first, last in ranges)
 
 
 def either(parts: list[GlobPart]) -> GlobPart:
-    """Make one part of alternatives."""
-    made = GlobPart(is_empty=any(part.is_empty for part in parts))
+    """Combine alternatives into one fragment."""
+    combined = GlobPart(is_empty=any(part.is_empty for part in parts))
     for part in parts:
-        made.first |= part.first
-        made.last |= part.last
-    return made
+        combined.first |= part.first
+        combined.last |= part.last
+    return combined
 
 
 def anything(_sign: str) -> bool:
-    """Accept every sign."""
+    """Accept any character."""
     return True
 
 
 def bits(number: int) -> list[int]:
-    """List the positions of the bits that are set."""
+    """Yield the positions of the bits that are set."""
     found = []
     while number:
         lowest = number & -number

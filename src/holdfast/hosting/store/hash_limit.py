@@ -1,4 +1,4 @@
-"""Limits how many passwords are hashed at once: each hash takes 64 MiB of memory and a processor."""
+"""Limits the concurrency of password hashing: each hash takes 64 MiB of memory and a core."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from holdfast.hosting.errors import HashingBusy
 __all__ = ["HashLimiter"]
 
 CONCURRENCY: Final = 2
-# Whoever waits holds a thread of a request; there must be many more of those than this.
+# Waiting requests hold a thread of the pool, which must be much larger than this.
 QUEUE_LENGTH: Final = 8
 TIMEOUT_SECONDS: Final = 10.0
 
 
 class HashLimiter:
-    """A semaphore with a bounded queue: beyond it, and after the timeout, `HashingBusy` is raised."""
+    """A semaphore with a bounded queue; raises `HashingBusy` if the queue is full or after the timeout."""
 
     def __init__(
         self, concurrency: int = CONCURRENCY, *, queue_length: int = QUEUE_LENGTH, timeout: float = TIMEOUT_SECONDS

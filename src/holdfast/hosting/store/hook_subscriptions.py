@@ -1,6 +1,6 @@
-"""Who is told of an event: each hook that wants it gets a delivery, in the transaction that records the event.
+"""Webhook subscriptions: each subscribed webhook gets a delivery in the transaction that records the event.
 
-Every commit asks who listens, so the question is one statement on the bare driver and mostly finds nobody.
+Every commit looks up subscriptions, so the lookup is one prepared statement on the raw driver.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from holdfast.hosting.store.tables import hooks
 
 __all__ = ["has_listeners", "is_pushed_to", "listening", "passes", "queue"]
 
-# The kinds that are about a ref, and so are sifted by a hook's branch filter.
+# Events of a ref, to which a webhook's branch filter applies.
 ABOUT_REFS: Final = frozenset({"push", "create", "delete"})
 EVERYTHING: Final = frozenset({"", "*", "**"})
 BRANCHES: Final = "refs/heads/"
 
-# In the order they are told: the repository's own, its owner's, then those of the whole service.
+# Delivery order: webhooks of the repository, of its owner, of the system.
 LISTENING = Statement(
     union_all(
         *(
@@ -46,7 +46,7 @@ STILL_THERE = (
 
 
 def passes(branch_filter: str, ref: str) -> bool:
-    """Tell whether a hook's filter lets a ref through: by the name of its branch, or by the whole ref."""
+    """Return whether a branch filter matches a ref, by branch name or by full ref name."""
     if branch_filter in EVERYTHING:
         return True
     glob = compile_glob(branch_filter)
@@ -54,14 +54,14 @@ def passes(branch_filter: str, ref: str) -> bool:
 
 
 def is_silent(link: Link) -> bool:
-    """Tell whether nobody is to be told of anything, as where webhooks are switched off."""
+    """Return whether webhooks are disabled."""
     if isinstance(link, Bare):
         return link.is_silent
     return bool(link.get_execution_options().get("holdfast_silent"))
 
 
 def has_listeners(connection: Link, *, owner_id: int | None, repository_id: int | None) -> bool:
-    """Tell whether any active hook could be told of what happens to a repository."""
+    """Return whether any active webhook could receive events of a repository."""
     return not is_silent(connection) and bool(
         LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
     )
@@ -75,7 +75,7 @@ def listening(
     repository_id: int | None,
     details: Mapping[str, object],
 ) -> list[int]:
-    """Return the active hooks that want an event, in the order they are told."""
+    """Return the ids of the active webhooks subscribed to an event, in delivery order."""
     if is_silent(connection):
         return []
     found = LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
@@ -83,7 +83,7 @@ def listening(
 
 
 def wanting(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
-    """Return which of some active hooks want an event."""
+    """Return which of these webhooks are subscribed to an event."""
     is_sifted = kind in ABOUT_REFS
     return [
         number
@@ -93,7 +93,7 @@ def wanting(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
 
 
 def is_pushed_to(database: Database, *, owner_id: int, repository_id: int, refs: Iterable[str]) -> bool:
-    """Tell whether some hook would be told of pushes to one of these refs, before they are recorded."""
+    """Return whether any webhook is subscribed to pushes to one of these refs."""
     if database.is_silent:
         return False
     found = database.rows(LISTENING, repository_id=repository_id, owner_id=owner_id)
@@ -101,10 +101,10 @@ def is_pushed_to(database: Database, *, owner_id: int, repository_id: int, refs:
 
 
 def queue(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
-    """Write a delivery of an event for each of some hooks that is still there."""
+    """Queue a delivery of an event for each of these webhooks that still exists."""
     if not isinstance(connection, Bare) and connection.dialect.name == "postgresql":
-        # One that is being removed right now must not take the commit along that it would have been told of.
-        there = set(connection.execute(STILL_THERE, {"ids": hook_ids}).scalars())
-        hook_ids = [number for number in hook_ids if number in there]
+        # A concurrent deletion of a webhook must not fail the commit by its foreign key.
+        existing = set(connection.execute(STILL_THERE, {"ids": hook_ids}).scalars())
+        hook_ids = [number for number in hook_ids if number in existing]
     if hook_ids:
         add_waiting(connection, hook_ids, event_id, kind, now=now)

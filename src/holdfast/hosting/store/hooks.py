@@ -1,4 +1,4 @@
-"""Webhooks as rows: who wants to be told of what, where, and how."""
+"""Webhooks: their target, events, state and lease."""
 
 import time
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ Value = str | int | bool
 @redacted
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One webhook; the fields are the columns of the table, in this order."""
+    """A webhook; the fields are the columns of the table, in this order."""
 
     id: int
     scope: str
@@ -62,9 +62,9 @@ class Hook:
     url: str
     content_type: str
     secret: str
-    """Sealed; empty when there is none."""
+    """Encrypted; empty if there is none."""
     authorization: str
-    """Sealed; empty when there is none."""
+    """Encrypted; empty if there is none."""
     meta: str
     events: str
     branch_filter: str
@@ -78,7 +78,7 @@ class Hook:
 
 
 class HookSummary(msgspec.Struct, frozen=True):
-    """What a list shows of a webhook: a struct, since lists are asked for often and hold many."""
+    """A webhook as shown in lists."""
 
     id: int
     scope: str
@@ -90,7 +90,7 @@ class HookSummary(msgspec.Struct, frozen=True):
     events: str
     branch_filter: str
     is_active: int
-    """1 or 0: SQLite has nothing else, and to make each of a list true or false costs more than the rest."""
+    """1 or 0, as SQLite returns it: converting each row would cost more than the rest of the query."""
     paused_at: int
     pause_reason: str
     created_at: int
@@ -99,7 +99,7 @@ class HookSummary(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HookOwner:
-    """Whose hooks they are: a repository's or an account's, by its id, or the service's."""
+    """The owner of webhooks: a repository or an account by id, or the service."""
 
     kind: Literal["repository", "owner", "service"]
     number: int = 0
@@ -136,7 +136,7 @@ ONE: Final = {
 def add_hook(
     database: Database, owner: HookOwner, columns: Mapping[str, Value], *, is_system: bool = False
 ) -> Hook:
-    """Add a hook; one of the whole service is told of everything, or is a pattern for new repositories."""
+    """Add a webhook; one of the service is a system webhook, or a default copied to new repositories."""
     scope = owner.kind if owner.kind != "service" else "system" if is_system else "default"
     now = int(time.time())
     row: dict[str, Any] = {"scope": scope, "created_at": now, "updated_at": now, **columns}
@@ -144,10 +144,10 @@ def add_hook(
         row[f"{owner.kind}_id"] = owner.number
     try:
         with database.write() as connection:
-            made = connection.execute(insert(hooks).returning(*HOOK), row).one()
+            created = connection.execute(insert(hooks).returning(*HOOK), row).one()
     except IntegrityError as error:
-        raise GoneMeanwhile("what the hook was to be made for was deleted meanwhile") from error
-    return Hook(*made)
+        raise GoneMeanwhile("the owner of the webhook was deleted in the meantime") from error
+    return Hook(*created)
 
 
 def hooks_of(
@@ -158,7 +158,7 @@ def hooks_of(
     limit: int,
     scope: Literal["system", "default"] | None = None,
 ) -> tuple[list[HookSummary], int]:
-    """Return one page of the hooks of an owner, oldest first, and how many there are."""
+    """Return one page of an owner's webhooks, oldest first, and the total."""
     name = scope or owner.kind
     rows = database.rows(PAGES[name], number=owner.number, skip=skip, limit=limit)
     if rows and len(rows) < limit:
@@ -169,7 +169,7 @@ def hooks_of(
 
 
 def find_hook(database: Database, owner: HookOwner, number: int) -> Hook:
-    """Return a hook of an owner."""
+    """Return a webhook of an owner."""
     row = database.row(ONE[owner.kind], id=number, number=owner.number)
     if row is None:
         raise NoSuchHook("not found")
@@ -177,9 +177,9 @@ def find_hook(database: Database, owner: HookOwner, number: int) -> Hook:
 
 
 def change_hook(database: Database, owner: HookOwner, hook: Hook, columns: Mapping[str, Value]) -> Hook:
-    """Change a hook, and return it as it is then.
+    """Change a webhook and return it.
 
-    What waits for one that becomes inactive is cancelled; another address makes a paused one try again.
+    Deactivating it cancels waiting deliveries; changing the URL resumes a paused one.
     """
     stops = hook.is_active and columns.get("is_active") is False
     moves = "url" in columns and columns["url"] != hook.url
@@ -187,32 +187,32 @@ def change_hook(database: Database, owner: HookOwner, hook: Hook, columns: Mappi
     with database.write() as connection:
         connection.execute(update(hooks).where(hooks.c.id == hook.id).values({**columns, "updated_at": now}))
         if stops:
-            deliveries.cancel_waiting(connection, hook.id, "the hook was made inactive", now=now)
+            deliveries.cancel_waiting(connection, hook.id, "the webhook was deactivated", now=now)
         if stops or moves:
             start_again(connection, hook.id)
     return find_hook(database, owner, hook.id)
 
 
 def resume_hook(database: Database, owner: HookOwner, hook: Hook) -> Hook:
-    """Let a paused hook be told again of what has waited, from the first try on."""
+    """Resume a paused webhook: waiting deliveries are due at once, with their attempt counts reset."""
     with database.write() as connection:
         start_again(connection, hook.id)
     return find_hook(database, owner, hook.id)
 
 
 def start_again(connection: Connection, hook_id: int) -> None:
-    """End a pause, and count the tries of what waits anew."""
+    """End a pause and reset the attempt counts of waiting deliveries."""
     connection.execute(update(hooks).where(hooks.c.id == hook_id).values(paused_at=0, pause_reason=""))
     deliveries.retry_waiting(connection, hook_id)
 
 
 def remove_hook(database: Database, hook: Hook) -> None:
-    """Remove a hook with its deliveries."""
+    """Delete a webhook with its deliveries."""
     with database.write() as connection:
         connection.execute(delete(hooks).where(hooks.c.id == hook.id))
 
 
-# What a copy does not take over: what says whose it is, and what happened to the original.
+# Columns that are not copied: identity, and the state of the original.
 NOT_COPIED: Final = frozenset(
     [
         *("id", "scope", "repository_id", "owner_id", "created_at", "updated_at"),
@@ -224,7 +224,7 @@ COPY_DEFAULTS = insert(hooks).from_select(
     ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)],
     select(
         literal("repository"),
-        *(bindparam(name, type_=BigInteger) for name in ("repository_id", "made", "made")),
+        *(bindparam(name, type_=BigInteger) for name in ("repository_id", "now", "now")),
         *COPIED,
     )
     .where(hooks.c.scope == "default")
@@ -233,5 +233,5 @@ COPY_DEFAULTS = insert(hooks).from_select(
 
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:
-    """Give a new repository its own copies of the hooks that are patterns for all."""
-    connection.execute(COPY_DEFAULTS, {"repository_id": repository_id, "made": int(time.time())})
+    """Copy the default webhooks to a new repository."""
+    connection.execute(COPY_DEFAULTS, {"repository_id": repository_id, "now": int(time.time())})

@@ -1,4 +1,4 @@
-"""Puts labels on issues and takes them off; of an exclusive scope an issue has at most one."""
+"""Labels on issues; an issue has at most one label of an exclusive scope."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -27,12 +27,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Relabelled:
-    """Labels that were put on an issue and taken off it."""
+    """Labels added to and removed from an issue."""
 
     added: Sequence[Label]
     removed: Sequence[Label]
     is_cleared: bool
-    """Whether it has no labels any more."""
+    """Whether no labels are left."""
 
 
 def labels_on(connection: Connection, issue: Issue) -> tuple[Label, ...]:
@@ -49,29 +49,29 @@ def labels_on(connection: Connection, issue: Issue) -> tuple[Label, ...]:
 def add_labels(
     database: Database, repository: Repository, issue: Issue, actor: Account, more: Iterable[Label]
 ) -> None:
-    """Put labels on an issue besides those it has."""
+    """Add labels to an issue."""
     with changing(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
         relabel(change, issue, before, one_per_scope([*before, *more]))
 
 
 def replace_labels(
-    database: Database, repository: Repository, issue: Issue, actor: Account, wanted: Iterable[Label]
+    database: Database, repository: Repository, issue: Issue, actor: Account, labels: Iterable[Label]
 ) -> None:
-    """Give an issue exactly these labels."""
+    """Replace the labels of an issue."""
     with changing(database, repository, actor) as change:
-        label_anew(change, issue, wanted)
+        label_anew(change, issue, labels)
 
 
-def label_anew(change: IssueTransaction, issue: Issue, wanted: Iterable[Label]) -> None:
-    """Give an issue exactly these labels, inside a change."""
-    relabel(change, issue, labels_on(change.connection, issue), one_per_scope(wanted))
+def label_anew(change: IssueTransaction, issue: Issue, labels: Iterable[Label]) -> None:
+    """Replace the labels of an issue, in an open transaction."""
+    relabel(change, issue, labels_on(change.connection, issue), one_per_scope(labels))
 
 
 def remove_labels(
     database: Database, repository: Repository, issue: Issue, actor: Account, less: Iterable[Label]
 ) -> None:
-    """Take labels off an issue; one it does not have is not missed."""
+    """Remove labels from an issue; ones it does not have are ignored."""
     gone = {label.id for label in less}
     with changing(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
@@ -79,14 +79,14 @@ def remove_labels(
 
 
 def relabel(change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
-    """Turn one set of labels into another, say so on the timeline, and record it for others."""
+    """Change the labels from one set to another, with timeline entries and the event."""
     tell_relabelled(change, issue, write_labels(change, issue, before, after))
 
 
 def write_labels(
     change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
 ) -> Relabelled | None:
-    """Turn one set of labels into another and say so on the timeline; return what changed, if anything did."""
+    """Change the labels from one set to another, with timeline entries; return what changed, if anything."""
     had, has = {label.id for label in before}, {label.id for label in after}
     added = [label for label in after if label.id not in had]
     removed = [label for label in before if label.id not in has]
@@ -101,7 +101,7 @@ def write_labels(
     if added:
         rows = [{"issue_id": issue.id, "label_id": label.id} for label in added]
         change.connection.execute(insert(issue_labels), rows)
-    # Clients tell the two apart by the body alone.
+    # Clients distinguish added from removed by the body alone.
     entries = [("", {"label_id": label.id}) for label in removed] + [
         ("1", {"label_id": label.id}) for label in added
     ]
@@ -109,15 +109,15 @@ def write_labels(
     return Relabelled(added, removed, is_cleared=not has)
 
 
-def tell_relabelled(change: IssueTransaction, issue: Issue, made: Relabelled | None) -> None:
-    """Record that the labels of an issue changed, if they did."""
-    if made is None:
+def tell_relabelled(change: IssueTransaction, issue: Issue, change_of_labels: Relabelled | None) -> None:
+    """Record the event that labels changed, if they did."""
+    if change_of_labels is None:
         return
-    action = "label_cleared" if made.is_cleared else "label_updated"
+    action = "label_cleared" if change_of_labels.is_cleared else "label_updated"
     change.tell(
         issue,
         "label",
         action,
-        added_labels=[asdict(label) for label in made.added],
-        removed_labels=[asdict(label) for label in made.removed],
+        added_labels=[asdict(label) for label in change_of_labels.added],
+        removed_labels=[asdict(label) for label in change_of_labels.removed],
     )

@@ -1,4 +1,4 @@
-"""Lists of issues: in one repository or in all that somebody can read, filtered, sorted and counted in SQL."""
+"""Issue lists, of one repository or of all that a user can read: filtered, sorted and counted in SQL."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ __all__ = [
 IssueName = tuple[str, str, int]
 """Owner and name of a repository, folded, and the number of an issue in it."""
 
-# `users` is the repository's owner in these statements.
+# `users` is the owner of the repository in these statements.
 people = users.alias("people")
 WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
     users, users.c.id == repositories.c.owner_id
@@ -63,33 +63,33 @@ ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which issues are wanted; what is empty or None does not matter. People are named in any case."""
+    """Filters for issues; empty and None match everything. User names are matched in any case."""
 
     is_closed: bool | None = None
     text: str = ""
     labels: Sequence[str] = ()
-    """All of them, by name."""
+    """Names; an issue must have all of them."""
     label_ids: Sequence[int] = ()
-    """All of them, by id."""
+    """Ids; an issue must have all of them."""
     milestones: Sequence[str] = ()
-    """Any of them, by title or id; `none` for issues without one and `*` for those with one."""
+    """Titles or ids, any of them; `none` matches issues without a milestone, `*` those with one."""
     since: int | None = None
     before: int | None = None
     author: str = ""
     assignee: str = ""
-    """A name, or `none` or `*` as for milestones."""
+    """A user name; `none` or `*` as for milestones."""
     mentioned: str = ""
     is_ready: bool | None = None
-    """Whether it is open and waits for none that is."""
+    """Whether it is open and has no open blocker."""
 
 
 def user_id(name: str) -> ColumnElement[int]:
-    """Return the id of whoever has a name, as a subquery."""
+    """Return the subquery for the id of the user with this name."""
     return select(people.c.id).where(people.c.folded_name == name.casefold()).scalar_subquery()
 
 
 def contains(text: str) -> ColumnElement[bool]:
-    """Return the condition that an issue speaks of something, or has the number that is written."""
+    """Return the condition that an issue's title or body contains a text, or that its number is the text."""
     found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
     number = text.removeprefix("#")
     if number.isascii() and number.isdigit() and len(number) < 19:
@@ -98,26 +98,26 @@ def contains(text: str) -> ColumnElement[bool]:
 
 
 def has_labels(names: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition that an issue has all of these labels."""
-    wanted = set(names)
+    """Return the condition that an issue has all labels with these names."""
+    folded = set(names)
     having_all = (
         select(issue_labels.c.issue_id)
         .join(labels, labels.c.id == issue_labels.c.label_id)
-        .where(labels.c.name.in_(wanted))
+        .where(labels.c.name.in_(folded))
         .group_by(issue_labels.c.issue_id)
-        .having(func.count(labels.c.name.distinct()) == len(wanted))
+        .having(func.count(labels.c.name.distinct()) == len(folded))
     )
     return issues.c.id.in_(having_all)
 
 
 def has_label_ids(ids: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition that an issue has all of these labels."""
-    wanted = set(ids)
+    """Return the condition that an issue has all labels with these ids."""
+    unique_ids = set(ids)
     having_all = (
         select(issue_labels.c.issue_id)
-        .where(issue_labels.c.label_id.in_(wanted))
+        .where(issue_labels.c.label_id.in_(unique_ids))
         .group_by(issue_labels.c.issue_id)
-        .having(func.count() == len(wanted))
+        .having(func.count() == len(unique_ids))
     )
     return issues.c.id.in_(having_all)
 
@@ -135,7 +135,7 @@ def has_milestone(keys: Sequence[str]) -> ColumnElement[bool]:
 
 
 def is_assigned(name: str) -> ColumnElement[bool]:
-    """Return the condition that an issue is assigned to somebody."""
+    """Return the condition that an issue is assigned to a user."""
     assigned = issue_assignees.c.issue_id == issues.c.id
     if name == NONE:
         return ~exists().where(assigned)
@@ -145,7 +145,7 @@ def is_assigned(name: str) -> ColumnElement[bool]:
 
 
 def mentions(name: str) -> ColumnElement[bool]:
-    """Return the condition that an issue or a comment on it names somebody with an @."""
+    """Return the condition that an issue or one of its comments mentions a user (`@name`)."""
     written = f"@{name}"
     said = exists().where(
         comments.c.issue_id == issues.c.id,
@@ -155,42 +155,42 @@ def mentions(name: str) -> ColumnElement[bool]:
     return or_(issues.c.body.icontains(written, autoescape=True), said)
 
 
-def conditions_of(wanted: Filter) -> list[ColumnElement[bool]]:
-    """Return what a filter asks for."""
+def conditions_of(filters: Filter) -> list[ColumnElement[bool]]:
+    """Return the SQL conditions of a filter."""
     found: list[ColumnElement[bool]] = []
-    if wanted.is_closed is not None:
-        found.append(issues.c.is_closed == wanted.is_closed)
-    if wanted.text:
-        found.append(contains(wanted.text))
-    if wanted.labels:
-        found.append(has_labels(wanted.labels))
-    if wanted.label_ids:
-        found.append(has_label_ids(wanted.label_ids))
-    if wanted.milestones:
-        found.append(has_milestone(wanted.milestones))
-    if wanted.since is not None:
-        found.append(issues.c.updated_at >= wanted.since)
-    if wanted.before is not None:
-        found.append(issues.c.updated_at <= wanted.before)
-    if wanted.author:
-        found.append(issues.c.author_id == user_id(wanted.author))
-    if wanted.assignee:
-        found.append(is_assigned(wanted.assignee))
-    if wanted.mentioned:
-        found.append(mentions(wanted.mentioned))
-    if wanted.is_ready is not None:
+    if filters.is_closed is not None:
+        found.append(issues.c.is_closed == filters.is_closed)
+    if filters.text:
+        found.append(contains(filters.text))
+    if filters.labels:
+        found.append(has_labels(filters.labels))
+    if filters.label_ids:
+        found.append(has_label_ids(filters.label_ids))
+    if filters.milestones:
+        found.append(has_milestone(filters.milestones))
+    if filters.since is not None:
+        found.append(issues.c.updated_at >= filters.since)
+    if filters.before is not None:
+        found.append(issues.c.updated_at <= filters.before)
+    if filters.author:
+        found.append(issues.c.author_id == user_id(filters.author))
+    if filters.assignee:
+        found.append(is_assigned(filters.assignee))
+    if filters.mentioned:
+        found.append(mentions(filters.mentioned))
+    if filters.is_ready is not None:
         ready = and_(~issues.c.is_closed, ~HAS_OPEN_BLOCKER)
-        found.append(ready if wanted.is_ready else ~ready)
+        found.append(ready if filters.is_ready else ~ready)
     return found
 
 
 def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElement[bool]:
-    """Return the condition that an issue is in a repository; `kinds` are the values `is_pull` may have."""
+    """Return the condition that an issue is in a repository; `kinds` are the accepted values of `is_pull`."""
     return and_(issues.c.repository_id == repository.id, issues.c.is_pull.in_(kinds))
 
 
 def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
-    """Return the conditions that a pull request is for these branches; an empty name is any."""
+    """Return the conditions on a pull request's branches; an empty name matches any."""
     found = []
     if head:
         found.append(issues.c.head_branch == head)
@@ -202,7 +202,7 @@ def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
 def visible_to(
     user: Account | None, *, public_only: bool, kinds: Sequence[bool] = (False, True)
 ) -> ColumnElement[bool]:
-    """Return the condition that somebody may read an issue, wherever it is."""
+    """Return the condition that a user may read an issue, in any repository."""
     parts: list[ColumnElement[bool]] = []
     if False in kinds:
         may = readable_by(user, public_only=public_only, unit="repo.issues")
@@ -216,7 +216,7 @@ def visible_to(
 def readable_among(
     database: Database, names: Collection[IssueName], user: Account | None, *, public_only: bool
 ) -> set[IssueName]:
-    """Return those of some issues that exist and that somebody may read."""
+    """Return which of these issues exist and are readable by a user."""
     columns = (users.c.folded_name, repositories.c.folded_name, issues.c.number)
     readable = visible_to(user, public_only=public_only)
     statement = select(*columns).select_from(WITH_PLACE).where(tuple_(*columns).in_(list(names)), readable)
@@ -225,12 +225,12 @@ def readable_among(
 
 
 def owned_by(name: str) -> ColumnElement[bool]:
-    """Return the condition that an issue is in a repository of somebody's."""
+    """Return the condition that an issue is in a repository of this owner."""
     return users.c.folded_name == name.casefold()
 
 
 def in_team(name: str) -> ColumnElement[bool]:
-    """Return the condition that an issue is in a repository of a team of its owner's."""
+    """Return the condition that an issue is in a repository of one of its owner's teams."""
     return exists().where(
         teams.c.organization_id == repositories.c.owner_id,
         teams.c.folded_name == name.casefold(),
@@ -239,29 +239,29 @@ def in_team(name: str) -> ColumnElement[bool]:
 
 
 def counting(conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
-    """Return the statement that counts the issues which meet every condition."""
+    """Return the statement that counts the issues matching all conditions."""
     return select(func.count()).select_from(WITH_PLACE).where(*conditions)
 
 
-def count_issues(database: Database, conditions: Sequence[ColumnElement[bool]], wanted: Filter) -> int:
-    """Return how many issues meet every condition and the filter."""
+def count_issues(database: Database, conditions: Sequence[ColumnElement[bool]], filters: Filter) -> int:
+    """Return the number of issues matching the conditions and the filter."""
     with database.read() as connection:
-        total: int = connection.execute(counting([true(), *conditions, *conditions_of(wanted)])).scalar_one()
+        total: int = connection.execute(counting([true(), *conditions, *conditions_of(filters)])).scalar_one()
     return total
 
 
 def list_issues(
     database: Database,
     conditions: Sequence[ColumnElement[bool]],
-    wanted: Filter,
+    filters: Filter,
     *,
     sort: str = "newest",
     first_repository: int = 0,
     skip: int,
     limit: int,
 ) -> tuple[list[Issue], int]:
-    """Return one page of the issues that meet every condition and the filter, and how many there are."""
-    all_conditions = [true(), *conditions, *conditions_of(wanted)]
+    """Return one page of the issues matching the conditions and the filter, and the total."""
+    all_conditions = [true(), *conditions, *conditions_of(filters)]
     order = list(ORDERS[sort])
     if first_repository:
         order.insert(0, case((issues.c.repository_id == first_repository, 0), else_=1))

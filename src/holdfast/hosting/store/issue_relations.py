@@ -1,4 +1,4 @@
-"""What belongs to issues: labels, assignees, milestones, authors and repositories, for a whole page at once."""
+"""Loads labels, assignees, milestones, authors and repositories for a page of issues in few queries."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -44,33 +44,33 @@ __all__ = ["IssueParts", "TimelineParts", "issue_parts", "timeline_parts"]
 
 @dataclass(frozen=True, slots=True)
 class IssueParts:
-    """What belongs to some issues."""
+    """The related rows of a page of issues."""
 
     repositories: dict[int, Repository]
     authors: dict[int, Account] = field(default_factory=dict)
     milestones: dict[int, Milestone] = field(default_factory=dict)
     labels: dict[int, list[Label]] = field(default_factory=dict)
-    """By the issue's id, in the order of their names."""
+    """By issue id, ordered by name."""
     assignees: dict[int, list[Account]] = field(default_factory=dict)
-    """By the issue's id, in the order of their names."""
+    """By issue id, ordered by name."""
     blockers: dict[int, int] = field(default_factory=dict)
-    """How many open issues it waits for, by the issue's id; none is left out."""
+    """The number of open blockers by issue id; zero is left out."""
     blocked: dict[int, int] = field(default_factory=dict)
-    """How many open issues wait for it, by the issue's id; none is left out."""
+    """The number of open issues it blocks by issue id; zero is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineParts:
-    """What the entries of a timeline name."""
+    """The rows that timeline entries refer to."""
 
     people: dict[int, Account]
     labels: dict[int, Label]
     milestones: dict[int, Milestone]
 
 
-# How many ids one query names; databases take some tens of thousands.
+# The maximum number of ids in one query.
 AT_ONCE: Final = 5000
-# What every row begins with: its kind, the id it is filed under, and a count.
+# The common columns of every row: kind, the id it belongs to, and a count.
 FACTS: Final = 3
 others = issues.alias("others")
 
@@ -84,7 +84,7 @@ def belonging(
     milestone: ColumnElement[int] | None = None,
     count: ColumnElement[int] | None = None,
 ) -> Select[*tuple[Any, ...]]:
-    """Return what one kind of thing adds to the rows: the id it is filed under, and its own or a count."""
+    """Return the columns of one branch of the union: the kind, the id, and the related row or a count."""
     nothing = cast(null(), issues.c.id.type)
     return select(
         literal(kind).label("kind"),
@@ -100,7 +100,7 @@ def belonging(
 def open_others(
     kind: str, mine: ColumnElement[int], other: ColumnElement[int], is_wanted: Select[*tuple[Any, ...]]
 ) -> Select[*tuple[Any, ...]]:
-    """Count the open issues on the other side of an issue's relations."""
+    """Return the statement that counts the open issues on the other side of an issue's dependencies."""
     return (
         belonging(kind, mine, count=func.count())
         .join(others, others.c.id == other)
@@ -110,9 +110,9 @@ def open_others(
 
 
 def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return the query for everything that belongs to the issues that meet a condition, a row for each thing.
+    """Return the union of everything related to the issues matching a condition, one row per item.
 
-    Authors and milestones, which many issues share, come once.
+    Authors and milestones, which many issues share, are returned once.
     """
     wanted = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
     is_wanted = select(wanted.c.id)
@@ -141,7 +141,7 @@ def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 BELONGING: Final = belonging_to(issues.c.id.in_(bindparam("ids", expanding=True)))
-# For a webhook's payload, which shows one issue or two: building a statement takes longer than running it.
+# Prepared for webhook payloads, which show one issue or two.
 BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id")))
 
 
@@ -151,12 +151,11 @@ def issue_parts(
     *known: Repository,
     readable: Callable[[], ColumnElement[bool]] | None = None,
 ) -> IssueParts:
-    """Load what belongs to issues, in the same few queries however many there are.
+    """Load the related rows of issues in a constant number of queries.
 
-    One alone takes a prebuilt statement, as do those of a transaction: the one or two of a webhook's payload.
-    The repositories that are known already are not looked up again. What waits for an issue is counted as far as
-    it is `readable`, where that is given; a webhook's payload counts all. Building this condition takes longer
-    than all else here, so it is built only when something waits for one of them.
+    A single issue, and those inside a transaction, are loaded by a prepared statement. Repositories that are known
+    already are not loaded again. Blocked issues are counted as far as they are `readable`, if given; a webhook
+    payload counts all. That condition is expensive to build, so it is built only if something is blocked.
     """
     parts = IssueParts({repository.id: repository for repository in known})
     if isinstance(database, Within) or len(listed) == 1:
@@ -183,7 +182,7 @@ def issue_parts(
 
 
 def blocked_among(connection: Connection, ids: list[int], readable: ColumnElement[bool]) -> dict[int, int]:
-    """Count the open issues that wait for each of some, of those that meet a condition."""
+    """Count the open issues blocked by each of these, among those matching a condition."""
     found: dict[int, int] = {}
     blocker = issue_dependencies.c.blocker_id
     for start in range(0, len(ids), AT_ONCE):
@@ -200,7 +199,7 @@ def blocked_among(connection: Connection, ids: list[int], readable: ColumnElemen
 
 
 def put(parts: IssueParts, row: tuple[Any, ...]) -> None:
-    """Put what one row tells where it belongs."""
+    """Add one row of the union to the parts."""
     kind, number, count = row[:FACTS]
     label, account = FACTS, FACTS + len(LABEL)
     if kind == "label":
@@ -218,7 +217,7 @@ def put(parts: IssueParts, row: tuple[Any, ...]) -> None:
 
 
 def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Label]:
-    """Return the labels of these ids; one that is gone is left out."""
+    """Return the labels with these ids; missing ones are left out."""
     if not ids:
         return {}
     rows = connection.execute(select(*LABEL).where(labels.c.id.in_(ids)))
@@ -226,7 +225,7 @@ def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Labe
 
 
 def timeline_parts(database: Database, entries: Sequence[Comment]) -> TimelineParts:
-    """Load what entries name, in the same few queries however many there are."""
+    """Load the rows that timeline entries refer to, in a constant number of queries."""
     told = [entry.happening for entry in entries]
     people = {entry.author_id for entry in entries} | {one.assignee_id for one in told}
     steps = {one.milestone_id for one in told} | {one.old_milestone_id for one in told}

@@ -1,8 +1,7 @@
-"""Issues as rows, and one change to those of a repository: who makes it, when, and in which transaction.
+"""Issues, and the transaction that changes the issues of one repository.
 
-Everything that changes issues opens its transaction here. The repository's row is locked first, so that numbers,
-counters and rules such as "one label of a scope" need no lock of their own, and two changes never wait for each
-other in a circle.
+Everything that changes issues opens its transaction here. It locks the repository's row first, so that numbers,
+counters and rules such as one label per scope need no further locks, and there are no deadlocks.
 """
 
 import time
@@ -26,13 +25,13 @@ from holdfast.hosting.store.tables import comments, issues, repositories
 __all__ = ["ISSUE", "Issue", "IssueTransaction", "changing", "hold_graph", "hold_repositories"]
 
 Details = Mapping[str, object]
-# The first byte keeps it apart from locks of other kinds.
+# The key of the graph's advisory lock; the first byte separates it from other locks.
 GRAPH: Final = 0x47 << 56
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One issue or pull request; the fields are the columns of the table, in this order."""
+    """An issue or pull request; the fields are the columns of the table, in this order."""
 
     id: int
     repository_id: int
@@ -63,7 +62,7 @@ class Issue:
 
 
 ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)
-# Every change runs this; building a statement takes longer than running it.
+# Prepared: building a statement takes longer than running it.
 HOLD_ONE = Statement(
     select(repositories.c.id).where(repositories.c.id == bindparam("id")).with_for_update(key_share=True)
 )
@@ -71,7 +70,7 @@ HOLD_ONE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class IssueTransaction:
-    """A change while it is being made."""
+    """An open transaction that changes the issues of a repository."""
 
     connection: Connection
     repository: Repository
@@ -79,11 +78,11 @@ class IssueTransaction:
     now: int
 
     def note(self, issue: Issue, kind: str, entries: Sequence[tuple[str, Details]] = (("", {}),)) -> None:
-        """Put entries on an issue's timeline, each a body and details; the issue counts as changed."""
+        """Add entries (body, details) to an issue's timeline, and mark the issue as updated."""
         self.note_on(kind, [(issue.id, body, details) for body, details in entries])
 
     def note_on(self, kind: str, entries: Sequence[tuple[int, str, Details]]) -> None:
-        """Put entries on the timelines of several issues, each the issue's id, a body and details."""
+        """Add entries (issue id, body, details) to the timelines of several issues."""
         if not entries:
             return
         rows = [
@@ -103,11 +102,11 @@ class IssueTransaction:
         self.connection.execute(update(issues).where(changed).values(updated_at=self.now))
 
     def touch(self, issue: Issue) -> None:
-        """Mark an issue as changed now."""
+        """Mark an issue as updated now."""
         self.connection.execute(update(issues).where(issues.c.id == issue.id).values(updated_at=self.now))
 
     def tell(self, issue: Issue, part: str, action: str, **details: object) -> None:
-        """Record the event others are told of; `part` is empty, `assign`, `label`, `milestone` or `comment`."""
+        """Record the event; `part` is empty, `assign`, `label`, `milestone` or `comment`."""
         whole, prefix = ("pull_request", "pull_request") if issue.is_pull else ("issues", "issue")
         facts = {"action": action, "issue_id": issue.id, "number": issue.number, "is_pull": issue.is_pull}
         events.record(
@@ -122,20 +121,20 @@ class IssueTransaction:
 
 
 def hold_graph(connection: Connection) -> None:
-    """Let nobody else change which issue waits for which until the transaction ends.
+    """Lock the dependency graph until the transaction ends (advisory lock).
 
-    The relations of all repositories are one graph: two changes in different repositories could close a circle
-    together, or each take the last blocker but one. Whoever needs this lock takes it before any other, so nobody
-    waits for it who is waited for. On SQLite a transaction that writes is alone anyway.
+    The dependencies of all repositories form one graph: concurrent changes in two repositories could close a cycle
+    together. The lock is taken before any other, so there are no deadlocks. On SQLite a write transaction is
+    exclusive anyway.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": GRAPH})
 
 
 def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
-    """Let nobody else change the issues of repositories until the transaction ends; return how many are there.
+    """Lock the rows of repositories until the transaction ends, and return how many exist.
 
-    Whoever holds more than one holds the graph too.
+    With more than one, the caller must hold the graph's lock too.
     """
     columns = repositories.c
     held = select(columns.id).where(columns.id.in_(ids)).order_by(columns.id).with_for_update(key_share=True)
@@ -146,17 +145,17 @@ def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
 def changing(
     database: Database, repository: Repository, actor: Account, *, graph: bool = False
 ) -> Iterator[IssueTransaction]:
-    """Open a transaction in which nobody else changes the issues of a repository.
+    """Open a transaction that locks the issues of a repository.
 
-    With `graph`, nobody changes meanwhile which issue waits for which either, whatever repository they are in.
+    With `graph` it also locks the dependency graph of all repositories.
     """
     try:
         with database.write() as connection:
             if graph:
                 hold_graph(connection)
             if not HOLD_ONE.read(connection, id=repository.id):
-                raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
+                raise NoSuchRepository(f"the repository {repository.full_name} was deleted in the meantime")
             yield IssueTransaction(connection, repository, actor, int(time.time()))
     except IntegrityError as error:
-        # Nothing that is written here can clash with a row that is there, so something it points to is gone.
-        raise GoneMeanwhile("something this names was deleted meanwhile") from error
+        # No unique constraint can fail here, so a foreign key did: something referred to was deleted.
+        raise GoneMeanwhile("something this refers to was deleted in the meantime") from error

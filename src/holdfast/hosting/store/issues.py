@@ -1,4 +1,4 @@
-"""Issues and pull requests: opened, changed, closed and deleted, each with what others should see of it."""
+"""Issues and pull requests: opened, changed, closed and deleted, with timeline entries and events."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -64,7 +64,7 @@ COUNT = {
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """What a pull request would bring where."""
+    """The head and base branches of a pull request."""
 
     head: str
     base: str
@@ -74,7 +74,7 @@ class Branches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewIssue:
-    """An issue to be opened; with branches it is a pull request."""
+    """An issue to open; with branches it is a pull request."""
 
     title: str
     body: str = ""
@@ -89,7 +89,7 @@ class NewIssue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueChanges:
-    """What to change about an issue; None keeps a thing as it is, and 0 takes a date or a milestone away."""
+    """Changes to an issue; None leaves a field unchanged, 0 removes a date or a milestone."""
 
     title: str | None = None
     body: str | None = None
@@ -101,19 +101,19 @@ class IssueChanges:
     is_closed: bool | None = None
     base_branch: str | None = None
     content_version: int | None = None
-    """The version of the body the caller has seen; any other means that somebody was faster."""
+    """The body's version the client has seen (optimistic locking); raises `Outdated` if it is not current."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The commit whose message closed an issue or opened it again, and the repository it came to."""
+    """The commit whose closing keyword closed or reopened an issue, and its repository."""
 
     commit_id: str
     commit_repository_id: int
 
 
 def find_issue(database: Database, repository: Repository, number: int) -> Issue:
-    """Return the issue or pull request of that number."""
+    """Return the issue or pull request with this number."""
     row = database.row(BY_NUMBER, repository_id=repository.id, number=number)
     if row is None:
         raise no_issue(repository, number)
@@ -121,10 +121,10 @@ def find_issue(database: Database, repository: Repository, number: int) -> Issue
 
 
 def find_issues(database: Database, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Issue]:
-    """Return the issues of these repositories and numbers, by both; one that is not there is left out."""
+    """Return issues by repository id and number; missing ones are left out."""
     statement = select(*ISSUE).where(
         tuple_(issues.c.repository_id, issues.c.number).in_(set(keys)),
-        # For pairs alone SQLite does not look into its index.
+        # SQLite does not use the index for a condition on pairs alone.
         issues.c.repository_id.in_({repository_id for repository_id, _ in keys}),
         issues.c.number.in_({number for _, number in keys}),
     )
@@ -134,12 +134,12 @@ def find_issues(database: Database, keys: Sequence[tuple[int, int]]) -> dict[tup
 
 
 def no_issue(repository: Repository, number: int) -> NoSuchIssue:
-    """Say that there is no issue of that number."""
+    """Return the error for an issue that does not exist."""
     return NoSuchIssue(f"issue does not exist [id: 0, repo_id: {repository.id}, index: {number}]")
 
 
 def read_again(connection: Connection, repository: Repository, issue: Issue) -> Issue:
-    """Return an issue as it is now, inside a transaction."""
+    """Return the current state of an issue, in a transaction."""
     found = BY_ID.read(connection, id=issue.id)
     if not found:
         raise no_issue(repository, issue.number)
@@ -147,17 +147,17 @@ def read_again(connection: Connection, repository: Repository, issue: Issue) -> 
 
 
 def counter(issue: Issue) -> str:
-    """Return the repository's column that counts open issues of this kind."""
+    """Return the repository's column that counts open issues, or open pull requests."""
     return "open_pulls" if issue.is_pull else "open_issues"
 
 
 def count(change: IssueTransaction, issue: Issue, by: int) -> None:
-    """Add to the repository's count of open issues, or of open pull requests."""
+    """Add to the repository's count of open issues or pull requests."""
     COUNT[counter(issue)].run(change.connection, repository_id=change.repository.id, by=by)
 
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
-    """Open an issue or a pull request under the repository's next number."""
+    """Open an issue or a pull request with the repository's next number."""
     with changing(database, repository, author) as change:
         if new.branches is not None:
             refuse_second_pull(change, new.branches)
@@ -183,7 +183,7 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
         )
         issue = Issue(*row)
         count(change, issue, +1)
-        # It is opened with its labels and assignees: what says so comes after they are written.
+        # The event comes after labels and assignees, which are part of its payload.
         labelled = write_labels(change, issue, (), one_per_scope(new.labels))
         assigned = list(dict.fromkeys(person.id for person in new.assignees))
         if assigned:
@@ -200,7 +200,7 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
 
 
 def refuse_second_pull(change: IssueTransaction, branches: Branches) -> None:
-    """Refuse a pull request while another for the same branches is open."""
+    """Raise `PullTaken` if a pull request for the same branches is open."""
     same = select(issues.c.number).where(
         issues.c.repository_id == change.repository.id,
         issues.c.is_pull,
@@ -216,13 +216,13 @@ def refuse_second_pull(change: IssueTransaction, branches: Branches) -> None:
 def change_issue(
     database: Database, repository: Repository, issue: Issue, actor: Account, changes: IssueChanges
 ) -> Issue:
-    """Change an issue; everything asked for takes effect, or nothing."""
+    """Change an issue in one transaction."""
     with changing(database, repository, actor, graph=changes.is_closed is True) as change:
         issue = read_again(change.connection, repository, issue)
         if changes.content_version not in {None, issue.content_version}:
             raise Outdated(
                 f"the issue is at content_version {issue.content_version}, not {changes.content_version}: "
-                "somebody has changed it meanwhile"
+                "it was changed in the meantime"
             )
         edit_words(change, issue, changes)
         if changes.due_at is not None and changes.due_at != issue.due_at:
@@ -241,7 +241,7 @@ def change_issue(
 
 
 def set_columns(change: IssueTransaction, issue: Issue, **columns: str | int | bool | None) -> None:
-    """Change an issue's own columns."""
+    """Update columns of an issue."""
     change.connection.execute(
         update(issues).where(issues.c.id == issue.id).values(updated_at=change.now, **columns)
     )
@@ -271,23 +271,23 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
 
 
 def change_due_date(change: IssueTransaction, issue: Issue, due_at: int) -> None:
-    """Set, move or remove the date an issue is due."""
+    """Set, change or remove the due date."""
     kind = "removed_deadline" if not due_at else "modified_deadline" if issue.due_at else "added_deadline"
     set_columns(change, issue, due_at=due_at)
     change.note(issue, kind, [("", {"old_due_at": issue.due_at, "due_at": due_at})])
 
 
 def note_milestone(change: IssueTransaction, issue: Issue, old: int | None, new: int | None) -> None:
-    """Say that an issue has come to another milestone, or to none."""
+    """Add the timeline entry that the milestone changed."""
     facts = {"old_milestone_id": old, "milestone_id": new}
     change.note(issue, "milestone", [("", facts)])
     change.tell(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
 
 
 def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
-    """Close an issue: the one way one is ever closed, so what must hold before belongs here.
+    """Close an issue. All closing goes through here.
 
-    The change must hold the graph, unless the issue is so new that it is not in it.
+    The transaction must hold the graph's lock, unless the issue was created in it.
     """
     if issue.is_closed:
         return
@@ -300,7 +300,7 @@ def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) 
 
 
 def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
-    """Open a closed issue again."""
+    """Reopen a closed issue."""
     if not issue.is_closed:
         return
     set_columns(change, issue, is_closed=False, closed_at=0)
@@ -309,7 +309,7 @@ def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None)
 
 
 def note_state(change: IssueTransaction, issue: Issue, kind: str, action: str, reason: Reason | None) -> None:
-    """Say that an issue was closed or opened again, and which commit said so."""
+    """Add the timeline entry and record the event that an issue was closed or reopened."""
     change.note(issue, kind, [("", {} if reason is None else asdict(reason))])
     change.tell(issue, "", action, **({} if reason is None else {"commit_id": reason.commit_id}))
 
@@ -322,14 +322,14 @@ def delete_issue(
     *,
     first: Callable[[Connection], None] | None = None,
 ) -> None:
-    """Delete an issue with its comments; its number is not used again.
+    """Delete an issue with its comments; its number is not reused.
 
-    `first` is what has to be done in the same transaction while all of it is still there.
+    `first` runs in the same transaction, before the deletion.
     """
     with changing(database, repository, actor, graph=True) as change:
         issue = read_again(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
-        # Nobody can look these up any more once it is deleted.
+        # The event carries these, which cannot be looked up after the deletion.
         was = {
             "was": asdict(issue),
             "labels": [asdict(label) for label in labels_on(change.connection, issue)],
@@ -341,14 +341,14 @@ def delete_issue(
         dependencies.drop_relations(change.connection, issue)
         if not issue.is_closed:
             count(change, issue, -1)
-        # While the issue they waited for can still be shown.
+        # Recorded while the blocker can still be rendered.
         dependencies.tell_unblocked(change.connection, unblocked, actor, change.now)
         change.connection.execute(delete(issues).where(issues.c.id == issue.id))
         change.tell(issue, "", "deleted", **was)
 
 
 def lock_issue(database: Database, repository: Repository, issue: Issue, actor: Account, reason: str) -> None:
-    """Let only people with write access comment."""
+    """Restrict commenting to users with write access."""
     with changing(database, repository, actor) as change:
         issue = read_again(change.connection, repository, issue)
         if not issue.is_locked:
@@ -357,7 +357,7 @@ def lock_issue(database: Database, repository: Repository, issue: Issue, actor: 
 
 
 def unlock_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
-    """Let everybody comment again."""
+    """Allow everyone to comment again."""
     with changing(database, repository, actor) as change:
         issue = read_again(change.connection, repository, issue)
         if issue.is_locked:

@@ -1,4 +1,4 @@
-"""Labels: of a repository, or of an organization and with it of all its repositories."""
+"""Labels, of a repository or of an organization and thereby all its repositories."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ INT64: Final = range(2**63)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label; the fields are the columns of the table, in this order."""
+    """A label; the fields are the columns of the table, in this order."""
 
     id: int
     repository_id: int | None
@@ -45,7 +45,7 @@ class Label:
 
     @property
     def scope(self) -> str:
-        """What stands before the last slash when the label excludes others of it; empty when it excludes none."""
+        """The part before the last slash if the label is exclusive; else empty."""
         before, slash, after = self.name.rpartition("/")
         return before if self.is_exclusive and slash and after else ""
 
@@ -54,7 +54,7 @@ COLUMNS: Final = tuple(labels.c[name] for name in Label.__dataclass_fields__)
 
 
 def check_color(color: str) -> str:
-    """Return a colour as six hexadecimal digits, however it was written."""
+    """Return a colour as six hexadecimal digits; raise `ColorRefused` if it is none."""
     match = COLOR.fullmatch(color.strip())
     if match is None:
         raise ColorRefused("[Color]: must be 3 or 6 hexadecimal digits, with or without a # before them")
@@ -63,21 +63,21 @@ def check_color(color: str) -> str:
 
 
 def kept_by(keeper: Repository | Account) -> ColumnElement[bool]:
-    """Return the condition that a label is a repository's or an organization's own."""
+    """Return the condition that a label belongs to a repository or an organization."""
     if isinstance(keeper, Repository):
         return labels.c.repository_id == keeper.id
     return labels.c.organization_id == keeper.id
 
 
 def usable_in(repository: Repository) -> ColumnElement[bool]:
-    """Return the condition that a label can be put on the issues of a repository."""
+    """Return the condition that a label can be used in a repository."""
     return or_(labels.c.repository_id == repository.id, labels.c.organization_id == repository.owner.id)
 
 
 def labels_of(
     database: Database, keeper: Repository | Account, *, skip: int, limit: int
 ) -> tuple[list[Label], int]:
-    """Return one page of the labels a repository or an organization keeps, by name, and how many there are."""
+    """Return one page of the labels of a repository or an organization, by name, and the total."""
     mine = kept_by(keeper)
     statement = select(*COLUMNS).where(mine).order_by(labels.c.name, labels.c.id).offset(skip).limit(limit)
     with database.read() as connection:
@@ -87,7 +87,7 @@ def labels_of(
 
 
 def labels_usable(database: Database, repository: Repository, *, limit: int) -> list[Label]:
-    """Return the labels that can be put on the issues of a repository, its owner's among them, by name."""
+    """Return the labels that can be used in a repository, including its owner's, by name."""
     statement = select(*COLUMNS).where(usable_in(repository), labels.c.archived_at == 0)
     with database.read() as connection:
         rows = connection.execute(statement.order_by(labels.c.name, labels.c.id).limit(limit)).all()
@@ -95,7 +95,7 @@ def labels_usable(database: Database, repository: Repository, *, limit: int) -> 
 
 
 def find_label(database: Database, keeper: Repository | Account, number: int) -> Label:
-    """Return the label of that id."""
+    """Return the label with this id."""
     with database.read() as connection:
         row = connection.execute(select(*COLUMNS).where(kept_by(keeper), labels.c.id == number)).one_or_none()
     if row is None:
@@ -104,7 +104,7 @@ def find_label(database: Database, keeper: Repository | Account, number: int) ->
 
 
 def labels_named(database: Database, repository: Repository, keys: Sequence[int | str]) -> tuple[Label, ...]:
-    """Return the labels a client named by id or by name, in that order; a repository's goes before its owner's."""
+    """Return labels by id or name, in that order; a repository's takes precedence over its owner's."""
     if not keys:
         return ()
     ids = {number for key in keys if (number := as_id(key)) is not None}
@@ -130,7 +130,7 @@ def labels_named(database: Database, repository: Repository, keys: Sequence[int 
 
 
 def as_id(key: int | str) -> int | None:
-    """Read the id of a label; forms and paths can only send it as a text."""
+    """Parse the id of a label; forms and paths can only send it as text."""
     if isinstance(key, str):
         if not (key.isascii() and key.isdigit() and len(key) <= 19):
             return None
@@ -139,13 +139,13 @@ def as_id(key: int | str) -> int | None:
 
 
 def one_per_scope(chosen: Iterable[Label]) -> tuple[Label, ...]:
-    """Drop every label that a later one of the same scope excludes."""
-    kept: dict[object, Label] = {}
+    """Drop each label that a later one of the same exclusive scope replaces."""
+    by_scope: dict[object, Label] = {}
     for label in chosen:
         key = (label.scope,) if label.scope else label.id
-        kept.pop(key, None)
-        kept[key] = label
-    return tuple(kept.values())
+        by_scope.pop(key, None)
+        by_scope[key] = label
+    return tuple(by_scope.values())
 
 
 def add_label(
@@ -193,7 +193,7 @@ def change_label(
 
 
 def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:
-    """Remove a label, also from the issues that have it."""
+    """Delete a label, also from its issues."""
     with database.write() as connection:
         gone = connection.execute(delete(labels).where(kept_by(keeper), labels.c.id == number))
     if gone.rowcount == 0:

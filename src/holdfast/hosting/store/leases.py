@@ -1,4 +1,4 @@
-"""Leases: what several processes could do and only one should, until it stops or its time runs out."""
+"""Leases: at most one process does a task at a time, until it releases the lease or the lease expires."""
 
 import time
 
@@ -13,7 +13,7 @@ __all__ = ["release_lease", "take_lease"]
 
 
 def take_lease(database: Database, name: str, holder: str, *, seconds: float, now: float | None = None) -> bool:
-    """Take a lease, or hold on to it for longer; return false when it is somebody else's."""
+    """Acquire or renew a lease; return False if another holder has it."""
     moment = int(time.time() if now is None else now)
     make = sqlite_insert if database.is_sqlite else postgres_insert
     values = {"holder": holder, "until": moment + int(seconds)}
@@ -32,6 +32,6 @@ def take_lease(database: Database, name: str, holder: str, *, seconds: float, no
 
 
 def release_lease(database: Database, name: str, holder: str) -> None:
-    """Give a lease back, so that another process need not wait for its end."""
+    """Release a lease before it expires."""
     with database.write() as connection:
         connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == holder))

@@ -1,4 +1,4 @@
-"""Large files: which repository has which, and who has locked what."""
+"""Git LFS: which repository has which objects, and file locks."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A path that somebody has locked."""
+    """A locked path."""
 
     id: int
     path: str
@@ -46,10 +46,10 @@ class Lock:
     locked_at: int
 
 
-# Whoever brings an object and whoever removes one hold a lease on it, so that they never do so at once. The first
-# kind is shared by all who bring it, and runs on until they had time to link it.
+# An upload and a removal of an object exclude each other by a lease on it. The lease of uploads is shared, and
+# lasts until they have had time to link the object.
 NAME: Final = "large file "
-BRINGING: Final = "brought"
+UPLOADING: Final = "brought"
 REMOVING: Final = "removed"
 
 LOCK = select(lfs_locks.c.id, lfs_locks.c.path, lfs_locks.c.owner_id, users.c.name, lfs_locks.c.locked_at).join(
@@ -58,7 +58,7 @@ LOCK = select(lfs_locks.c.id, lfs_locks.c.path, lfs_locks.c.owner_id, users.c.na
 
 
 def linked_sizes(database: Database, repository: Repository, oids: Iterable[str]) -> dict[str, int]:
-    """Return which of some objects a repository has, with their sizes."""
+    """Return which of these objects a repository has, with their sizes."""
     statement = select(lfs_links.c.oid, lfs_links.c.size).where(
         lfs_links.c.repository_id == repository.id, lfs_links.c.oid.in_(list(oids))
     )
@@ -67,7 +67,7 @@ def linked_sizes(database: Database, repository: Repository, oids: Iterable[str]
 
 
 def linked_at(database: Database, repository: Repository, oid: str) -> int | None:
-    """Return since when a repository has an object; None when it has not."""
+    """Return when an object was linked to a repository, or None."""
     statement = select(lfs_links.c.created_at).where(
         lfs_links.c.repository_id == repository.id, lfs_links.c.oid == oid
     )
@@ -76,16 +76,16 @@ def linked_at(database: Database, repository: Repository, oid: str) -> int | Non
 
 
 def link(database: Database, repository: Repository, oid: str, size: int) -> None:
-    """Write down that a repository has an object; twice is once."""
+    """Link an object to a repository; idempotent."""
     try:
         with database.write() as connection:
             add_links(connection, repository, {oid: size})
     except IntegrityError as error:
-        raise GoneMeanwhile(f"repository {repository.full_name} was deleted meanwhile") from error
+        raise GoneMeanwhile(f"repository {repository.full_name} was deleted in the meantime") from error
 
 
 def add_links(connection: Connection, repository: Repository, sizes: Mapping[str, int]) -> set[str]:
-    """Write down that a repository has some objects, and return which of them it did not have before."""
+    """Link objects to a repository, and return which of them are new to it."""
     make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
     now = int(time.time())
     rows = [
@@ -97,58 +97,59 @@ def add_links(connection: Connection, repository: Repository, sizes: Mapping[str
 
 
 def remove_links(connection: Connection, repository: Repository, oids: Iterable[str]) -> None:
-    """Take back that a repository has some objects."""
+    """Unlink objects from a repository."""
     mine = lfs_links.c.repository_id == repository.id
     connection.execute(delete(lfs_links).where(mine, lfs_links.c.oid.in_(list(oids))))
 
 
 def claim(database: Database, oid: str, *, seconds: float) -> bool:
-    """Keep everybody from removing an object that is being brought; false while somebody removes it."""
-    return take_lease(database, NAME + oid, BRINGING, seconds=seconds)
+    """Take the upload lease on an object, which prevents its removal; False while it is being removed."""
+    return take_lease(database, NAME + oid, UPLOADING, seconds=seconds)
 
 
 def take_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
-    """Keep everybody from bringing those of some objects that nobody has, nor is bringing; return these."""
+    """Take the removal lease on those objects that are neither linked nor being uploaded; return these."""
     moment = int(now)
     make = sqlite_insert if database.is_sqlite else postgres_insert
     values = {"holder": REMOVING, "until": moment + int(seconds)}
     rows = [{"name": NAME + oid, **values} for oid in oids]
-    taking = (
+    upsert = (
         make(leases)
         .values(rows)
         .on_conflict_do_update(index_elements=["name"], set_=values, where=leases.c.until <= moment)
         .returning(leases.c.name)
     )
     with database.write() as connection:
-        taken = {name.removeprefix(NAME) for name in connection.execute(taking).scalars()}
-        # Afterwards: whoever brought one has linked it by now, or holds its lease.
-        asked = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
-        linked = set(connection.execute(asked).scalars())
+        taken = {name.removeprefix(NAME) for name in connection.execute(upsert).scalars()}
+        # Checked after taking the lease: an upload that was faster has linked the object by now, or holds its
+        # lease.
+        linked_oids = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
+        linked = set(connection.execute(linked_oids).scalars())
         end(connection, linked)
     return sorted(taken - linked)
 
 
 def give_back(database: Database, oids: Iterable[str]) -> None:
-    """Let objects be brought again that were removed."""
+    """Release the removal leases."""
     with database.write() as connection:
         end(connection, oids)
 
 
 def end(connection: Connection, oids: Iterable[str]) -> None:
-    """End the leases of those who remove."""
+    """Delete the removal leases of objects."""
     named = leases.c.name.in_([NAME + oid for oid in oids])
     connection.execute(delete(leases).where(named, leases.c.holder == REMOVING))
 
 
 def end_claims(connection: Connection, *, now: float) -> None:
-    """Forget the leases on objects that have run out."""
+    """Delete expired leases."""
     connection.execute(delete(leases).where(leases.c.name.startswith(NAME), leases.c.until <= int(now)))
 
 
 def locks_of(
     database: Database, repository: Repository, *, path: str = "", number: int = 0, after: int = 0, limit: int
 ) -> list[Lock]:
-    """Return the locks of a repository after one of a number, oldest first."""
+    """Return the locks of a repository with ids above `after`, oldest first."""
     statement = LOCK.where(lfs_locks.c.repository_id == repository.id, lfs_locks.c.id > after)
     if path:
         statement = statement.where(lfs_locks.c.path == path)
@@ -160,7 +161,7 @@ def locks_of(
 
 
 def find_lock(database: Database, repository: Repository, number: int) -> Lock:
-    """Return a lock by its number."""
+    """Return a lock by id."""
     found = locks_of(database, repository, number=number, limit=1)
     if not found:
         raise NoSuchLock("no such lock")
@@ -168,7 +169,7 @@ def find_lock(database: Database, repository: Repository, number: int) -> Lock:
 
 
 def add_lock(database: Database, repository: Repository, path: str, owner: Account) -> Lock:
-    """Lock a path for somebody; one that is locked already stays with whoever has it."""
+    """Lock a path for a user; raise `LockTaken` if it is locked."""
     row = {
         "repository_id": repository.id,
         "path": path,
@@ -178,13 +179,13 @@ def add_lock(database: Database, repository: Repository, path: str, owner: Accou
     make = sqlite_insert if database.is_sqlite else postgres_insert
     try:
         with database.write() as connection:
-            made = connection.execute(make(lfs_locks).returning(lfs_locks.c.id), row).scalar_one()
+            lock_id = connection.execute(make(lfs_locks).returning(lfs_locks.c.id), row).scalar_one()
     except IntegrityError as error:
         raise LockTaken("already created lock") from error
-    return find_lock(database, repository, made)
+    return find_lock(database, repository, lock_id)
 
 
 def remove_lock(database: Database, lock: Lock) -> None:
-    """Unlock a path."""
+    """Delete a lock."""
     with database.write() as connection:
         connection.execute(delete(lfs_locks).where(lfs_locks.c.id == lock.id))

@@ -1,15 +1,15 @@
-"""Rate limit of password guesses, counted in the database and so over all processes.
+"""Rate limit of password guesses, counted in the database and so across processes.
 
-An attempt is counted before its password is hashed, by one atomic statement for each count: however many
-guesses come at once, no more than the limit are hashed. A right password gives its own attempt back. Three counts:
+An attempt is counted before its password is hashed, by one atomic statement per counter: no more than the limit
+are hashed, whatever the concurrency. A successful attempt is subtracted again. There are three counters:
 
-* of a name from an address, which is the limit itself, and starts again with the right password;
-* of an address over all names, so that trying one password on many names is limited too; a right password does
-  not clear it, or whoever has an account could guess at others without a limit;
-* of a name over all addresses, so that guessing from many addresses is limited. It does not hold for an address
-  from which the right password came in the last 30 days: strangers cannot lock somebody out of where they work.
+- per user name and address, the limit itself, reset by the right password;
+- per address over all names, against password spraying; a right password does not reset it, or any account could
+  be used to bypass the limit;
+- per name over all addresses, against distributed guessing. It does not apply to an address from which the user
+  logged in during the last 30 days, so that strangers cannot lock a user out.
 
-An address is an IPv4 address or an IPv6 network of 64 bits, which is what one customer is given.
+An address is an IPv4 address or an IPv6 /64 network, the usual allocation of one customer.
 """
 
 import hashlib
@@ -34,21 +34,20 @@ __all__ = [
     "succeed",
 ]
 
-# Guesses from one address count over all names; a household or an office shares one. The same for a name over all
-# addresses.
+# The factor for the counters over all names and over all addresses: a household or an office shares one address.
 TOTAL_FACTOR: Final = 10
-# An address from which somebody logged in is known for this long.
+# How long an address counts as known after a log-in.
 KNOWN_SECONDS: Final = 30 * 86_400
 KNOWN: Final = "+"
 
 
 class Sources:
-    """The keys of the counts one attempt belongs to."""
+    """The keys of an attempt's counters."""
 
     __slots__ = ("account", "address", "both", "known")
 
     def __init__(self, name: str, address: str) -> None:
-        # Hashed, as people type passwords into the wrong field.
+        # Hashed, as users type passwords into the wrong field.
         self.account = hashlib.sha256(name.casefold().encode("utf-8", "replace")).hexdigest()[:32]
         network = network_of(address)
         self.address = f"@{network}"
@@ -56,13 +55,13 @@ class Sources:
         self.known = f"{KNOWN}{self.both}"
 
     def limits(self, limit: int, *, is_known: bool) -> dict[str, int]:
-        """Return the limit of each count, in the order every transaction locks their rows in."""
+        """Return the limit of each counter, in the lock order of all transactions."""
         limits = {self.both: limit, self.address: limit * TOTAL_FACTOR}
         return limits if is_known else {**limits, self.account: limit * TOTAL_FACTOR}
 
 
 def expired(moment: int, window: int) -> ColumnElement[bool]:
-    """Return the condition of rows that count no more."""
+    """Return the condition of counters whose window has passed."""
     is_known = login_failures.c.source.startswith(KNOWN)
     return or_(
         and_(~is_known, login_failures.c.first_at <= moment - window),
@@ -73,14 +72,14 @@ def expired(moment: int, window: int) -> ColumnElement[bool]:
 def seconds_to_wait(
     database: Database, name: str, address: str, *, limit: int, window: int, now: float | None = None
 ) -> int:
-    """Return for how many seconds this name is refused from this address; 0 when it is not. Reads only."""
+    """Return for how many seconds this name is refused from this address; 0 if it is not. Reads only."""
     moment = int(time.time() if now is None else now)
     with database.read() as connection:
         return waits(connection, Sources(name, address), limit, window, moment)
 
 
 def waits(connection: Connection, sources: Sources, limit: int, window: int, moment: int) -> int:
-    """Return how long an attempt has to wait, by the counts as they are."""
+    """Return how long an attempt has to wait according to the counters."""
     keys = (sources.both, sources.address, sources.account, sources.known)
     statement = sql_select(login_failures.c.source, login_failures.c.failures, login_failures.c.first_at).where(
         login_failures.c.source.in_(keys)
@@ -98,18 +97,18 @@ def waits(connection: Connection, sources: Sources, limit: int, window: int, mom
 
 
 def is_known(row: object, moment: int) -> bool:
-    """Tell whether the row that remembers an address says that it is still known."""
+    """Return whether the row of a known address is still valid."""
     return row is not None and getattr(row, "first_at", 0) > moment - KNOWN_SECONDS
 
 
 def reserve_attempt(
     database: Database, name: str, address: str, *, limit: int, window: int, now: float | None = None
 ) -> int:
-    """Count an attempt before it is made, and return 0; over the limit nothing is counted: the seconds to wait."""
+    """Count an attempt and return 0; over the limit, count nothing and return the seconds to wait."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
     with database.read() as connection:
-        # First without the write lock: a flood of refused guesses must not hold up those who write.
+        # First without the write lock: a flood of refused guesses must not block writers.
         wait = waits(connection, sources, limit, window, moment)
         known = connection.execute(
             sql_select(login_failures.c.first_at).where(login_failures.c.source == sources.known)
@@ -123,19 +122,19 @@ def reserve_attempt(
                 count(database, connection, source, most, window=window, moment=moment)
     except OverLimit:
         with database.read() as connection:
-            # Whoever came meanwhile may have given theirs back: then the wait is short.
+            # A concurrent attempt may have been subtracted again: then the wait is short.
             return max(waits(connection, sources, limit, window, moment), 1)
     return 0
 
 
 class OverLimit(Exception):
-    """Undoes the counts of an attempt that is refused."""
+    """Rolls back the counters of a refused attempt."""
 
 
 def count(
     database: Database, connection: Connection, source: str, limit: int, *, window: int, moment: int
 ) -> None:
-    """Add one to a count if it is below its limit, in one statement that locks its row; else raise."""
+    """Increment a counter if it is below its limit, in one statement that locks its row, or raise `OverLimit`."""
     make = sqlite_insert if database.is_sqlite else postgres_insert
     old = login_failures.c.first_at <= moment - window
     statement = (
@@ -155,14 +154,14 @@ def count(
 
 
 def cancel_attempt(database: Database, name: str, address: str) -> None:
-    """Give back an attempt that was counted and not made."""
+    """Subtract an attempt that was counted but not made."""
     sources = Sources(name, address)
     with database.write() as connection:
         give_back(connection, sources.both, sources.address, sources.account)
 
 
 def give_back(connection: Connection, *sources: str) -> None:
-    """Take one from each of some counts."""
+    """Decrement counters."""
     for source in sources:
         connection.execute(
             update(login_failures)
@@ -172,7 +171,7 @@ def give_back(connection: Connection, *sources: str) -> None:
 
 
 def succeed(database: Database, name: str, address: str, *, now: float | None = None) -> None:
-    """Give back the attempt that was right, clear the count of this name here, and know its address from now."""
+    """Subtract a successful attempt, reset the counter of this name and address, and mark the address as known."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
     make = sqlite_insert if database.is_sqlite else postgres_insert
@@ -186,10 +185,10 @@ def succeed(database: Database, name: str, address: str, *, now: float | None = 
 def count_wrong_token(
     database: Database, address: str, *, limit: int, window: int, now: float | None = None
 ) -> int:
-    """Count a token that is nobody's, by its address; return how long that address has to wait, 0 for not at all.
+    """Count an unknown token by address; return how long that address has to wait, or 0.
 
-    They are counted apart from passwords: a program that goes on with a revoked token must not keep the people
-    who share its address from logging in.
+    Counted apart from passwords: a program with a revoked token must not keep the users who share its address from
+    logging in.
     """
     moment = int(time.time() if now is None else now)
     source, most = f"token@{network_of(address)}", limit * TOTAL_FACTOR

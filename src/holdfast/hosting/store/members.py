@@ -1,8 +1,8 @@
-"""Who belongs to an organization: everybody who is in one of its teams.
+"""Organization members: everyone who is in one of its teams.
 
-The table of members repeats what the teams say, with whether everybody may know; every change of a team's people
-brings it up to date in the same transaction. Each locks the organization first, so that two owners who leave at
-the same moment cannot both find the other one still there.
+The table `members` is derived from the teams, with a visibility flag, and is updated in the transaction of each
+change. Changes lock the organization first, so that two owners who leave concurrently cannot leave it without an
+owner.
 """
 
 from collections.abc import Collection
@@ -41,7 +41,7 @@ __all__ = [
     "teams_among",
 ]
 
-# The mode of an organization's team of owners; it has one such team.
+# The mode of the owners' team; each organization has one.
 OWNER: Final = 4
 
 theirs = members.alias("theirs")
@@ -70,25 +70,25 @@ IN_TEAM = Statement(
 
 
 def belong_together(database: Database, user: Account, account: Account) -> bool:
-    """Tell whether a user is in an organization, or in one that somebody else is in too."""
+    """Return whether a user is in an organization, or shares one with another user."""
     return database.row(TOGETHER, user_id=user.id, account_id=account.id) is not None
 
 
 def is_member(database: Database, organization: Account, user: Account, *, publicly: bool = False) -> bool:
-    """Tell whether somebody belongs to an organization, or whether everybody may know that they do."""
+    """Return whether a user is a member of an organization, or a public member."""
     row = database.row(MEMBER, organization_id=organization.id, user_id=user.id)
     return row is not None and (not publicly or row[0])
 
 
 def is_in_team(database: Database, team_id: int, user: Account) -> bool:
-    """Tell whether somebody is in a team."""
+    """Return whether a user is in a team."""
     return database.row(IN_TEAM, team_id=team_id, user_id=user.id) is not None
 
 
 def members_of(
     database: Database, organization: Account, *, publicly: bool, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of an organization's people by name, and how many there are."""
+    """Return one page of an organization's members by name, and the total."""
     found = [members.c.organization_id == organization.id]
     if publicly:
         found.append(members.c.is_public)
@@ -99,14 +99,14 @@ def members_of(
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """How somebody belongs to an organization."""
+    """A user's membership in an organization."""
 
     is_public: bool
     teams: tuple[str, ...]
 
 
 def memberships(database: Database, organization: Account, people: Collection[int]) -> dict[int, Membership]:
-    """Return how some members belong to an organization, by their ids; the owners' team comes first."""
+    """Return memberships in an organization by user id; the owners' team comes first."""
     known = select(members.c.user_id, members.c.is_public).where(
         members.c.organization_id == organization.id, members.c.user_id.in_(people)
     )
@@ -125,7 +125,7 @@ def memberships(database: Database, organization: Account, people: Collection[in
 
 
 def team_sizes(database: Database, team_ids: Collection[int]) -> dict[int, int]:
-    """Return how many people are in each of some teams; one that nobody is in is left out."""
+    """Return the number of members per team; empty teams are left out."""
     statement = (
         select(team_members.c.team_id, func.count().label("people"))
         .where(team_members.c.team_id.in_(team_ids))
@@ -136,7 +136,7 @@ def team_sizes(database: Database, team_ids: Collection[int]) -> dict[int, int]:
 
 
 def teams_among(database: Database, team_ids: Collection[int], user: Account) -> set[int]:
-    """Return which of some teams somebody is in."""
+    """Return which of these teams a user is in."""
     statement = select(team_members.c.team_id).where(
         team_members.c.team_id.in_(team_ids), team_members.c.user_id == user.id
     )
@@ -145,7 +145,7 @@ def teams_among(database: Database, team_ids: Collection[int], user: Account) ->
 
 
 def team_members_of(database: Database, team_id: int, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of a team's people by name, and how many there are."""
+    """Return one page of a team's members by name, and the total."""
     found = team_members.c.team_id == team_id
     joined = select(*COLUMNS).join(team_members, team_members.c.user_id == users.c.id).where(found)
     counted = select(func.count()).select_from(team_members).where(found)
@@ -159,7 +159,7 @@ def page_of_people(
     skip: int,
     limit: int,
 ) -> tuple[list[Account], int]:
-    """Run a list of people and the count that goes with it, both seeing the same state."""
+    """Run a list query and its count in one transaction."""
     with database.read() as connection:
         rows = connection.execute(joined.order_by(users.c.folded_name).offset(skip).limit(limit)).all()
         total = connection.execute(counted).scalar_one()
@@ -167,7 +167,7 @@ def page_of_people(
 
 
 def set_publicity(database: Database, organization: Account, user: Account, *, publicly: bool) -> None:
-    """Let everybody know that somebody belongs to an organization, or only those who do as well."""
+    """Make a membership public, or visible only to other members."""
     with database.write() as connection:
         changed = connection.execute(
             update(members)
@@ -179,21 +179,21 @@ def set_publicity(database: Database, organization: Account, user: Account, *, p
 
 
 def lock_organization(connection: Connection, organization_id: int) -> None:
-    """Keep everybody else from changing an organization's people until the transaction ends."""
+    """Lock an organization's row until the transaction ends."""
     row = connection.execute(select(users.c.id).where(users.c.id == organization_id).with_for_update())
     if row.one_or_none() is None:
         raise NoSuchUser("that organization is gone")
 
 
 def join_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
-    """Put somebody into a team, and so into its organization; who is there already stays."""
+    """Add a user to a team and thereby to its organization; idempotent."""
     with database.write() as connection:
         lock_organization(connection, organization_id)
         join(connection, organization_id, team_id, user.id)
 
 
 def join(connection: Connection, organization_id: int, team_id: int, user_id: int) -> None:
-    """Put somebody into a team inside a transaction."""
+    """Add a user to a team, in a transaction."""
     make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
     team = {"team_id": team_id, "user_id": user_id}
     organization = {"organization_id": organization_id, "user_id": user_id}
@@ -205,7 +205,7 @@ def join(connection: Connection, organization_id: int, team_id: int, user_id: in
 
 
 def leave_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
-    """Take somebody out of a team; out of their last one, they leave the organization."""
+    """Remove a user from a team; leaving the last one ends the membership in the organization."""
     with database.write() as connection:
         lock_organization(connection, organization_id)
         connection.execute(
@@ -216,7 +216,7 @@ def leave_team(database: Database, organization_id: int, team_id: int, user: Acc
 
 
 def leave_organization(database: Database, organization: Account, user: Account) -> None:
-    """Take somebody out of every team of an organization."""
+    """Remove a user from every team of an organization."""
     its_teams = select(teams.c.id).where(teams.c.organization_id == organization.id)
     with database.write() as connection:
         lock_organization(connection, organization.id)
@@ -232,7 +232,7 @@ def leave_organization(database: Database, organization: Account, user: Account)
 
 
 def owners_remain(connection: Connection, organization_id: int) -> None:
-    """Refuse a change after which nobody owns an organization."""
+    """Raise `LastOwner` if an organization has no owner left."""
     owners = (
         select(team_members.c.user_id)
         .join(teams, teams.c.id == team_members.c.team_id)
@@ -244,7 +244,7 @@ def owners_remain(connection: Connection, organization_id: int) -> None:
 
 
 def forget_strangers(connection: Connection, organization_id: int) -> None:
-    """Remove the members who are in none of an organization's teams any more."""
+    """Delete the members who are in none of an organization's teams."""
     in_a_team = exists().where(
         team_members.c.user_id == members.c.user_id,
         team_members.c.team_id == teams.c.id,

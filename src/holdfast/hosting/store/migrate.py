@@ -1,4 +1,4 @@
-"""Brings a database to the shape this version expects, in one transaction: wholly or not at all."""
+"""Database migrations with Alembic; an upgrade is one transaction."""
 
 from functools import cache
 
@@ -15,12 +15,12 @@ from holdfast.hosting.store.faults import is_outage
 
 __all__ = ["knows", "latest", "lock", "revision", "upgrade"]
 
-# Held while migrating, so that two processes starting together on one PostgreSQL do not both migrate.
+# The advisory lock held while migrating, for processes that start at once on one PostgreSQL.
 POSTGRES_LOCK = 0x686F6C64
 
 
 def script() -> Config:
-    """Point Alembic at the migrations inside the package."""
+    """Return the Alembic configuration for the migrations in this package."""
     config = Config()
     config.set_main_option("script_location", "holdfast.hosting.store:migrations")
     config.set_main_option("path_separator", "os")
@@ -29,30 +29,30 @@ def script() -> Config:
 
 @cache
 def directory() -> ScriptDirectory:
-    """Read the migrations of this version, once per process."""
+    """Load the migration scripts, once per process."""
     return ScriptDirectory.from_config(script())
 
 
 def latest() -> str:
-    """Return the revision this version of Holdfast expects."""
+    """Return the newest revision of this version."""
     head = directory().get_current_head()
     assert head is not None, "the package has at least one migration"  # noqa: S101
     return head
 
 
 def knows(name: str) -> bool:
-    """Tell whether this version has a revision of that name."""
+    """Return whether a revision is known to this version."""
     return any(item.revision == name for item in directory().walk_revisions())
 
 
 def revision(database: Database) -> str | None:
-    """Return the revision a database is at, or None for an empty one."""
+    """Return the revision of a database, or None for an empty one."""
     with database.read() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
 def upgrade(database: Database, to: str = "head") -> bool:
-    """Run the migrations a database lacks, up to one of them; return whether there were any."""
+    """Run the missing migrations up to a revision; return whether there were any."""
     config = script()
     known = {item.revision for item in directory().walk_revisions()}
     try:
@@ -75,8 +75,8 @@ def upgrade(database: Database, to: str = "head") -> bool:
 
 
 def lock(connection: Connection) -> None:
-    """Wait for any other process that is migrating; on SQLite the write lock has done that already."""
+    """Wait for another process that is migrating; on SQLite the write lock does that."""
     if connection.dialect.name == "postgresql":
-        # However long the other one takes.
+        # Without a timeout.
         connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})

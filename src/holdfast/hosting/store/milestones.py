@@ -1,4 +1,4 @@
-"""Milestones: what a repository is to reach by when, and how far its issues have come."""
+"""Milestones, with their counts of open and closed issues."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """One milestone; the fields but the last two are columns of the table, in this order."""
+    """A milestone; the fields but the last two are columns of the table, in this order."""
 
     id: int
     repository_id: int
@@ -43,7 +43,7 @@ class Milestone:
 
 
 def counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    """Count the issues of a milestone that meet a condition."""
+    """Return the subquery that counts a milestone's issues matching a condition."""
     return select(func.count()).where(issues.c.milestone_id == milestones.c.id, condition).scalar_subquery()
 
 
@@ -54,7 +54,7 @@ WHOLE: Final = select(*OWN, counted(~issues.c.is_closed), counted(issues.c.is_cl
 def milestones_of(
     database: Database, repository: Repository, *, is_closed: bool | None, name: str, skip: int, limit: int
 ) -> tuple[list[Milestone], int]:
-    """Return one page of a repository's milestones, the next to come first, and how many there are."""
+    """Return one page of a repository's milestones, by due date, and the total."""
     conditions = [milestones.c.repository_id == repository.id]
     if is_closed is not None:
         conditions.append(milestones.c.is_closed == is_closed)
@@ -69,7 +69,7 @@ def milestones_of(
 
 
 def milestones_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Milestone]:
-    """Return the milestones of these ids; one that is gone is left out."""
+    """Return the milestones with these ids; missing ones are left out."""
     if not ids:
         return {}
     rows = connection.execute(WHOLE.where(milestones.c.id.in_(ids)))
@@ -77,7 +77,7 @@ def milestones_by_id(connection: Connection, ids: Collection[int]) -> dict[int, 
 
 
 def find_milestone(database: Database, repository: Repository, key: int | str) -> Milestone:
-    """Return the milestone of that id or, when there is none, of that title."""
+    """Return a milestone by id, or else by title."""
     number = int(key) if isinstance(key, int) or (key.isascii() and key.isdigit() and len(key) < 19) else 0
     has_id = milestones.c.id == number
     statement = (
@@ -93,7 +93,7 @@ def find_milestone(database: Database, repository: Repository, key: int | str) -
 
 
 def check_milestone(database: Database, repository: Repository, number: int) -> None:
-    """Refuse the id of a milestone the repository does not have; 0 stands for none."""
+    """Raise `InvalidReference` for a milestone the repository does not have; 0 stands for none."""
     if number:
         statement = select(milestones.c.id).where(
             milestones.c.id == number, milestones.c.repository_id == repository.id
@@ -125,27 +125,27 @@ def add_milestone(
             "created_at": change.now,
             "updated_at": change.now,
         }
-        made = change.connection.execute(insert(milestones).returning(milestones.c.id), row).scalar_one()
-        return milestones_by_id(change.connection, [made])[made]
+        created = change.connection.execute(insert(milestones).returning(milestones.c.id), row).scalar_one()
+        return milestones_by_id(change.connection, [created])[created]
 
 
 def change_milestone(
     database: Database, repository: Repository, actor: Account, milestone: Milestone, **columns: str | bool | int
 ) -> Milestone:
-    """Change a milestone; closing it says when."""
+    """Change a milestone; closing it sets the time."""
     with changing(database, repository, actor) as change:
         if "is_closed" in columns and columns["is_closed"] != milestone.is_closed:
             columns["closed_at"] = change.now if columns["is_closed"] else 0
         change.connection.execute(
             update(milestones).where(milestones.c.id == milestone.id).values(updated_at=change.now, **columns)
         )
-        made = milestones_by_id(change.connection, [milestone.id]).get(milestone.id)
-    if made is None:
+        changed = milestones_by_id(change.connection, [milestone.id]).get(milestone.id)
+    if changed is None:
         raise NoSuchMilestone(f"milestone does not exist [id: {milestone.id}, repo_id: {repository.id}]")
-    return made
+    return changed
 
 
 def delete_milestone(database: Database, repository: Repository, actor: Account, milestone: Milestone) -> None:
-    """Remove a milestone; its issues stay, without one."""
+    """Delete a milestone; its issues stay, without one."""
     with changing(database, repository, actor) as change:
         change.connection.execute(delete(milestones).where(milestones.c.id == milestone.id))

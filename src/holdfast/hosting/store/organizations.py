@@ -1,4 +1,4 @@
-"""Organizations: accounts that own repositories together, and whose teams say who may do what."""
+"""Organizations: accounts that own repositories, and whose teams grant access."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -47,12 +47,12 @@ MAY_CREATE = Statement(
 
 
 def may_create_repositories(database: Database, organization: Account, user: Account) -> bool:
-    """Tell whether a team lets a user make repositories in an organization."""
+    """Return whether one of a user's teams may create repositories in an organization."""
     return bool(database.rows(MAY_CREATE, user_id=user.id, organization_id=organization.id))
 
 
 def open_to(database: Database, user: Account) -> list[Account]:
-    """Return the organizations that a team lets a user make repositories in, by name."""
+    """Return the organizations in which a user may create repositories, by name."""
     through_team = exists().where(
         teams.c.organization_id == users.c.id,
         teams.c.may_create_repositories,
@@ -65,13 +65,13 @@ def open_to(database: Database, user: Account) -> list[Account]:
 
 
 def team_modes(database: Database, organization: Account, user: Account) -> tuple[int, ...]:
-    """Return the modes of the teams a user is in; none means that they do not belong to the organization."""
+    """Return the modes of a user's teams in an organization; empty for non-members."""
     rows = database.rows(TEAM_MODES, user_id=user.id, organization_id=organization.id)
     return tuple(mode for (mode,) in rows)
 
 
 def create_organization(database: Database, owner: Account, name: str, **columns: str | bool) -> Account:
-    """Make an organization and its team of owners, with its first owner in it."""
+    """Create an organization and its owners' team, with its first owner."""
     owners = team_store.NewTeam(
         name=OWNERS,
         mode=membership.OWNER,
@@ -80,16 +80,16 @@ def create_organization(database: Database, owner: Account, name: str, **columns
         may_create_repositories=True,
     )
     with database.write() as connection:
-        made = add_account(connection, name, is_organization=True, **columns)  # type: ignore[arg-type]
-        team = team_store.add_team(connection, made, owners)
-        membership.join(connection, made, team, owner.id)
-    return find_account(database, made)
+        organization_id = add_account(connection, name, is_organization=True, **columns)  # type: ignore[arg-type]
+        team = team_store.add_team(connection, organization_id, owners)
+        membership.join(connection, organization_id, team, owner.id)
+    return find_account(database, organization_id)
 
 
 def delete_organization(database: Database, organization: Account) -> None:
-    """Remove an organization and its teams; one that owns repositories is left alone."""
+    """Delete an organization and its teams; raise `StillInUse` if it owns repositories."""
     with database.write() as connection:
-        # A repository that is being made for it right now waits for this lock, or is counted.
+        # A repository that is being created concurrently waits for this lock, or is counted.
         membership.lock_organization(connection, organization.id)
         owned = connection.execute(
             select(func.count()).select_from(repositories).where(repositories.c.owner_id == organization.id)
@@ -101,10 +101,9 @@ def delete_organization(database: Database, organization: Account) -> None:
 
 
 def visible_to(user: Account | None, *, public_only: bool = False) -> ColumnElement[bool]:
-    """Return the condition under which a list may show an organization, for statements over the table of users.
+    """Return the SQL condition that a list may show an organization to a user.
 
-    `access.py` decides about one; this is the same decision written for SQL, and a test holds the two against
-    each other.
+    `access.py` makes the same decision for one organization; a test compares the two.
     """
     is_public = users.c.visibility == "public"
     if user is None or public_only:
@@ -118,7 +117,7 @@ def visible_to(user: Account | None, *, public_only: bool = False) -> ColumnElem
 def list_organizations(
     database: Database, shown: ColumnElement[bool], *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the organizations that may be shown, by name, and how many there are."""
+    """Return one page of the visible organizations, by name, and the total."""
     found = (users.c.is_organization, shown)
     statement = select(*COLUMNS).where(*found).order_by(users.c.folded_name).offset(skip).limit(limit)
     with database.read() as connection:
@@ -136,7 +135,7 @@ def organizations_of(
     skip: int,
     limit: int,
 ) -> tuple[list[Account], int]:
-    """Return one page of the organizations somebody belongs to as far as `asking` may know, and how many."""
+    """Return one page of a user's organizations as far as `asking` may see them, and the total."""
     of_user = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id)
     if asking is None or not (asking.is_admin or asking.id == user.id):
         known: ColumnElement[bool] = members.c.is_public
@@ -151,14 +150,14 @@ def organizations_of(
 
 
 def team_names(database: Database, numbers: Iterable[int]) -> dict[int, str]:
-    """Return the names of some teams by their ids."""
+    """Return team names by id."""
     statement = select(teams.c.id, teams.c.name).where(teams.c.id.in_(list(numbers)))
     with database.read() as connection:
         return {row.id: row.name for row in connection.execute(statement)}
 
 
 def teams_by_names(database: Database, organization: Account, names: Iterable[str]) -> dict[str, int]:
-    """Return the ids of an organization's teams by their folded names."""
+    """Return the ids of an organization's teams by casefolded name."""
     statement = select(teams.c.id, teams.c.folded_name).where(
         teams.c.organization_id == organization.id,
         teams.c.folded_name.in_([name.casefold() for name in names]),

@@ -1,8 +1,8 @@
-"""The outbox: deliveries that wait, taken by one process at a time for each hook.
+"""The webhook outbox: waiting deliveries, sent by one process at a time per webhook (lease).
 
-A process holds a hook while it sends what waits for it, and says again and again that it still does. What it found
-out is written, and the hook let go of, in one transaction: whoever holds the hook next sees all of it. When a
-process dies, its hold runs out and what it had not written is sent again.
+A process holds the lease of a webhook while it sends, and renews it. Results are written and the lease released in
+one transaction, so the next holder sees all of them. If a process dies, its lease expires and what it had not
+written is sent again (at-least-once delivery).
 """
 
 import time
@@ -49,13 +49,13 @@ __all__ = [
     "write_results",
 ]
 
-# Written out, not given as a value: only then do the databases know that their index of what waits will do.
+# A literal instead of a bind parameter, so that the query planner can use the partial index.
 WAITING: Final[ColumnElement[str]] = literal_column("'waiting'")
 WAITS: Final = deliveries.c.state == WAITING
-FORGOTTEN_AT_ONCE: Final = 2000
+DELETE_BATCH: Final = 2000
 
-# Steps from one hook that has something waiting to the next, along the index of what waits: what it costs grows
-# neither with what waits nor with what has ended. An order by both columns is one that only this index has.
+# A loose index scan: it steps from one webhook with waiting deliveries to the next along the partial index, so its
+# cost depends neither on the backlog nor on the history. Ordering by both columns makes planners pick this index.
 ahead, passed = deliveries.alias("ahead"), deliveries.alias("passed")
 first = select(ahead.c.id).where(ahead.c.state == WAITING).order_by(ahead.c.hook_id, ahead.c.id).limit(1)
 heads = select(first.scalar_subquery().label("id")).cte("heads", recursive=True)
@@ -69,14 +69,14 @@ heads = heads.union_all(
         .scalar_subquery()
     ).where(heads.c.id.is_not(None))
 )
-# One look for each, instead of a join that a database may think is better done by reading everything.
+# A correlated lookup per webhook, as planners may turn a join into a full scan.
 head = select(deliveries.c.hook_id).where(deliveries.c.id == heads.c.id).correlate(heads)
 FREE: Final = (
     hooks.c.is_active.is_(True),
     hooks.c.paused_at == 0,
     hooks.c.held_until <= bindparam("now"),
 )
-# The one that was served longest ago comes first.
+# The least recently served webhook first.
 DUE = Statement(
     select(hooks.c.id)
     .select_from(heads)
@@ -117,7 +117,7 @@ WAITING_FOR = Statement(
         events.c.payload,
     )
     .join(events, events.c.id == deliveries.c.event_id)
-    # Between the same and the same, for the order's sake: see above.
+    # `between` instead of `=` keeps both columns in the order: see above.
     .where(
         WAITS,
         deliveries.c.hook_id.between(bindparam("hook"), bindparam("hook")),
@@ -126,14 +126,14 @@ WAITING_FOR = Statement(
     .order_by(deliveries.c.hook_id, deliveries.c.id)
     .limit(bindparam("most"))
 )
-UNMADE = select(*EVENT).where(events.c.id.in_(bindparam("ids", expanding=True)), events.c.payload == "")
-KEEP = (
+WITHOUT_PAYLOAD = select(*EVENT).where(events.c.id.in_(bindparam("ids", expanding=True)), events.c.payload == "")
+STORE_PAYLOAD = (
     update(events)
     .where(events.c.id == bindparam("event"), events.c.payload == "")
-    .values(payload=bindparam("made"))
+    .values(payload=bindparam("payload"))
 )
-KEPT = select(events.c.id, events.c.payload).where(events.c.id.in_(bindparam("ids", expanding=True)))
-WHAT_CAME_OF_IT: Final = (
+STORED_PAYLOADS = select(events.c.id, events.c.payload).where(events.c.id.in_(bindparam("ids", expanding=True)))
+RESULT_COLUMNS: Final = (
     "state",
     "tries",
     "due_at",
@@ -149,11 +149,11 @@ WHAT_CAME_OF_IT: Final = (
     "milliseconds",
 )
 OUTCOME: Final[dict[Column[Any], BindParameter[Any]]] = {
-    deliveries.c[name]: bindparam(f"its_{name}") for name in WHAT_CAME_OF_IT
+    deliveries.c[name]: bindparam(f"new_{name}") for name in RESULT_COLUMNS
 }
-# What was delivered was delivered, even when it was cancelled meanwhile.
-ENDED = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(OUTCOME)
-TRIED = ENDED.where(WAITS)
+# A delivered one stays delivered, even if it was cancelled in the meantime.
+UPDATE_RESULT = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(OUTCOME)
+UPDATE_WAITING = UPDATE_RESULT.where(WAITS)
 RELEASE = (
     update(hooks)
     .where(hooks.c.id == bindparam("hook"), hooks.c.holder == bindparam("by"))
@@ -167,7 +167,7 @@ PAUSE = (
 RENEW = (
     update(hooks)
     .where(
-        hooks.c.id.in_(bindparam("mine", expanding=True)),
+        hooks.c.id.in_(bindparam("leased", expanding=True)),
         hooks.c.holder == bindparam("by"),
         hooks.c.held_until > bindparam("now"),
     )
@@ -181,7 +181,7 @@ QUEUE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A hook as its holder sees it; `target` is whose it is, in the word receivers are told."""
+    """A leased webhook; `target` is the kind of its owner, as receivers know it."""
 
     hook: Hook
     target: str
@@ -189,7 +189,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A delivery that waits; `payload` is empty until somebody has made it."""
+    """A waiting delivery; `payload` is empty if it has not been rendered yet."""
 
     id: int
     uuid: str
@@ -202,7 +202,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a try; the fields but the first are columns of the delivery."""
+    """The result of an attempt; the fields but the first are columns of the delivery."""
 
     delivery: int
     state: str
@@ -222,7 +222,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A hook that is told nothing more until somebody resumes it."""
+    """A webhook to pause until it is resumed."""
 
     hook: int
     reason: str
@@ -231,14 +231,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """How much waits, and since when: seconds since 1970, 0 when nothing does."""
+    """The number of waiting deliveries, and the creation time of the oldest (0 if there is none)."""
 
     length: int
     oldest: int
 
 
 def clock_skew(database: Database) -> int:
-    """Return how many milliseconds the database's clock is ahead of ours; all machines go by it."""
+    """Return how many milliseconds the database's clock is ahead; leases use the database's time."""
     if database.is_sqlite:
         return 0
     with database.read() as connection:
@@ -247,7 +247,7 @@ def clock_skew(database: Database) -> int:
 
 
 def claim(database: Database, holder: str, *, most: int, until: int, now: int) -> list[int]:
-    """Take hold of hooks that have something due; return them, the one served longest ago first."""
+    """Take leases on webhooks with due deliveries; return their ids, the least recently served first."""
     found = [row[0] for row in database.rows(DUE, now=now, most=most)]
     if not found:
         return []
@@ -260,7 +260,7 @@ def claim(database: Database, holder: str, *, most: int, until: int, now: int) -
 
 
 def held(database: Database, holder: str, hook: int, *, now: int) -> Held | None:
-    """Return a hook that is ours, active and not paused; nothing when it is no longer."""
+    """Return a webhook whose lease we hold, if it is active and not paused; else None."""
     row = database.row(HELD, hook=hook, by=holder, now=now)
     if row is None:
         return None
@@ -271,21 +271,23 @@ def held(database: Database, holder: str, hook: int, *, now: int) -> Held | None
 
 
 def waiting_for(database: Database, hook: int, *, after: int, most: int) -> list[Waiting]:
-    """Return what waits for a hook, in the order it happened, after a delivery that was sent already."""
+    """Return the waiting deliveries of a webhook with ids above `after`, in order."""
     return [Waiting(*row) for row in database.rows(WAITING_FOR, hook=hook, after=after, most=most)]
 
 
 def unmade(database: Database, ids: Sequence[int]) -> list[Event]:
-    """Return those of some events whose payload nobody has made yet."""
+    """Return which of these events have no payload yet."""
     with database.read() as connection:
-        return [Event(*row) for row in connection.execute(UNMADE, {"ids": list(ids)})]
+        return [Event(*row) for row in connection.execute(WITHOUT_PAYLOAD, {"ids": list(ids)})]
 
 
-def keep_payloads(database: Database, made: Mapping[int, str]) -> dict[int, str]:
-    """Keep the payloads of events, and return what is kept: whoever came first decides for all receivers."""
+def keep_payloads(database: Database, payloads: Mapping[int, str]) -> dict[int, str]:
+    """Store payloads unless they are stored already, and return the stored ones."""
     with database.write() as connection:
-        connection.execute(KEEP, [{"event": event, "made": payload} for event, payload in made.items()])
-        return {row.id: row.payload for row in connection.execute(KEPT, {"ids": list(made)})}
+        connection.execute(
+            STORE_PAYLOAD, [{"event": event, "payload": payload} for event, payload in payloads.items()]
+        )
+        return {row.id: row.payload for row in connection.execute(STORED_PAYLOADS, {"ids": list(payloads)})}
 
 
 def write_results(
@@ -297,14 +299,14 @@ def write_results(
     released: Sequence[int] = (),
     now: int,
 ) -> None:
-    """Write what came of many tries, pause hooks and let go of hooks, all of it at once."""
+    """Write results, pause webhooks and release leases, in one transaction."""
     ended = [bound(result) for result in results if result.state != "waiting"]
-    tried = [bound(result) for result in results if result.state == "waiting"]
+    retried = [bound(result) for result in results if result.state == "waiting"]
     with database.write() as connection:
         if ended:
-            connection.execute(ENDED, ended)
-        if tried:
-            connection.execute(TRIED, tried)
+            connection.execute(UPDATE_RESULT, ended)
+        if retried:
+            connection.execute(UPDATE_WAITING, retried)
         if pauses:
             rows = [{"hook": one.hook, "by": holder, "moment": one.at, "because": one.reason} for one in pauses]
             connection.execute(PAUSE, rows)
@@ -313,51 +315,51 @@ def write_results(
 
 
 def bound(result: Result) -> dict[str, Any]:
-    """Name the values of a result as the statements do."""
-    named = {f"its_{name}": value for name, value in asdict(result).items() if name != "delivery"}
-    return named | {"delivery": result.delivery}
+    """Return the bind parameters of a result."""
+    values = {f"new_{name}": value for name, value in asdict(result).items() if name != "delivery"}
+    return values | {"delivery": result.delivery}
 
 
-def renew(database: Database, holder: str, mine: Sequence[int], *, until: int, now: int) -> set[int]:
-    """Hold on to hooks for longer; return those that are still ours."""
-    given = {"by": holder, "mine": list(mine), "until": until, "now": now}
+def renew(database: Database, holder: str, leased: Sequence[int], *, until: int, now: int) -> set[int]:
+    """Renew leases; return the webhooks whose lease is still held."""
+    parameters = {"by": holder, "leased": list(leased), "until": until, "now": now}
     with database.write() as connection:
-        return set(connection.execute(RENEW, given).scalars())
+        return set(connection.execute(RENEW, parameters).scalars())
 
 
 def free_all(database: Database) -> None:
-    """Let go of every hook: for whoever knows that nobody else sends from this database."""
+    """Release all leases; only for a process that knows that no other one sends."""
     with database.write() as connection:
         connection.execute(update(hooks).where(hooks.c.holder != "").values(holder="", held_until=0))
 
 
 def queue(database: Database) -> Queue:
-    """Count what waits."""
+    """Return the number of waiting deliveries and the age of the oldest."""
     length, oldest = database.rows(QUEUE)[0]
     return Queue(length, oldest)
 
 
 def forget(database: Database, *, before: int) -> int:
-    """Remove deliveries that ended before a moment, and then events of before it that nobody refers to."""
+    """Delete deliveries that ended before a time, and then older events without deliveries."""
     old = (
         select(deliveries.c.id)
         .where(deliveries.c.created_at < before, deliveries.c.ended_at < before, deliveries.c.state != "waiting")
-        .limit(FORGOTTEN_AT_ONCE)
+        .limit(DELETE_BATCH)
     )
     removed = 0
-    # A little at a time: others want to write too.
+    # In batches, so that other writers can get in between.
     while True:
         with database.write() as connection:
-            gone = connection.execute(delete(deliveries).where(deliveries.c.id.in_(old))).rowcount
-        removed += gone
-        if gone < FORGOTTEN_AT_ONCE:
+            deleted = connection.execute(delete(deliveries).where(deliveries.c.id.in_(old))).rowcount
+        removed += deleted
+        if deleted < DELETE_BATCH:
             break
     forget_events(database, before=before)
     return removed
 
 
 def forget_events(database: Database, *, before: int) -> None:
-    """Remove events of before a moment that no delivery refers to."""
+    """Delete events before a time that no delivery refers to."""
     with database.read() as connection:
         newer = select(events.c.id).where(events.c.created_at >= before).order_by(events.c.id).limit(1)
         end = connection.execute(newer).scalar()
@@ -368,7 +370,7 @@ def forget_events(database: Database, *, before: int) -> None:
         if end is not None:
             older = older.where(events.c.id < end)
         with database.write() as connection:
-            found = list(connection.execute(older.order_by(events.c.id).limit(FORGOTTEN_AT_ONCE)).scalars())
+            found = list(connection.execute(older.order_by(events.c.id).limit(DELETE_BATCH)).scalars())
             if not found:
                 return
             connection.execute(delete(events).where(events.c.id.in_(found)))

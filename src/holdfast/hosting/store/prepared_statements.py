@@ -1,8 +1,7 @@
-"""Statements of hot paths: compiled once, run on the bare driver.
+"""Prepared statements for hot paths: compiled to SQL once, run on the raw driver.
 
-SQLAlchemy costs several times what the query itself costs when it compiles and wraps each run. What every request
-needs (who is asking, which repository, what they may do there) is therefore written in SQLAlchemy Core like
-everything else, but turned into text once.
+For small queries SQLAlchemy's compilation and result handling cost several times the query itself. What every
+request needs (authentication, repository, permissions) is therefore written in SQLAlchemy Core, but compiled once.
 """
 
 import sqlite3
@@ -19,12 +18,12 @@ Bind = str | int | bool | None
 
 
 class Bare(sqlite3.Connection):
-    """A connection of the driver's own."""
+    """A raw SQLite connection."""
 
     is_silent = False
-    """Whether nobody is told of the events it records."""
+    """Whether events are recorded without queueing webhook deliveries."""
     renderer: Callable[..., str] | None = None
-    """What renders the payloads of the events it records."""
+    """Renders the payloads of recorded events."""
 
 
 Link = Connection | Bare
@@ -48,31 +47,31 @@ class Statement:
             compiled = statement.compile(dialect=dialect)
             self._texts[name] = str(compiled)
             self._constants[name] = {key: value for key, value in compiled.params.items() if value is not None}
-        # What every run on SQLite needs, without a look into two tables.
+        # Precomputed for runs on SQLite.
         self._sqlite = self._texts["sqlite"]
         self._sqlite_constants = self._constants["sqlite"]
-        # SQLite has no type for true and false: its driver gives 1 and 0.
+        # SQLite has no boolean type: its driver returns 1 and 0.
         columns = statement.exported_columns
         self._flags = [index for index, column in enumerate(columns) if isinstance(column.type, Boolean)]
 
     def text(self, dialect: str) -> str:
-        """Return the SQL for one kind of database."""
+        """Return the SQL for a dialect."""
         return self._texts[dialect]
 
     def binds(self, dialect: str, given: dict[str, Bind]) -> dict[str, Bind]:
-        """Return the values to run it with: those given, and the constants that stand in the statement."""
+        """Return all bind values: those given, and the constants of the statement."""
         constants = self._constants[dialect]
         return {**constants, **given} if constants else given
 
     def typed(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give a row of SQLite's the types its columns were declared with."""
+        """Convert a row of SQLite to the declared column types."""
         values = list(row)
         for index in self._flags:
             values[index] = bool(values[index])
         return tuple(values)
 
     def run(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
-        """Run it in a transaction, and return the rows it finds or makes."""
+        """Run it in a transaction and return the rows."""
         if isinstance(link, Bare):
             return self.run_bare(link, binds)
         dialect = link.dialect.name
@@ -83,9 +82,9 @@ class Statement:
         return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
 
     def read(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
-        """Run one that only reads, in a transaction and on SQLite with the bare driver whoever opened it.
+        """Run a query in a transaction, on SQLite always with the raw driver.
 
-        Its errors are the driver's own there, so what writes is run with `run`.
+        Errors are then the driver's own, so statements that write use `run`.
         """
         if isinstance(link, Bare):
             return self.run_bare(link, binds)
@@ -95,13 +94,13 @@ class Statement:
         return self.run_bare(driver, binds)
 
     def run_bare(self, link: sqlite3.Connection, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
-        """Run it on a connection of SQLite's driver."""
+        """Run it on a raw SQLite connection."""
         constants = self._sqlite_constants
         rows = link.execute(self._sqlite, {**constants, **given} if constants else given).fetchall()
         return [self.typed(row) for row in rows] if self._flags and rows else rows
 
     def run_many(self, link: Link, rows: Sequence[dict[str, Bind]]) -> None:
-        """Run it in a transaction once for each row of values."""
+        """Run it in a transaction once per row of values (executemany)."""
         if isinstance(link, Bare):
             link.executemany(self._texts["sqlite"], [self.binds("sqlite", row) for row in rows])
         else:

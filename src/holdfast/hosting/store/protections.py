@@ -1,4 +1,4 @@
-"""Rules that protect branches: who may push to those a pattern matches, and what nobody may do to them."""
+"""Branch protection rules: who may push to the branches a pattern matches."""
 
 import time
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a protection says; people and teams are kept by their ids."""
+    """The settings of a branch protection; users and teams are stored by id."""
 
     enable_push: bool = False
     enable_push_whitelist: bool = False
@@ -64,7 +64,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """One rule and the branches it is for."""
+    """A branch protection: a rule and the pattern of the branches it applies to."""
 
     id: int
     rule_name: str
@@ -84,7 +84,7 @@ decoder = msgspec.json.Decoder(Rule)
 
 
 def protections_of(database: Database, repository: Repository) -> list[Protection]:
-    """Return a repository's rules, the first that matches a branch first among equals."""
+    """Return a repository's protections by priority."""
     rows = database.rows(OF_REPOSITORY, repository_id=repository.id)
     return [
         Protection(number, name, priority, decoder.decode(rule), created, updated)
@@ -93,7 +93,7 @@ def protections_of(database: Database, repository: Repository) -> list[Protectio
 
 
 def find_protection(database: Database, repository: Repository, name: str) -> Protection:
-    """Return the rule of exactly that name."""
+    """Return the protection with exactly this name."""
     for protection in protections_of(database, repository):
         if protection.rule_name == name:
             return protection
@@ -103,7 +103,7 @@ def find_protection(database: Database, repository: Repository, name: str) -> Pr
 def create_protection(
     database: Database, repository: Repository, name: str, rule: Rule, *, priority: int = 0
 ) -> Protection:
-    """Add a rule; without a priority it comes after all others."""
+    """Add a protection; without a priority it comes last."""
     now = int(time.time())
     try:
         with database.write() as connection:
@@ -129,7 +129,7 @@ def create_protection(
 def change_protection(
     database: Database, repository: Repository, protection: Protection, rule: Rule, *, priority: int | None = None
 ) -> Protection:
-    """Replace what a rule says."""
+    """Replace the rule of a protection."""
     values: dict[str, str | int] = {
         "rule": msgspec.json.encode(rule).decode(),
         "updated_at": int(time.time()),
@@ -141,6 +141,6 @@ def change_protection(
 
 
 def delete_protection(database: Database, protection: Protection) -> None:
-    """Remove a rule."""
+    """Delete a protection."""
     with database.write() as connection:
         connection.execute(delete(protections).where(protections.c.id == protection.id))

@@ -1,4 +1,4 @@
-"""Repositories: their names, owners and settings. What is in them is git's, in a folder named by the id."""
+"""Repositories: names, owners, settings and redirects; the git data is in a folder named by the id."""
 
 import re
 import time
@@ -79,7 +79,7 @@ SUFFIXES: Final = (".git", ".wiki", ".rss", ".atom")
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Settings that clients set and read back but that no code of ours acts on yet."""
+    """Settings that are stored and returned but have no effect yet."""
 
     enable_time_tracker: bool = True
     allow_only_contributors_to_track_time: bool = True
@@ -103,7 +103,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Repository(msgspec.Struct, frozen=True):
-    """One repository; the fields after the owner are the columns of the table, in this order."""
+    """A repository; the fields after the owner are the columns of the table, in this order."""
 
     owner: Account
     id: int
@@ -140,30 +140,30 @@ class Repository(msgspec.Struct, frozen=True):
 
     @property
     def full_name(self) -> str:
-        """The name with its owner's, as it stands in addresses."""
+        """The owner's name and the repository's, as in URLs."""
         return f"{self.owner.name}/{self.name}"
 
     @property
     def is_archived(self) -> bool:
-        """Whether nothing may be written to it any more."""
+        """Whether the repository is read-only."""
         return self.archived_at > 0
 
     @property
     def allows_dependencies(self) -> bool:
-        """Whether its issues may wait for others; the switch is one of its issues, and missing without them."""
+        """Whether its issues can have dependencies; without an issue tracker the setting does not apply."""
         return self.has_dependencies or not self.has_issues
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """One reason why somebody may do something: being a collaborator, or a member of a team."""
+    """A reason for access to a repository: a collaboration or a team membership."""
 
     mode: int
     team_id: int | None = None
     """None for a collaborator."""
     covers: bool = True
-    """Whether the repository is among the team's; being in any team is belonging to the organization."""
+    """Whether the repository is among the team's; membership in any team is membership in the organization."""
     unit: str | None = None
-    """The unit the mode is for; None for all of them."""
+    """The unit the mode applies to; None for all."""
 
 
 REPOSITORY: Final = tuple(repositories.c[name] for name in Repository.__struct_fields__ if name != "owner")
@@ -182,10 +182,10 @@ BY_OLD_NAME = Statement(
         repository_redirects.c.folded_name == bindparam("name"),
     )
 )
-# A team that looks after whole repositories has every unit, whatever rows it has for some.
+# A team with mode admin or above has every unit, regardless of its rows.
 UNITS_COUNT: Final = and_(team_units.c.team_id == teams.c.id, teams.c.mode < ADMIN)
-# Correlated by hand: in a query inside a query inside a query, SQLAlchemy would do it for the nearer table only,
-# and the condition would hold for every repository as soon as it holds for one.
+# Correlated explicitly: in a nested subquery SQLAlchemy would correlate only the nearer table, and the condition
+# would hold for every repository as soon as it holds for one.
 COVERED: Final = or_(
     teams.c.includes_all_repositories,
     exists()
@@ -224,12 +224,12 @@ GRANTS = Statement(
 
 
 def repository_from(row: tuple[Any, ...]) -> Repository:
-    """Make a repository from its owner's columns and its own."""
+    """Build a repository from its owner's columns and its own."""
     return Repository(account_from(row), *row[WIDTH:])
 
 
 def check_repository_name(name: str) -> None:
-    """Refuse a name that could not stand in an address or on a disk."""
+    """Raise `NameRefused` for a name that is invalid in URLs or file systems, or reserved."""
     if not NAME.fullmatch(name):
         raise NameRefused("a repository name must be 1 to 100 letters, digits, dots, dashes or underscores")
     if name.casefold() in RESERVED or name.casefold().endswith(SUFFIXES):
@@ -237,7 +237,7 @@ def check_repository_name(name: str) -> None:
 
 
 def find_repository(database: Database, owner: str, name: str) -> Repository:
-    """Return the repository of that name, in whatever case it was typed."""
+    """Return the repository with this owner and name, in any case."""
     row = database.row(BY_NAME, owner=owner.casefold(), name=name.casefold())
     if row is None:
         raise NoSuchRepository(f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")
@@ -245,20 +245,20 @@ def find_repository(database: Database, owner: str, name: str) -> Repository:
 
 
 def find_repositories(database: Database, names: Collection[tuple[str, str]]) -> dict[tuple[str, str], Repository]:
-    """Return the repositories of these owners and names, by both folded; one that is not there is left out."""
-    wanted = {(owner.casefold(), name.casefold()) for owner, name in names}
+    """Return repositories by casefolded owner and name; missing ones are left out."""
+    folded = {(owner.casefold(), name.casefold()) for owner, name in names}
     statement = JOINED.where(
-        users.c.folded_name.in_({owner for owner, _ in wanted}),
-        repositories.c.folded_name.in_({name for _, name in wanted}),
+        users.c.folded_name.in_({owner for owner, _ in folded}),
+        repositories.c.folded_name.in_({name for _, name in folded}),
     )
     with database.read() as connection:
         found = [repository_from(tuple(row)) for row in connection.execute(statement)]
     by_name = {(one.owner.name.casefold(), one.name.casefold()): one for one in found}
-    return {key: one for key, one in by_name.items() if key in wanted}
+    return {key: one for key, one in by_name.items() if key in folded}
 
 
 def repository_by_id(database: Database, number: int) -> Repository:
-    """Return the repository of that id."""
+    """Return the repository with this id."""
     found = find_by_id(database, number)
     if found is None:
         raise NoSuchRepository(f"repository does not exist [id: {number}, uid: 0, owner_name: , name: ]")
@@ -266,33 +266,33 @@ def repository_by_id(database: Database, number: int) -> Repository:
 
 
 def find_by_id(database: Database, number: int) -> Repository | None:
-    """Return the repository of that id, or None when it is gone."""
+    """Return the repository with this id, or None."""
     row = database.row(BY_ID, id=number)
     return None if row is None else repository_from(row)
 
 
 def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:
-    """Return the repositories of these ids; one that is gone is left out."""
+    """Return the repositories with these ids; missing ones are left out."""
     if not ids:
         return {}
     rows = connection.execute(JOINED.where(repositories.c.id.in_(ids)))
-    return {made.id: made for row in rows for made in [repository_from(tuple(row))]}
+    return {repository.id: repository for row in rows for repository in [repository_from(tuple(row))]}
 
 
 def moved_to(database: Database, owner: str, name: str) -> Repository | None:
-    """Return the repository that once had this name at this owner, while nobody else has taken it."""
+    """Return the repository that was renamed or transferred from this owner and name, or None."""
     row = database.row(BY_OLD_NAME, owner=owner.casefold(), name=name.casefold())
     return None if row is None else repository_from(row)
 
 
 def grants_of(database: Database, user: Account, repository: Repository) -> tuple[Grant, ...]:
-    """Return every reason why a user may do something in a repository, in one query."""
+    """Return all grants of a user in a repository, in one query."""
     rows = database.rows(GRANTS, repository_id=repository.id, owner_id=repository.owner.id, user_id=user.id)
     return tuple(Grant(mode, team_id, bool(covers), unit) for mode, team_id, covers, unit in rows)
 
 
 def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -> dict[int, tuple[Grant, ...]]:
-    """Return the grants of a user in each of several repositories, in one query however many there are."""
+    """Return the grants of a user in each of several repositories, in one query."""
     ids = [repository.id for repository in listed]
     found: dict[int, list[Grant]] = {number: [] for number in ids}
     collaborations = select(
@@ -331,7 +331,7 @@ def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -
 
 
 def add_repository(connection: Connection, owner: Account, name: str, **columns: str | bool | int | None) -> int:
-    """Add a repository inside a transaction and return its id; its folder is the caller's to make."""
+    """Insert a repository in a transaction and return its id; the caller creates its folder."""
     check_repository_name(name)
     now = int(time.time())
     row = {
@@ -343,15 +343,17 @@ def add_repository(connection: Connection, owner: Account, name: str, **columns:
         **columns,
     }
     try:
-        made: int = connection.execute(insert(repositories).returning(repositories.c.id), row).scalar_one()
+        repository_id: int = connection.execute(
+            insert(repositories).returning(repositories.c.id), row
+        ).scalar_one()
     except IntegrityError as error:
         raise RepositoryTaken("The repository with the same name already exists.") from error
     forget_redirect(connection, owner, name)
-    return made
+    return repository_id
 
 
 def forget_redirect(connection: Connection, owner: Account, name: str) -> None:
-    """Remove the redirect a name was, now that a repository has it."""
+    """Delete the redirect of a name that a repository now has."""
     connection.execute(
         delete(repository_redirects).where(
             repository_redirects.c.owner_id == owner.id, repository_redirects.c.folded_name == name.casefold()
@@ -360,7 +362,7 @@ def forget_redirect(connection: Connection, owner: Account, name: str) -> None:
 
 
 def change_repository(connection: Connection, repository: Repository, **columns: str | bool | int) -> None:
-    """Change what is kept about a repository; its name and owner have functions of their own."""
+    """Update columns of a repository; name and owner have functions of their own."""
     connection.execute(
         update(repositories)
         .where(repositories.c.id == repository.id)
@@ -376,40 +378,40 @@ PUSHED = Statement(
 
 
 def note_push(connection: Link, repository: Repository) -> None:
-    """Write down that a repository was pushed to, now."""
+    """Set the time of the last push to now."""
     PUSHED.run(connection, repository=repository.id, moment=int(time.time()))
 
 
 def note_size(connection: Connection, number: int, size: int, *, measured_at: int) -> None:
-    """Write down how many bytes a repository takes, and when measuring that began."""
+    """Store a repository's size in bytes, and when measuring it began."""
     values = {"size": size, "measured_at": measured_at}
     connection.execute(update(repositories).where(repositories.c.id == number).values(**values))
 
 
 def unmeasured(database: Database, *, before: int, most: int) -> list[int]:
-    """Return repositories that were pushed to before a moment, and not measured since."""
-    waiting = select(repositories.c.id).where(
+    """Return repositories pushed to before a time and not measured since."""
+    outdated = select(repositories.c.id).where(
         repositories.c.pushed_at >= repositories.c.measured_at,
         repositories.c.pushed_at > 0,
         repositories.c.pushed_at < before,
     )
     with database.read() as connection:
-        return list(connection.execute(waiting.order_by(repositories.c.id).limit(most)).scalars())
+        return list(connection.execute(outdated.order_by(repositories.c.id).limit(most)).scalars())
 
 
 def rename_repository(connection: Connection, repository: Repository, name: str) -> None:
-    """Give a repository another name; the old one leads to it until a new repository takes it."""
+    """Rename a repository and leave a redirect."""
     check_repository_name(name)
     move(connection, repository, repository.owner, name)
 
 
 def transfer_repository(connection: Connection, repository: Repository, owner: Account) -> None:
-    """Give a repository to another owner; the teams of the old one lose it."""
+    """Transfer a repository to another owner; the teams of the old one lose access."""
     move(connection, repository, owner, repository.name)
 
 
 def move(connection: Connection, repository: Repository, owner: Account, name: str) -> None:
-    """Change the address of a repository, and leave a redirect at the old one."""
+    """Change owner and name of a repository, and leave a redirect."""
     folded, old = name.casefold(), repository.name.casefold()
     try:
         connection.execute(
@@ -429,7 +431,7 @@ def move(connection: Connection, repository: Repository, owner: Account, name: s
 
 
 def leave_owner(connection: Connection, repository: Repository, owner: Account) -> None:
-    """Take a repository from its teams, its issues from their labels, its new owner from the collaborators."""
+    """Remove what belongs to the old owner: teams, organization labels, and the new owner as collaborator."""
     connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
     connection.execute(
         delete(collaborators).where(
@@ -444,23 +446,22 @@ def leave_owner(connection: Connection, repository: Repository, owner: Account) 
 
 
 def lock_row(connection: Connection, repository: Repository) -> None:
-    """Keep everybody else from changing a repository's row, and from adding anything that belongs to it."""
+    """Lock a repository's row, which also blocks inserts that refer to it."""
     connection.execute(select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update())
 
 
 def remove_row(connection: Connection, repository: Repository) -> None:
-    """Remove a repository with its issues and everything else; the folder is the caller's."""
+    """Delete a repository with everything that belongs to it; the caller removes its folder."""
     connection.execute(delete(repositories).where(repositories.c.id == repository.id))
 
 
 def readable_by(
     user: Account | None, *, public_only: bool = False, unit: str | None = None
 ) -> ColumnElement[bool]:
-    """Return the condition under which a list may show a repository to somebody, for statements over `JOINED`.
+    """Return the SQL condition that a list may show a repository to a user, for statements over `JOINED`.
 
-    With a unit it is the condition under which they may read that unit, as far as it is switched on.
-    `access.py` decides about one repository; this is the same decision written for SQL, and a test holds the two
-    against each other.
+    With a unit, that the user may read that unit, if it is enabled. `access.py` makes the same decision for one
+    repository; a test compares the two.
     """
     open_to_all = and_(~repositories.c.is_private, users.c.visibility == "public")
     if user is None:
@@ -494,7 +495,7 @@ def readable_by(
 
 
 def belongs_to(user: Account) -> ColumnElement[bool]:
-    """Return the condition under which a repository is somebody's own, or one they work on."""
+    """Return the condition that a repository is a user's own, or that they contribute to it."""
     return or_(
         repositories.c.owner_id == user.id,
         exists().where(collaborators.c.repository_id == repositories.c.id, collaborators.c.user_id == user.id),
@@ -508,7 +509,7 @@ def belongs_to(user: Account) -> ColumnElement[bool]:
 
 
 def owned_by_name(owner: str) -> ColumnElement[bool]:
-    """Return the condition under which a repository is an owner's, for statements over `JOINED`."""
+    """Return the condition that a repository belongs to an owner, for statements over `JOINED`."""
     return users.c.folded_name == owner.casefold()
 
 
@@ -531,7 +532,7 @@ def list_repositories(
     skip: int,
     limit: int,
 ) -> tuple[list[Repository], int]:
-    """Return one page of the repositories that meet every condition, and how many there are."""
+    """Return one page of the repositories matching all conditions, and the total."""
     order = ORDERS.get(sort, repositories.c.id)
     statement = (
         JOINED.where(*conditions)

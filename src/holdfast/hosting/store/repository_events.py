@@ -1,4 +1,4 @@
-"""What others are told when a repository is made, deleted, moved, or not what it was."""
+"""Events of a repository itself: created, renamed, transferred, changed, deleted."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,7 @@ from holdfast.hosting.store.repositories import Declared, Repository
 __all__ = ["note_changes", "note_creation", "note_deletion", "note_rename", "note_transfer"]
 
 Value = str | bool | int
-# The names clients know columns by, where they are not the same.
+# Field names in the API where they differ from the columns.
 KEYS: Final = {
     "has_dependencies": "enable_issue_dependencies",
     "has_pulls": "has_pull_requests",
@@ -29,7 +29,7 @@ def tell(
     action: str,
     **details: object,
 ) -> None:
-    """Record an event about a repository itself."""
+    """Record an event of a repository."""
     events.record(
         connection,
         "repository",
@@ -41,16 +41,16 @@ def tell(
 
 
 def note_creation(connection: Connection, repository_id: int, owner: Account, actor: Account) -> None:
-    """Say that there is a new repository."""
+    """Record that a repository was created."""
     tell(connection, repository_id, owner, actor, "created")
 
 
 def note_deletion(
     connection: Connection, repository: Repository, actor: Account, *, with_owner: bool = False
 ) -> None:
-    """Say that a repository is about to be deleted, perhaps with its owner; nobody can look it up afterwards."""
+    """Record that a repository is about to be deleted, possibly with its owner, including its last state."""
     owner = repository.owner
-    # The addresses of people are not kept longer than they are.
+    # E-mail addresses of users are not retained after their deletion.
     shown = owner if owner.is_organization else msgspec.structs.replace(owner, email="")
     was = msgspec.to_builtins(msgspec.structs.replace(repository, owner=shown))
     facts = {"repository": repository.id, "name": repository.full_name, "was": was}
@@ -58,19 +58,19 @@ def note_deletion(
 
 
 def note_rename(connection: Connection, repository: Repository, actor: Account) -> None:
-    """Say that a repository has another name than this."""
+    """Record that a repository was renamed; `repository` is its former state."""
     tell(connection, repository.id, repository.owner, actor, "renamed", changed={"name": repository.name})
 
 
 def note_transfer(connection: Connection, repository: Repository, owner: Account, actor: Account) -> None:
-    """Say that a repository has another owner than this; the new one is told."""
+    """Record that a repository was transferred to `owner`; `repository` is its former state."""
     tell(connection, repository.id, owner, actor, "transferred", changed={"owner": repository.owner.name})
 
 
 def note_changes(
     connection: Connection, repository: Repository, actor: Account, columns: Mapping[str, Value]
 ) -> None:
-    """Say that some settings are not what they are in this repository; what is the same is not worth a word."""
+    """Record changed settings; `repository` is the former state, and unchanged columns are ignored."""
     changed = {
         name: value
         for name, value in columns.items()
@@ -93,7 +93,7 @@ def note_changes(
 
 
 def before_change(repository: Repository, changed: Mapping[str, Value]) -> dict[str, object]:
-    """Return what settings were, by the names clients know."""
+    """Return the former values of settings by their API field names."""
     before: dict[str, object] = {}
     for name, value in changed.items():
         if name == "declared":

@@ -1,4 +1,4 @@
-"""The browsers that are logged in: a random token in a cookie, its hash in the database."""
+"""Browser sessions: a random token in a cookie, its hash in the database."""
 
 import hashlib
 import secrets
@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 COOKIE: Final = "holdfast_session"
-# When a browser was last seen is written at most this often, so that looking does not become writing.
+# The time a session was last used is written at most this often, so that reads do not become writes.
 SEEN_IS_NOTED_EVERY: Final = 300
-# How much of a hash names a session among one's own; too little to find another with.
+# The length of the hash prefix that identifies a session among those of one user.
 KEY_LENGTH: Final = 16
 LONGEST_AGENT: Final = 300
 MOST_SHOWN: Final = 100
@@ -49,7 +49,7 @@ SEEN = (
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One browser that is logged in, without what it is logged in by."""
+    """A browser session, without its token."""
 
     key: str
     created_at: int
@@ -60,7 +60,7 @@ class Session:
 
 
 def hashed(token: Secret) -> str:
-    """Return what the database keeps of a token: whoever reads the table cannot log in with it."""
+    """Return the hash of a token, which is what the database stores."""
     return hashlib.sha256(token.reveal().encode()).hexdigest()
 
 
@@ -73,7 +73,7 @@ def start_session(
     user_agent: str = "",
     address: str = "",
 ) -> Secret:
-    """Log a browser in and return its token; sessions that have run out are cleared away on the way."""
+    """Create a session and return its token; expired sessions are deleted on the way."""
     moment = int(time.time()) if now is None else now
     token = Secret(secrets.token_urlsafe(32))
     row = {
@@ -93,26 +93,26 @@ def start_session(
 
 
 def user_of(database: Database, token: Secret, *, now: int | None = None) -> Account | None:
-    """Return who is logged in with a token, or None when it is unknown or has run out."""
+    """Return the user of a session token, or None if it is unknown or expired."""
     found = seen_as(database, token, now=now)
     return None if found is None else found[0]
 
 
 def seen_as(database: Database, token: Secret, *, now: int | None = None) -> tuple[Account, int] | None:
-    """Return who is logged in with a token, and when that browser was last seen."""
+    """Return the user of a session token, and when the session was last used."""
     moment = int(time.time()) if now is None else now
     row = database.row(BY_TOKEN, token_hash=hashed(token), now=moment)
     return None if row is None else (account_from(row), row[WIDTH])
 
 
 def note_seen(database: Database, seen: Mapping[str, int]) -> None:
-    """Write down when browsers were last seen, for all of them at once; the keys are the hashes."""
+    """Update when sessions were last used, keyed by token hash, in one transaction."""
     with database.write() as connection:
         connection.execute(SEEN, [{"session": session, "moment": moment} for session, moment in seen.items()])
 
 
 def sessions_of(database: Database, user: Account, *, now: int | None = None) -> list[Session]:
-    """Return the browsers somebody is logged in with, the one seen last first; of very many, those."""
+    """Return a user's sessions, most recently used first, limited to `MOST_SHOWN`."""
     moment = int(time.time()) if now is None else now
     columns = (
         func.substr(sessions.c.token_hash, 1, KEY_LENGTH),
@@ -129,13 +129,13 @@ def sessions_of(database: Database, user: Account, *, now: int | None = None) ->
 
 
 def end_session(database: Database, token: Secret) -> None:
-    """Log a browser out."""
+    """Delete a session."""
     with database.write() as connection:
         connection.execute(delete(sessions).where(sessions.c.token_hash == hashed(token)))
 
 
 def end_session_of(database: Database, user: Account, key: str) -> bool:
-    """Log out one of somebody's browsers; return whether it was logged in."""
+    """Delete one of a user's sessions by its key; return whether it existed."""
     with database.write() as connection:
         ended = connection.execute(
             delete(sessions).where(
@@ -146,7 +146,7 @@ def end_session_of(database: Database, user: Account, key: str) -> bool:
 
 
 def end_others(database: Database, user: Account, kept: Secret | None) -> None:
-    """Log out all of somebody's browsers but one."""
+    """Delete all sessions of a user but one."""
     others = [sessions.c.user_id == user.id]
     if kept is not None:
         others.append(sessions.c.token_hash != hashed(kept))

@@ -1,8 +1,8 @@
-"""The tables, as SQLAlchemy Core describes them; `migrations/` is what makes and changes them.
+"""Table definitions in SQLAlchemy Core; the schema is created and changed by `migrations/`.
 
-Times are whole seconds since 1970 in UTC, which both databases compare and sort alike. A name people choose is
-kept as they wrote it and once more folded, so that two names that differ by case only are the same name. An id is
-never used twice (`sqlite_autoincrement`): a repository's folder and what others remember of it go by its id.
+Times are integer seconds since 1970 in UTC, which both databases compare alike. Names are stored as entered and
+casefolded, so that they are unique regardless of case. Ids are never reused (`sqlite_autoincrement`), since
+folders on disk are named by them.
 """
 
 from typing import Any
@@ -66,39 +66,39 @@ metadata = MetaData(
     }
 )
 
-# SQLite fills only a column of type INTEGER by itself; PostgreSQL wants 64 bits.
+# SQLite assigns ids only to columns of type INTEGER; PostgreSQL needs 64 bits.
 Id = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def key() -> Column[int]:
-    """Make the column that numbers the rows of a table."""
+    """Return the primary key column."""
     return Column("id", Id, Identity(always=True), primary_key=True)
 
 
 def to(
     table: str, name: str, *, optional: bool = False, index: bool = False, primary: bool = False
 ) -> Column[int]:
-    """Make a column that points to a row of another table and goes away with it, or forgets it when optional."""
+    """Return a foreign key column with ON DELETE CASCADE, or SET NULL if optional."""
     reference = ForeignKey(f"{table}.id", ondelete="SET NULL" if optional else "CASCADE")
     return Column(name, Id, reference, nullable=optional, index=index, primary_key=primary)
 
 
 def words(name: str, default: str | None = None) -> Column[str]:
-    """Make a column of text that is never NULL."""
+    """Return a NOT NULL text column."""
     return Column(name, String, nullable=False, server_default=default)
 
 
 def flag(name: str, *, default: bool = False) -> Column[bool]:
-    """Make a column that is true or false."""
+    """Return a boolean column."""
     return Column(name, Boolean, nullable=False, server_default=text("true" if default else "false"))
 
 
 def number(name: str, **options: Any) -> Column[int]:
-    """Make a column of whole numbers; 0 when nothing else is said, which for a time means never."""
+    """Return an integer column with default 0, which for a time means never."""
     return Column(name, BigInteger, nullable=False, server_default=text("0"), **options)
 
 
-# People and organizations share one table, because they share one space of names.
+# Users and organizations share one table, because they share one namespace.
 users = Table(
     "users",
     metadata,
@@ -135,14 +135,14 @@ sessions = Table(
     to("users", "user_id", index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
-    # What people recognise a browser of theirs by.
+    # Shown to users to recognize their browsers.
     number("last_seen_at"),
     words("user_agent", ""),
     words("address", ""),
     Index(None, "expires_at"),
 )
 
-# The names accounts had before they were renamed.
+# Redirects from former account names.
 name_redirects = Table(
     "name_redirects",
     metadata,
@@ -166,7 +166,7 @@ tokens = Table(
     sqlite_autoincrement=True,
 )
 
-# Counts of wrong passwords, by who is said to log in from where and by where alone.
+# Counters of failed log-ins: see `login_rate_limit`.
 login_failures = Table(
     "login_failures",
     metadata,
@@ -176,7 +176,7 @@ login_failures = Table(
     Index(None, "first_at"),
 )
 
-# Who belongs to an organization (somebody in any of its teams does), and whether everybody may know.
+# Derived from team_members, with the visibility of the membership.
 members = Table(
     "members",
     metadata,
@@ -250,7 +250,7 @@ repositories = Table(
     flag("has_packages"),
     flag("has_actions"),
     flag("has_dependencies", default=True),
-    # The settings no code of ours acts on but clients set and read back, as JSON.
+    # JSON: settings that are stored and returned but have no effect.
     words("declared", "{}"),
     words("topics", "[]"),
     number("size"),
@@ -261,14 +261,14 @@ repositories = Table(
     number("created_at"),
     number("updated_at"),
     number("pushed_at"),
-    # When its size was measured; one that was pushed to since has another size by now.
+    # When the size was measured; a later push makes it stale.
     number("measured_at"),
     UniqueConstraint("owner_id", "folded_name"),
     Index(None, "updated_at"),
     sqlite_autoincrement=True,
 )
 
-# The names repositories had before they were renamed or moved to another owner.
+# Redirects from former repository names.
 repository_redirects = Table(
     "repository_redirects",
     metadata,
@@ -294,7 +294,7 @@ branch_renames = Table(
     number("created_at"),
 )
 
-# One rule for the branches a pattern matches; what it says is kept as JSON, as it is only ever read whole.
+# Branch protections; the rule is JSON, as it is only read as a whole.
 protections = Table(
     "protections",
     metadata,
@@ -324,7 +324,7 @@ milestones = Table(
     sqlite_autoincrement=True,
 )
 
-# A label belongs to a repository or to all repositories of an organization.
+# A label belongs to a repository, or to all repositories of an organization.
 labels = Table(
     "labels",
     metadata,
@@ -339,7 +339,7 @@ labels = Table(
     sqlite_autoincrement=True,
 )
 
-# A pull request is an issue with `is_pull` set; the last six columns are only its.
+# A pull request is an issue with `is_pull` set; the last six columns are only used by it.
 issues = Table(
     "issues",
     metadata,
@@ -389,7 +389,7 @@ issue_assignees = Table(
     to("users", "user_id", primary=True, index=True),
 )
 
-# That an issue waits for another, its blocker; following blockers never leads back to where one began.
+# An issue is blocked by another; the graph has no cycles.
 issue_dependencies = Table(
     "issue_dependencies",
     metadata,
@@ -399,7 +399,7 @@ issue_dependencies = Table(
     number("created_at"),
 )
 
-# Everything on an issue's timeline; a plain comment is of kind `comment`, others say in `details` what happened.
+# Timeline entries; a plain comment is of kind `comment`, others have JSON `details`.
 comments = Table(
     "comments",
     metadata,
@@ -437,9 +437,9 @@ lfs_locks = Table(
     sqlite_autoincrement=True,
 )
 
-# What a push is about to do to a ref, written before the ref moves and removed together with recording its event;
-# what has moved under somebody's key is marked done, and stays as long as the key. There are so few rows that an
-# index would cost every commit more than it ever saves.
+# Write-ahead rows of ref updates: inserted before the ref changes, deleted with the recording of its event; one
+# with an idempotency key is marked done and stays as long as the key. The table is so small that an index would
+# cost every commit more than it saves.
 ref_updates = Table(
     "ref_updates",
     metadata,
@@ -466,8 +466,8 @@ commit_keys = Table(
     number("created_at", index=True),
 )
 
-# What happened, in the order it was recorded; written in the transaction that made it happen. Only the end of an
-# account asks for those of a person, and may as well look through all: an index would cost every commit a page.
+# Events, inserted in the transaction they describe. There is no index on the actor: only the deletion of an
+# account would use it, and it would cost every commit a page.
 events = Table(
     "events",
     metadata,
@@ -478,13 +478,13 @@ events = Table(
     to("users", "actor_id", optional=True),
     words("details", "{}"),
     number("created_at"),
-    # What webhooks send of it, rendered in the transaction that records it; empty where no hook listens.
+    # The webhook payload, rendered in the same transaction; empty if no webhook was subscribed.
     words("payload", ""),
     sqlite_autoincrement=True,
 )
 
-# Who wants to be told of what happens: in a repository, in everything of an owner, or everywhere (`system`).
-# A `default` one is copied to each new repository and is told nothing itself.
+# Webhooks of a repository, of an owner, or of everything (`system`). A `default` one is copied to each new
+# repository and receives nothing itself.
 hooks = Table(
     "hooks",
     metadata,
@@ -496,19 +496,19 @@ hooks = Table(
     words("name", ""),
     words("url"),
     words("content_type"),
-    # Sealed with the key of the data folder.
+    # Encrypted: see `encryption`.
     words("secret", ""),
     words("authorization", ""),
-    # What only some types have, such as a channel: an object of strings.
+    # JSON object of strings: settings of some types, such as a channel.
     words("meta", "{}"),
-    # Their names in order, separated by commas.
+    # Event names, comma-separated, in order.
     words("events"),
     words("branch_filter", ""),
     flag("is_active"),
-    # Nothing is sent while it is paused; what happens meanwhile waits.
+    # While paused nothing is sent, but deliveries are queued.
     number("paused_at"),
     words("pause_reason", ""),
-    # Which process sends what waits, and until when nobody else does (milliseconds since 1970).
+    # The lease: the process that sends, and until when (milliseconds since 1970).
     words("holder", ""),
     number("held_until"),
     number("created_at"),
@@ -517,7 +517,7 @@ hooks = Table(
     sqlite_autoincrement=True,
 )
 
-# What a hook is to be told, written together with the event; afterwards what became of it.
+# The outbox: inserted together with the event, updated with the result.
 deliveries = Table(
     "deliveries",
     metadata,
@@ -525,17 +525,17 @@ deliveries = Table(
     words("uuid"),
     to("hooks", "hook_id"),
     to("events", "event_id", index=True),
-    # The event's kind once more, to search by.
+    # The event's kind, denormalized for searching.
     words("kind"),
     # waiting, delivered, failed, cancelled
     words("state"),
     Column("again_of", Id, ForeignKey("deliveries.id", ondelete="SET NULL"), index=True),
     number("tries"),
-    # Milliseconds since 1970: not before which the next try is made.
+    # Milliseconds since 1970: the next attempt is not made before.
     number("due_at"),
     number("created_at"),
     number("ended_at"),
-    # The last try: what was sent and what came back. `body` is empty where it is the event's payload.
+    # The last attempt: request and response. `body` is empty if it is the event's payload.
     words("method", ""),
     words("url", ""),
     words("headers", "{}"),
@@ -546,7 +546,7 @@ deliveries = Table(
     words("error", ""),
     number("milliseconds"),
     Index(None, "hook_id", "state", "id"),
-    # Only what waits is looked for again and again, and little of all there is does.
+    # A partial index: only waiting deliveries are polled, and they are few.
     Index(
         "ix_deliveries_waiting",
         "hook_id",
@@ -559,7 +559,7 @@ deliveries = Table(
     sqlite_autoincrement=True,
 )
 
-# What only one of several processes does: who does it, and until when nobody else begins.
+# Leases: who holds one, and until when.
 leases = Table(
     "leases",
     metadata,
@@ -568,11 +568,11 @@ leases = Table(
     number("until"),
 )
 
-# Which installation the database belongs to, in one row; the data folder holds the same in a file.
+# The identity of the installation, in one row; the data folder has the same in a file.
 instance = Table(
     "instance",
     metadata,
     Column("instance_id", String, primary_key=True),
-    # Of the key that seals secrets; empty while it is not known.
+    # Fingerprint of the encryption key; empty while unknown.
     words("key_fingerprint", ""),
 )

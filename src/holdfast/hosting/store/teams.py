@@ -1,8 +1,8 @@
-"""Teams: people of an organization who may do the same in the same repositories.
+"""Teams: members of an organization with the same access to the same repositories.
 
-A team has one mode for every unit, or rows in `team_units` with a mode for each. A team that looks after whole
-repositories (mode admin or owner) has no such rows. With rows, the team's own mode is the least it has anywhere,
-but nothing decides by it: it is what clients read back as the team's permission.
+A team has one mode for every unit, or rows in `team_units` with a mode for each. A team with mode admin or owner
+has no such rows. With rows, the team's own mode is the lowest of them and is only returned to clients as its
+permission.
 """
 
 import re
@@ -47,7 +47,7 @@ ADMIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """One team, with the modes it has in units; the fields before those are columns of the table."""
+    """A team with its modes per unit; the fields before those are columns of the table."""
 
     id: int
     organization_id: int
@@ -58,17 +58,17 @@ class Team:
     may_create_repositories: bool
     visibility: str
     units: Mapping[str, int]
-    """Empty when the team's mode is for every unit."""
+    """Empty if the team's mode applies to every unit."""
 
     @property
     def is_owners(self) -> bool:
-        """Whether its people own the organization."""
+        """Whether it is the owners' team."""
         return self.mode == OWNER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTeam:
-    """What a team is to be."""
+    """The settings of a team."""
 
     name: str
     description: str = ""
@@ -82,7 +82,7 @@ TEAM: Final = tuple(teams.c[name] for name in Team.__dataclass_fields__ if name 
 
 
 def check_team_name(name: str) -> None:
-    """Refuse a name clients could not put into an address."""
+    """Raise `NameRefused` for a name that is invalid in URLs or reserved."""
     if not NAME.fullmatch(name):
         raise NameRefused("[Name]: a team name must be 1 to 255 letters, digits, dots, dashes or underscores")
     if name.casefold() in {".", "..", "new", "search"}:
@@ -90,12 +90,12 @@ def check_team_name(name: str) -> None:
 
 
 def taken(name: str) -> TeamTaken:
-    """Say that a name is taken."""
+    """Return the error for a name that is taken."""
     return TeamTaken(f"team already exists [name: {name}]")
 
 
 def columns_of(team: NewTeam) -> dict[str, Any]:
-    """Return what the table keeps of a team; one that looks after repositories has no modes in units."""
+    """Return the column values of a team; one with mode admin has no modes per unit."""
     mode = team.mode
     if team.units and mode < ADMIN:
         mode = min((mode for mode in team.units.values() if mode), default=0)
@@ -110,7 +110,7 @@ def columns_of(team: NewTeam) -> dict[str, Any]:
 
 
 def add_units(connection: Connection, team_id: int, team: NewTeam) -> None:
-    """Write down the modes a team has in units."""
+    """Insert the modes of a team per unit."""
     if team.units and team.mode < ADMIN:
         connection.execute(
             insert(team_units),
@@ -119,7 +119,7 @@ def add_units(connection: Connection, team_id: int, team: NewTeam) -> None:
 
 
 def add_team(connection: Connection, organization_id: int, team: NewTeam) -> int:
-    """Add a team inside a transaction and return its id."""
+    """Insert a team in a transaction and return its id."""
     row = {"organization_id": organization_id, "created_at": int(time.time()), **columns_of(team)}
     try:
         made: int = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
@@ -139,7 +139,7 @@ def create_team(database: Database, organization: Account, team: NewTeam) -> Tea
 
 
 def change_team(database: Database, team: Team, wanted: NewTeam) -> Team:
-    """Make a team into another; the owners stay who they are."""
+    """Change a team; name and permission of the owners' team cannot be changed."""
     if wanted.name != team.name:
         check_team_name(wanted.name)
     if team.is_owners and (
@@ -159,7 +159,7 @@ def change_team(database: Database, team: Team, wanted: NewTeam) -> Team:
 
 
 def delete_team(database: Database, team: Team) -> None:
-    """Remove a team; people who were in no other leave the organization with it."""
+    """Delete a team; users in no other team leave the organization."""
     if team.is_owners:
         raise OwnersStay("the team of the owners cannot be deleted")
     with database.write() as connection:
@@ -169,7 +169,7 @@ def delete_team(database: Database, team: Team) -> None:
 
 
 def its_repositories(team: Team) -> ColumnElement[bool]:
-    """Return the condition under which a repository is a team's, for statements over the table of repositories."""
+    """Return the condition that a repository is a team's."""
     of_organization = repositories.c.owner_id == team.organization_id
     if team.includes_all_repositories:
         return of_organization
@@ -179,14 +179,14 @@ def its_repositories(team: Team) -> ColumnElement[bool]:
 
 
 def has_repository(database: Database, team: Team, repository_id: int) -> bool:
-    """Tell whether a repository is a team's."""
+    """Return whether a repository is a team's."""
     statement = select(repositories.c.id).where(repositories.c.id == repository_id, its_repositories(team))
     with database.read() as connection:
         return connection.execute(statement).first() is not None
 
 
 def give_repository(database: Database, team: Team, repository_id: int) -> None:
-    """Give a team one of its organization's repositories; one it has, it keeps."""
+    """Add a repository of the organization to a team; idempotent."""
     make = sqlite_insert if database.is_sqlite else postgres_insert
     row = {"team_id": team.id, "repository_id": repository_id}
     try:
@@ -197,7 +197,7 @@ def give_repository(database: Database, team: Team, repository_id: int) -> None:
 
 
 def take_repository(database: Database, team: Team, repository_id: int) -> None:
-    """Take a repository from a team; one it does not have is not missed."""
+    """Remove a repository from a team; does nothing if it is not the team's."""
     if team.includes_all_repositories:
         raise Refused(f"the team {team.name} has all repositories; change that first")
     with database.write() as connection:
@@ -209,7 +209,7 @@ def take_repository(database: Database, team: Team, repository_id: int) -> None:
 
 
 def with_units(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Team]:
-    """Make teams from their columns, asking for the units of all of them at once."""
+    """Build teams from their columns, loading the units of all in one query."""
     kept: dict[int, dict[str, int]] = {row[0]: {} for row in rows}
     if kept:
         statement = select(team_units).where(team_units.c.team_id.in_(kept)).order_by(team_units.c.unit)
@@ -219,7 +219,7 @@ def with_units(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Te
 
 
 def find_team(database: Database, number: int) -> Team:
-    """Return the team of that number."""
+    """Return the team with this id."""
     with database.read() as connection:
         rows = connection.execute(select(*TEAM).where(teams.c.id == number)).all()
         found = with_units(connection, rows)
@@ -237,9 +237,9 @@ def teams_of_organization(
     skip: int,
     limit: int,
 ) -> tuple[list[Team], int]:
-    """Return one page of an organization's teams whose name contains a text, and how many there are.
+    """Return one page of an organization's teams whose name contains a text, and the total.
 
-    The owners come first, the others by name.
+    The owners' team comes first, the others by name.
     """
     matches: ColumnElement[bool] = teams.c.folded_name.contains(text.casefold(), autoescape=True)
     if in_description:
@@ -255,7 +255,7 @@ def teams_of_organization(
 def teams_of_user(
     database: Database, user: Account, *, publicly: bool, skip: int, limit: int
 ) -> tuple[list[tuple[Team, Account]], int]:
-    """Return one page of the teams somebody is in with their organizations, and how many there are."""
+    """Return one page of a user's teams with their organizations, and the total."""
     found = [team_members.c.user_id == user.id]
     if publicly:
         found.append(users.c.visibility == "public")

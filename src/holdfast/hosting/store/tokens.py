@@ -1,4 +1,4 @@
-"""Access tokens: what programs log in with. The value is shown once; the database keeps its hash."""
+"""Access tokens for API clients. The value is shown once; the database stores its hash."""
 
 import hashlib
 import secrets
@@ -18,13 +18,13 @@ from holdfast.secret import Secret
 
 __all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "tokens_of"]
 
-# The time of last use is written at most this often, so that reading does not become writing.
+# The time of last use is written at most this often, so that reads do not become writes.
 USE_IS_NOTED_EVERY: Final = 60
 LATEST: Final = 253_402_300_800
 
 
 class Token(msgspec.Struct, frozen=True):
-    """One token, without its value."""
+    """An access token, without its value."""
 
     id: int
     user_id: int
@@ -34,10 +34,10 @@ class Token(msgspec.Struct, frozen=True):
     created_at: int
     last_used_at: int
     expires_at: int = 0
-    """When it stops being good; 0 is never."""
+    """When it expires; 0 is never."""
 
     def is_expired(self, now: float) -> bool:
-        """Tell whether it is good no more."""
+        """Return whether the token has expired."""
         return 0 < self.expires_at <= now
 
 
@@ -53,13 +53,13 @@ HOLDER = Statement(
 
 
 def token_from(row: tuple[Any, ...], start: int = 0) -> Token:
-    """Make a token from its columns, which begin at `start` of a row."""
+    """Build a token from its columns, which begin at index `start` of a row."""
     number, user_id, name, last_eight, scopes, *times = row[start : start + len(TOKEN)]
     return Token(number, user_id, name, last_eight, tuple(scopes.split(",")), *times)
 
 
 def hashed(value: Secret) -> str:
-    """Return what the database keeps: 160 random bits need no salt, and are looked up by their hash."""
+    """Return the hash of a token value; 160 random bits need no salt, and are looked up by hash."""
     return hashlib.sha256(value.reveal().encode()).hexdigest()
 
 
@@ -72,7 +72,7 @@ def create_token(
     expires_at: int = 0,
     now: int | None = None,
 ) -> tuple[Token, Secret]:
-    """Make a token and return it with its value, which nobody can ask for again; 0 for it to never expire."""
+    """Create a token and return it with its value, which is not stored; `expires_at` 0 means never."""
     moment = int(time.time()) if now is None else now
     if expires_at and not moment < expires_at < LATEST:
         raise Refused("the time a token expires must be in the future and before the year 10000")
@@ -90,19 +90,19 @@ def create_token(
         with database.write() as connection:
             made = connection.execute(insert(tokens).returning(*TOKEN), row).one()
     except IntegrityError:
-        # The name, not the constraint of the database, is what the caller is told of.
+        # Translated here: the caller is told about the name, not about a database constraint.
         raise TokenNameTaken("access token name has been used already") from None
     return token_from(tuple(made)), value
 
 
 def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None:
-    """Return whose token a value is, or None when it is nobody's; it may have expired."""
+    """Return the token with this value and its user, or None; it may have expired."""
     row = database.row(HOLDER, token_hash=hashed(value))
     return None if row is None else (account_from(row), token_from(row, WIDTH))
 
 
 def tokens_of(database: Database, user: Account, *, skip: int, limit: int) -> tuple[list[Token], int]:
-    """Return one page of a user's tokens, oldest first, and how many there are."""
+    """Return one page of a user's tokens, oldest first, and the total."""
     with database.read() as connection:
         rows = connection.execute(
             select(*TOKEN).where(tokens.c.user_id == user.id).order_by(tokens.c.id).offset(skip).limit(limit)
@@ -114,7 +114,7 @@ def tokens_of(database: Database, user: Account, *, skip: int, limit: int) -> tu
 
 
 def find_token(database: Database, user: Account, key: str) -> Token:
-    """Return a user's token by its id, or by its name."""
+    """Return a user's token by id or name."""
     with database.read() as connection:
         mine = select(*TOKEN).where(tokens.c.user_id == user.id)
         row = None
@@ -128,6 +128,6 @@ def find_token(database: Database, user: Account, key: str) -> Token:
 
 
 def delete_token(database: Database, token: Token) -> None:
-    """Remove a token: whoever holds it is out from now on."""
+    """Delete a token, which revokes it."""
     with database.write() as connection:
         connection.execute(delete(tokens).where(tokens.c.id == token.id))

@@ -1,4 +1,4 @@
-"""Issues of several repositories as somebody sees them: each with its repository, and whether they may read it."""
+"""Issues across repositories with the reader's permission: each with its repository and whether it is readable."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ __all__ = ["Reader", "VisibleIssue", "blocked_by", "blockers_of", "seen_by_id"]
 
 PLACE_WIDTH: Final = WIDTH + len(REPOSITORY)
 END: Final = PLACE_WIDTH + len(ISSUE)
-# How many ids one query names; databases take some tens of thousands.
+# The maximum number of ids in one query.
 AT_ONCE: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody who looks at issues: nobody known, or a user, perhaps with a token for what is public only."""
+    """Who reads issues: an anonymous visitor or a user, possibly with a token limited to public repositories."""
 
     user: Account | None = None
     public_only: bool = False
@@ -31,7 +31,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class VisibleIssue:
-    """An issue that somebody comes across."""
+    """An issue with its repository, and whether the reader may read it."""
 
     issue: Issue
     repository: Repository
@@ -39,7 +39,7 @@ class VisibleIssue:
 
 
 def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
-    """Return the statement for issues with their repositories and whether the reader may read them."""
+    """Return the query for issues with their repositories and whether the reader may read them."""
     readable = visible_to(reader.user, public_only=reader.public_only)
     return (
         select(*COLUMNS, *REPOSITORY, *ISSUE, readable.label("is_readable"))
@@ -50,7 +50,7 @@ def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
 
 
 def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
-    """Make them from the columns of `looking`; a repository is made once, however many issues are in it."""
+    """Build visible issues from rows of `looking`; each repository is built once."""
     places: dict[int, Repository] = {}
     for row in rows:
         columns = tuple(row)
@@ -61,7 +61,7 @@ def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
 
 
 def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
-    """Return the issues of these ids; one that is gone is left out."""
+    """Return issues by id; missing ones are left out."""
     found: dict[int, VisibleIssue] = {}
     wanted = list(ids)
     for start in range(0, len(wanted), AT_ONCE):
@@ -73,23 +73,23 @@ def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> 
 def blockers_of(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
 ) -> tuple[list[VisibleIssue], int]:
-    """Return one page of what an issue waits for, and how many that are, also those the reader may not read."""
+    """Return one page of an issue's blockers, and the total, including those the reader may not read."""
     return related(database, issue, reader, blockers=True, skip=skip, limit=limit)
 
 
 def blocked_by(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
 ) -> tuple[list[VisibleIssue], int]:
-    """Return one page of what waits for an issue, and how many that are, of those the reader may read."""
+    """Return one page of the issues an issue blocks, and the total, as far as the reader may read them."""
     return related(database, issue, reader, blockers=False, skip=skip, limit=limit)
 
 
 def related(
     database: Database, issue: Issue, reader: Reader, *, blockers: bool, skip: int, limit: int
 ) -> tuple[list[VisibleIssue], int]:
-    """Return one page of the issues on the other side: the same repository's first, the newest first in each.
+    """Return one page of the other side of an issue's dependencies: same repository first, then newest first.
 
-    Blockers are listed although they are hidden, so they count; what waits for an issue is there for who reads it.
+    Unreadable blockers are listed and counted; unreadable blocked issues are not.
     """
     columns = issue_dependencies.c
     mine, others = (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
@@ -105,6 +105,6 @@ def related(
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
         if rows:
             return list(seen_from(rows)), rows[0][-1]
-        # The page has no row to tell it.
+        # An empty page has no row with the total.
         counted = found.with_only_columns(func.count())
         return [], connection.execute(counted).scalar_one() if skip else 0
