@@ -8,8 +8,8 @@ from jsonschema_rs import Draft202012Validator
 from holdfast.hosting.api import endpoints
 from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.http.endpoints import Endpoint
-from holdfast.hosting.http.openapi import document
 from holdfast.hosting.http.router import Router
+from holdfast.hosting.openapi import document
 
 __all__ = ["check_answer"]
 

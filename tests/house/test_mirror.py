@@ -16,11 +16,11 @@ ELSEWHERE = {
         Path(f"http_client/{name}.py"): "hosting/webhooks/test_client.py"
         for name in ("client", "connector", "errors", "requests")
     },
-    Path("hosting/schemas"): "hosting/http/test_openapi.py",
+    Path("hosting/schemas"): "hosting/test_openapi.py",
     Path("hosting/api/commit_options.py"): "hosting/api/test_contents_write.py",
     Path("hosting/git_server/session.py"): "hosting/git_server/test_http.py",
     Path("hosting/services/revisions.py"): "hosting/api/test_commits.py",
-    Path("hosting/blob_responses.py"): "hosting/api/test_raw.py",
+    Path("hosting/file_responses/blobs.py"): "hosting/api/test_raw.py",
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
     Path("hosting/git/syscalls.py"): "hosting/git/test_atomic_write.py",
     Path("hosting/services/file_contents.py"): "hosting/services/test_file_commits.py",

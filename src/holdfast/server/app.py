@@ -21,13 +21,13 @@ from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
 from holdfast.hosting.http.application import PREFIX
-from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
-from holdfast.hosting.http.path_normalization import MergeSlashes
 from holdfast.hosting.http.threads import PasswordPool
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
+from holdfast.server.forwarded_headers import ForwardedHeaders
 from holdfast.server.health_endpoints import HealthEndpoints
+from holdfast.server.path_normalization import MergeSlashes
 from holdfast.server.request_log import RequestLog
 from holdfast.server.scheduled_tasks import run_scheduled_tasks
 from holdfast.settings import Settings

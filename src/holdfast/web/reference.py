@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.api.routes import endpoints
-from holdfast.hosting.http.openapi import document
+from holdfast.hosting.openapi import document
 from holdfast.web.pages import PAGES, current_user
 
 __all__ = ["redirect_to_page", "show_document", "show_page"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.hosting import blob_responses as served
+from holdfast.hosting.file_responses import blobs as served
 from holdfast.hosting.store import repositories
 from tests.hosting.api.file_helpers import LARGE, OID, POINTER, commit_all, make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients

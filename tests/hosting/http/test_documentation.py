@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from holdfast.hosting.http.endpoints import Endpoint
-from holdfast.hosting.http.openapi import document
+from holdfast.hosting.openapi import document
 from tests.conftest import ROOT
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import GitFailed, PathRefused
+from holdfast.hosting.file_responses.files import disposition
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
@@ -21,7 +22,6 @@ from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.file_responses import disposition
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.services.revisions import open_git
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import PathRefused
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
@@ -19,7 +20,6 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
-from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.schemas.contents import (
     WHOLE,
     CommitView,

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.api import base64_strict
 from holdfast.hosting.api.commit_options import (
     REFUSES,
     WRITING,
@@ -17,7 +18,6 @@ from holdfast.hosting.api.commit_options import (
     mode_given,
     writes_branch,
 )
-from holdfast.hosting.http import base64_strict
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint

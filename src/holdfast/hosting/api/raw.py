@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.blob_responses import CommittedFile, blob_response, find_file, media_response
+from holdfast.hosting.file_responses.blobs import CommittedFile, blob_response, find_file, media_response
 from holdfast.hosting.git import refs
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext

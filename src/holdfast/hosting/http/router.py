@@ -13,9 +13,8 @@ from urllib.parse import unquote
 import msgspec
 
 from holdfast.hosting.git.encoding import well_formed
-from holdfast.hosting.http.path_normalization import merge_slashes
 
-__all__ = ["IN_BYTES", "Match", "Router", "parts_of"]
+__all__ = ["IN_BYTES", "Match", "Router", "merge_slashes", "parts_of"]
 
 IN_BYTES: Final = "filepath"
 
@@ -40,6 +39,13 @@ class Match(msgspec.Struct, Generic[T], frozen=True):
     endpoint: T | None
     parameters: dict[str, str]
     allowed: tuple[str, ...]
+
+
+def merge_slashes(path: str) -> str:
+    """Return a path with one slash where several stand in a row: no ref and no path in git has an empty part."""
+    while "//" in path:
+        path = path.replace("//", "/")
+    return path
 
 
 def parts_of(path: str) -> list[str]:

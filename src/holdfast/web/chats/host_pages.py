@@ -11,10 +11,10 @@ from starlette.requests import cookie_parser
 
 from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
+from holdfast.hosting.file_responses.files import Served, disposition, serve
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.file_responses import Served, disposition, serve
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.backup.errors import BackupError
-from holdfast.hosting.http.file_responses import disposition
+from holdfast.hosting.file_responses.files import disposition
 from holdfast.secret import Secret
 from holdfast.web import stylesheet
 from holdfast.web.chats import media

@@ -7,7 +7,8 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.blob_responses import blob_media_type
+from holdfast.hosting.file_responses.blobs import blob_media_type
+from holdfast.hosting.file_responses.media_types import TEXT
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import BlameHunk, blame
 from holdfast.hosting.git.commits import read_commit
@@ -15,7 +16,6 @@ from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.media_types import TEXT
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.file_page import Stretch, text_shown
 from holdfast.web.code.location import READING, CodeLocation, spot_at

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from markupsafe import escape
 
-from holdfast.hosting.blob_responses import blob_media_type
+from holdfast.hosting.file_responses.blobs import blob_media_type
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hunks_of
 from holdfast.hosting.git.repository import Repo

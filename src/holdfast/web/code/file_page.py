@@ -7,12 +7,12 @@ from typing import Final, Literal
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.blob_responses import blob_media_type
+from holdfast.hosting.file_responses.blobs import blob_media_type
+from holdfast.hosting.file_responses.media_types import TEXT
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.media_types import TEXT
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language

@@ -14,7 +14,7 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.path_normalization import merge_slashes
+from holdfast.hosting.http.router import merge_slashes
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.repository_frame import root_path
 

@@ -1,7 +1,7 @@
 """The raw content of files at their addresses on the website."""
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.blob_responses import CommittedFile, blob_response, find_file, media_response
+from holdfast.hosting.file_responses.blobs import CommittedFile, blob_response, find_file, media_response
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http.file_responses import disposition
+from holdfast.hosting.file_responses.files import disposition
 
 
 @pytest.mark.parametrize(

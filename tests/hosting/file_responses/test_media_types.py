@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http.media_types import media_type
+from holdfast.hosting.file_responses.media_types import media_type
 
 RUN_BY_BROWSERS = ("html", "xml", "javascript", "ecmascript", "flash", "java")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http import base64_strict
+from holdfast.hosting.api import base64_strict
 from holdfast.hosting.http.errors import ApiError
 
 

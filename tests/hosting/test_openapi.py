@@ -4,7 +4,7 @@ from jsonschema import Draft202012Validator
 
 from holdfast.hosting.api import endpoints
 from holdfast.hosting.http.endpoints import PARAMETER
-from holdfast.hosting.http.openapi import document
+from holdfast.hosting.openapi import document
 from tests.conftest import Service
 
 DOCUMENT = document(endpoints())

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
+from holdfast.server.forwarded_headers import ForwardedHeaders
 from tests.conftest import ADMIN_PASSWORD, Service
 
 

@@ -13,14 +13,9 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["MergeSlashes", "merge_slashes"]
+from holdfast.hosting.http.router import merge_slashes
 
-
-def merge_slashes(path: str) -> str:
-    """Return a path with one slash where several stand in a row: no ref and no path in git has an empty part."""
-    while "//" in path:
-        path = path.replace("//", "/")
-    return path
+__all__ = ["MergeSlashes"]
 
 
 class MergeSlashes:

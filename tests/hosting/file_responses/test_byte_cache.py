@@ -1,6 +1,6 @@
 """Answers that are kept."""
 
-from holdfast.hosting.http.response_cache import LARGEST, KeptBytes
+from holdfast.hosting.file_responses.byte_cache import LARGEST, KeptBytes
 
 
 def test_what_was_asked_for_last_is_kept() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http.ranges import ByteRange, Unsatisfiable, asked_for
+from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, asked_for
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from anyio import to_thread
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import LfsError, PathRefused
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
+from holdfast.hosting.file_responses.files import Served, last_modified, not_modified, serve
+from holdfast.hosting.file_responses.media_types import LOOKED_AT, media_type
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
@@ -18,9 +21,6 @@ from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.file_responses import Served, last_modified, not_modified, serve
-from holdfast.hosting.http.media_types import LOOKED_AT, media_type
-from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.store import lfs

@@ -1,0 +1,1 @@
+"""Responses with the content of files: byte ranges, media types, conditional requests and caching."""
