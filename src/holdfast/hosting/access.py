@@ -17,6 +17,7 @@ from holdfast.hosting.errors import (
     Forbidden,
     IssueLocked,
     LoginRequired,
+    NoSuchOrganization,
     PasswordRequired,
     Permission,
     RepositoryArchived,
@@ -62,8 +63,11 @@ __all__ = [
     "require_issue_management",
     "require_issue_write",
     "require_login",
+    "require_organization_creator",
     "require_organization_member",
     "require_organization_owner",
+    "require_organization_read",
+    "require_own_membership",
     "require_password",
     "require_read",
     "require_repository_admin",
@@ -312,6 +316,27 @@ def require_organization_owner(actor: Actor, organization: OrganizationAccess) -
     if organization.mode < Mode.OWNER:
         raise Forbidden(Permission.ORGANIZATION_OWNER)
     return user
+
+
+def require_organization_read(actor: Actor, organization: OrganizationAccess) -> None:
+    """Raise `NoSuchOrganization` for an organization that the actor may not see."""
+    if organization.mode < Mode.READ and not actor.is_admin:
+        raise NoSuchOrganization
+
+
+def require_organization_creator(actor: Actor, owner: Account) -> None:
+    """Raise unless the actor may create organizations, for somebody else as a site administrator."""
+    user = require_login(actor)
+    if user.id != owner.id:
+        require_site_admin(actor)
+    if not may_create_organizations(actor):
+        raise Forbidden(Permission.CREATE_ORGANIZATIONS)
+
+
+def require_own_membership(actor: Actor, user: Account) -> None:
+    """Raise `Forbidden` unless the membership is the actor's own."""
+    if require_login(actor).id != user.id:
+        raise Forbidden(Permission.OWN_MEMBERSHIP)
 
 
 def require_webhook_admin(actor: Actor, owner: WebhookOwner) -> Account:

@@ -69,12 +69,14 @@ HostingError
 │   ├── NameRefused          a name breaks a rule
 │   ├── NotWaiting           a delivery has ended already
 │   ├── OwnerIsNoCollaborator  the owner of a repository needs no access to it
+│   ├── OwnAccount           administrators cannot delete their own account
 │   ├── OwnersStay           the team of an organization's owners stays as it is
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
 │   ├── TooManyAtOnce        one request asks for too much
 │   ├── WebhookInactive      nothing is sent to an inactive webhook
 │   ├── StillInUse           what was to be removed holds something, or belongs somewhere
+│   │   └── OrganizationInUse  an organization owns repositories
 │   ├── UnknownState         an issue is either open or closed
 │   └── FileRefused          a file cannot be changed as was asked
 │       ├── ConditionFailed  it is not as the caller asked it to be
@@ -109,6 +111,7 @@ HostingError
 │   ├── NoSuchLabel          there is no such label
 │   ├── NoSuchMilestone      the repository has no such milestone
 │   ├── NoSuchLock           nobody has locked that
+│   ├── NoSuchOrganization   no organization has that name
 │   ├── NoSuchProtection     the repository has no rule of that name
 │   ├── NoSuchRepository     no repository has that name
 │   ├── NoSuchSession        the user has no such session
@@ -197,6 +200,7 @@ __all__ = [
     "NoSuchLock",
     "NoSuchMilestone",
     "NoSuchObject",
+    "NoSuchOrganization",
     "NoSuchProtection",
     "NoSuchRef",
     "NoSuchRepository",
@@ -209,7 +213,9 @@ __all__ = [
     "NoSuchUser",
     "NotFastForward",
     "NotWaiting",
+    "OrganizationInUse",
     "Outdated",
+    "OwnAccount",
     "OwnerIsNoCollaborator",
     "OwnersStay",
     "PasswordRefused",
@@ -316,6 +322,8 @@ class Permission(StrEnum):
     """For giving a repository to an owner one may create repositories for."""
     SELF = "self"
     """For what users change of their own account only."""
+    OWN_MEMBERSHIP = "own membership"
+    CREATE_ORGANIZATIONS = "create organizations"
     TOKENS = "tokens"
     """For the access tokens of a user."""
 
@@ -685,6 +693,13 @@ class OwnerIsNoCollaborator(Refused):
         super().__init__("the owner of a repository cannot be its collaborator")
 
 
+class OwnAccount(Refused):
+    """Administrators cannot delete their own account."""
+
+    def __init__(self) -> None:
+        super().__init__("administrators cannot delete themselves")
+
+
 class OwnersStay(Refused):
     """The team of an organization's owners cannot be removed, renamed or given less."""
 
@@ -711,6 +726,10 @@ class UnknownState(Refused):
     def __init__(self, state: str) -> None:
         super().__init__(f"unknown state: {state}")
         self.state = state
+
+
+class OrganizationInUse(StillInUse):
+    """An organization owns repositories, and cannot be deleted."""
 
 
 class TooManyAtOnce(Refused):
@@ -790,7 +809,11 @@ class EmailTaken(Taken):
 
 
 class NameTaken(Taken):
-    """Somebody has that name; names that differ only by case count as the same."""
+    """A user or an organization has that name; names that differ only by case count as the same."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a user named {name} exists already")
+        self.name = name
 
 
 class PullTaken(Taken):
@@ -855,6 +878,13 @@ class NoSuchMilestone(Missing):
 
 class NoSuchLock(Missing):
     """Nobody has locked that."""
+
+
+class NoSuchOrganization(Missing):
+    """No organization has that name."""
+
+    def __init__(self) -> None:
+        super().__init__("not found")
 
 
 class NoSuchProtection(Missing):

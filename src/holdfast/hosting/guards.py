@@ -12,9 +12,9 @@ from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, Repos
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services import webhooks
+from holdfast.hosting.services import users, webhooks
 from holdfast.hosting.services.repositories import permissions_in
-from holdfast.hosting.store import accounts, members, organizations, repositories
+from holdfast.hosting.store import accounts, organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
@@ -95,12 +95,7 @@ def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tu
 
 def knows_of(request: RequestContext, account: Account) -> bool:
     """Tell whether the caller may know of an account; asks who belongs where only when that decides."""
-    if access.account_visible(request.actor, account):
-        return True
-    user = request.actor.user
-    if user is None or not access.account_visible(request.actor, account, is_member=True):
-        return False
-    return members.belong_together(request.app.database, user, account)
+    return users.is_visible(request.app, request.actor, account)
 
 
 def in_repository(request: RequestContext) -> RepositoryAccess:

@@ -28,6 +28,8 @@ FORBIDDEN: Final = {
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
     Permission.SELF: "Only the user can do this.",
+    Permission.OWN_MEMBERSHIP: "Only members can change who sees their membership.",
+    Permission.CREATE_ORGANIZATIONS: "You cannot create organizations; ask a site administrator.",
     Permission.TOKENS: "Only the user and site administrators can see these tokens.",
 }
 
@@ -84,6 +86,10 @@ def message_for(error: HostingError | ApiError) -> str:
             return "The webhook is not active; activate it first."
         case errors.RepositoryEmpty():
             return "The repository has no commits yet."
+        case errors.NameTaken():
+            return f"The name {error.name} is already taken."
+        case errors.EmailTaken():
+            return "That e-mail address is already in use."
         case errors.LoginRequired():
             return "You must be signed in to do this."
         case errors.Forbidden():

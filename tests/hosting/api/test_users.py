@@ -24,6 +24,19 @@ def test_a_hidden_address_stays_hidden(world: ServiceClients) -> None:
     assert ada.get("/user/settings").json()["full_name"] == "Ada"
 
 
+def test_settings_have_the_limits_of_a_profile(world: ServiceClients) -> None:
+    """Nothing changes when one of the values is refused."""
+    ada = world.user("ada")
+    for wrong, message in (
+        ({"full_name": "x" * 101}, "[FullName]: MaxSize"),
+        ({"description": "x" * 256}, "[Description]: MaxSize"),
+        ({"website": "javascript:alert(1)"}, "[Website]: must begin with https:// or http://"),
+    ):
+        answer = ada.patch("/user/settings", json={"location": "Kiel", **wrong})
+        assert (answer.status_code, answer.json()["message"]) == (422, message)
+    assert ada.get("/user/settings").json()["location"] == ""
+
+
 def test_limited_and_private_people(world: ServiceClients) -> None:
     """Limited ones are there for who is logged in, private ones for nobody else."""
     ada = world.user("ada", visibility="limited")

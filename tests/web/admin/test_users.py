@@ -54,7 +54,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
     admin.post(f"{PAGE}/eve", data={**form, "prohibit_login": ""})
     reset = admin.post(f"{PAGE}/eve/password", data={"must_change_password": "on"})
     assert 'class="once"' in reset.text
-    assert admin.post(f"{PAGE}/eve/password", data={"password": "short"}).status_code == 400
+    assert admin.post(f"{PAGE}/eve/password", data={"password": "short"}).status_code == 422
     taken = admin.post(f"{PAGE}/eve", data={**form, "email": "ada@example.org", "location": "typed"})
     assert taken.status_code == 422
     assert "typed" in taken.text

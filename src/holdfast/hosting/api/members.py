@@ -4,7 +4,6 @@ from typing import Final
 
 from holdfast.hosting import access
 from holdfast.hosting.access import OrganizationAccess
-from holdfast.hosting.errors import LastOwner
 from holdfast.hosting.guards import (
     UserFromPath,
     in_its_organization,
@@ -16,10 +15,10 @@ from holdfast.hosting.guards import (
 )
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.users import UserSchema, user
-from holdfast.hosting.store import members as store
+from holdfast.hosting.services import members
 
 __all__ = [
     "check_member",
@@ -38,8 +37,8 @@ def listed(
     request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
 ) -> PagedList[UserSchema]:
     """List an organization's people."""
-    found, total = store.members_of(
-        request.app.database, organization.account, publicly=publicly, skip=page.skip, limit=page.size
+    found, total = members.list_members(
+        request.app, request.actor, organization, public_only=publicly, skip=page.skip, limit=page.size
     )
     return PagedList([user(request, account) for account in found], total)
 
@@ -49,14 +48,13 @@ def list_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[UserSchema]:
     """List the members of an organization; strangers see those who want to be seen."""
-    return listed(request, organization, page, publicly=not access.belongs(organization.mode))
+    return listed(request, organization, page, publicly=False)
 
 
 @endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
 def check_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Tell whether somebody is a member, as far as the caller may know."""
-    known = access.belongs(organization.mode) or subject.account.id == request.user.id
-    if not store.is_member(request.app.database, organization.account, subject.account, publicly=not known):
+    if not members.is_member(request.app, request.actor, organization, subject.account):
         raise ApiError(404, "user is not a member of the organization")
 
 
@@ -68,8 +66,7 @@ def check_member(request: RequestContext, organization: OrganizationAccess, subj
 )
 def remove_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Take somebody out of all teams of an organization, and so out of it."""
-    with answering(403, LastOwner):
-        store.leave_organization(request.app.database, organization.account, subject.account)
+    members.remove(request.app, request.actor, organization, subject.account)
 
 
 @endpoint("GET /orgs/{org}/public_members", scope="organization", guards=(in_organization,), refuses=(404,))
@@ -88,14 +85,13 @@ def list_public_members(
 )
 def check_public_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Tell whether somebody is a member and wants everybody to know."""
-    if not store.is_member(request.app.database, organization.account, subject.account, publicly=True):
+    if not members.is_member(request.app, request.actor, organization, subject.account, public_only=True):
         raise ApiError(404, "user is not a public member of the organization")
 
 
 def only_oneself(request: RequestContext) -> None:
     """Let nobody else decide who may know of a membership."""
-    if request.resolved(UserFromPath).account.id != request.user.id:
-        raise ApiError(403, "only members themselves decide who may know of their membership")
+    access.require_own_membership(request.actor, request.resolved(UserFromPath).account)
 
 
 ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_oneself)
@@ -106,7 +102,7 @@ ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_on
 )
 def publicize_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Let everybody know that the caller is a member."""
-    store.set_publicity(request.app.database, organization.account, subject.account, publicly=True)
+    members.set_public(request.app, request.actor, organization, subject.account, is_public=True)
 
 
 @endpoint(
@@ -114,4 +110,4 @@ def publicize_membership(request: RequestContext, organization: OrganizationAcce
 )
 def conceal_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Let only members know that the caller is one."""
-    store.set_publicity(request.app.database, organization.account, subject.account, publicly=False)
+    members.set_public(request.app, request.actor, organization, subject.account, is_public=False)

@@ -1,4 +1,4 @@
-"""Organizations: making, finding, changing and removing them, and whose they are."""
+"""Organizations."""
 
 from typing import Annotated, Final
 
@@ -7,7 +7,6 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Mode, OrganizationAccess
-from holdfast.hosting.errors import NameTaken, StillInUse
 from holdfast.hosting.guards import (
     UserFromPath,
     in_organization,
@@ -20,11 +19,11 @@ from holdfast.hosting.guards import (
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas import organizations as shapes
-from holdfast.hosting.schemas.organizations import Link, Visibility, organization
-from holdfast.hosting.store import accounts
+from holdfast.hosting.schemas import organizations as schemas
+from holdfast.hosting.schemas.organizations import Link, Visibility
+from holdfast.hosting.services import organizations
 from holdfast.hosting.store import organizations as store
 from holdfast.hosting.store.accounts import Account
 
@@ -37,7 +36,6 @@ __all__ = [
     "list_my_organizations",
     "list_organizations",
     "list_organizations_of",
-    "name_taken",
     "rename_organization",
     "show_organization",
     "show_organization_permissions",
@@ -85,46 +83,24 @@ class OrganizationPermissions(msgspec.Struct, frozen=True):
     can_create_repository: bool
 
 
-COLUMNS: Final = {
-    "full_name": "full_name",
-    "email": "email",
-    "description": "description",
-    "website": "website",
-    "location": "location",
-    "visibility": "visibility",
-    "repo_admin_change_team_access": "repository_admins_change_teams",
-}
-
-
-def columns_of(body: CreateOrgOption | EditOrgOption) -> dict[str, str | bool]:
-    """Return the columns a body sets; an empty visibility sets none."""
-    given = {column: getattr(body, field) for field, column in COLUMNS.items()}
-    return {
-        column: value
-        for column, value in given.items()
-        if value is not UNSET and not (column == "visibility" and not value)
-    }
-
-
-def name_taken(name: str) -> ApiError:
-    """Say that a name is taken, in the words clients look for."""
-    return ApiError(422, f"user already exists [name: {name}]")
-
-
-def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> shapes.OrganizationSchema:
-    """Make an organization for somebody."""
-    try:
-        made = store.create_organization(request.app.database, owner, body.username, **columns_of(body))
-    except NameTaken:
-        raise name_taken(body.username) from None
-    return organization(request, made)
+def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> schemas.OrganizationSchema:
+    """Create an organization for somebody."""
+    wanted = organizations.NewOrganization(
+        name=body.username,
+        full_name=body.full_name,
+        email=body.email,
+        description=body.description,
+        website=body.website,
+        location=body.location,
+        visibility=body.visibility,
+        repository_admins_change_teams=body.repo_admin_change_team_access,
+    )
+    return schemas.organization(request, organizations.create(request.app, request.actor, owner, wanted))
 
 
 @endpoint("POST /orgs", scope="organization", guards=(signed_in,), status=201, refuses=(401, 403, 422))
-def create_organization(request: RequestContext, body: CreateOrgOption) -> shapes.OrganizationSchema:
+def create_organization(request: RequestContext, body: CreateOrgOption) -> schemas.OrganizationSchema:
     """Make an organization; the caller is its first owner."""
-    if not access.may_create_organizations(request.actor):
-        raise ApiError(403, "you may not create organizations; ask an administrator")
     return make(request, request.user, body)
 
 
@@ -137,27 +113,26 @@ def create_organization(request: RequestContext, body: CreateOrgOption) -> shape
 )
 def create_organization_for(
     request: RequestContext, subject: UserFromPath, body: CreateOrgOption
-) -> shapes.OrganizationSchema:
+) -> schemas.OrganizationSchema:
     """Make an organization whose first owner is somebody else."""
     return make(request, subject.account, body)
 
 
 @endpoint("GET /orgs", scope="organization", slow=True)
-def list_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
+def list_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
     """List the organizations the caller may know of."""
-    shown = store.visible_to(request.actor.user, public_only=request.actor.public_only)
-    found, total = store.list_organizations(request.app.database, shown, skip=page.skip, limit=page.size)
-    return PagedList([organization(request, account) for account in found], total)
+    found, total = organizations.list_organizations(request.app, request.actor, skip=page.skip, limit=page.size)
+    return PagedList([schemas.organization(request, account) for account in found], total)
 
 
 @endpoint("GET /admin/orgs", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
-def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
+def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
     """List every organization."""
     return list_organizations.run(request, page)  # type: ignore[return-value]
 
 
 @endpoint("GET /user/orgs", scope=("user", "organization"), guards=(signed_in,), refuses=(401,))
-def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
+def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
     """List the organizations the caller belongs to."""
     return belonging(request, request.user, page)
 
@@ -165,23 +140,15 @@ def list_my_organizations(request: RequestContext, page: PageParams) -> PagedLis
 @endpoint("GET /users/{username}/orgs", scope=("user", "organization"), guards=(of_user, person), refuses=(404,))
 def list_organizations_of(
     request: RequestContext, subject: UserFromPath, page: PageParams
-) -> PagedList[shapes.OrganizationSchema]:
+) -> PagedList[schemas.OrganizationSchema]:
     """List the organizations somebody belongs to, as far as the caller may know."""
     return belonging(request, subject.account, page)
 
 
-def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
-    """List the organizations somebody belongs to."""
-    caller = request.actor
-    found, total = store.organizations_of(
-        request.app.database,
-        user,
-        store.visible_to(caller.user, public_only=caller.public_only),
-        asking=caller.user,
-        skip=page.skip,
-        limit=page.size,
-    )
-    return PagedList([organization(request, account) for account in found], total)
+def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
+    """List the organizations a user belongs to."""
+    found, total = organizations.list_of_user(request.app, request.actor, user, skip=page.skip, limit=page.size)
+    return PagedList([schemas.organization(request, account) for account in found], total)
 
 
 @endpoint(
@@ -213,9 +180,9 @@ def show_organization_permissions(
 
 
 @endpoint("GET /orgs/{org}", scope="organization", guards=(in_organization,), refuses=(404,))
-def show_organization(request: RequestContext, organization: OrganizationAccess) -> shapes.OrganizationSchema:
+def show_organization(request: RequestContext, organization: OrganizationAccess) -> schemas.OrganizationSchema:
     """Show an organization."""
-    return shapes.organization(request, organization.account)
+    return schemas.organization(request, organization.account)
 
 
 OWNER: Final = (in_organization, owns_organization)
@@ -224,23 +191,27 @@ OWNER: Final = (in_organization, owns_organization)
 @endpoint("PATCH /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
 def edit_organization(
     request: RequestContext, organization: OrganizationAccess, body: EditOrgOption
-) -> shapes.OrganizationSchema:
+) -> schemas.OrganizationSchema:
     """Change what an organization says about itself, and who may know of it."""
-    changed = accounts.change_account(request.app.database, organization.account, **columns_of(body))
-    return shapes.organization(request, changed)
+    changes = organizations.OrganizationEdit(
+        full_name=body.full_name,
+        email=body.email,
+        description=body.description,
+        website=body.website,
+        location=body.location,
+        visibility=body.visibility,
+        repository_admins_change_teams=body.repo_admin_change_team_access,
+    )
+    return schemas.organization(request, organizations.edit(request.app, request.actor, organization, changes))
 
 
 @endpoint("POST /orgs/{org}/rename", scope="organization", guards=OWNER, status=204, refuses=(401, 403, 404, 422))
 def rename_organization(request: RequestContext, organization: OrganizationAccess, body: RenameOrgOption) -> None:
     """Give an organization another name; the old one leads to it until somebody takes it."""
-    try:
-        accounts.rename_account(request.app.database, organization.account, body.new_name)
-    except NameTaken:
-        raise name_taken(body.new_name) from None
+    organizations.rename(request.app, request.actor, organization, body.new_name)
 
 
 @endpoint("DELETE /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 409))
 def delete_organization(request: RequestContext, organization: OrganizationAccess) -> None:
     """Remove an organization; it must own no repositories any more, so that none are lost by the way."""
-    with answering(409, StillInUse):
-        store.delete_organization(request.app.database, organization.account)
+    organizations.delete(request.app, request.actor, organization)

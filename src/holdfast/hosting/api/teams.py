@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess, Unit
 from holdfast.hosting.api.repositories import page_of_repositories
-from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
+from holdfast.hosting.errors import NoSuchTeam, OwnersStay, TeamTaken
 from holdfast.hosting.guards import (
     UserFromPath,
     entered,
@@ -30,6 +30,7 @@ from holdfast.hosting.http.pagination import PagedList, PageParams, paging_heade
 from holdfast.hosting.schemas.organizations import TeamSchema, team
 from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.users import UserSchema, user
+from holdfast.hosting.services import teams as services
 from holdfast.hosting.store import accounts, members, repositories
 from holdfast.hosting.store import teams as store
 
@@ -162,9 +163,7 @@ def list_teams(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[TeamSchema]:
     """List the teams of an organization, for those who belong to it."""
-    found, total = store.teams_of_organization(
-        request.app.database, organization.account, skip=page.skip, limit=page.size
-    )
+    found, total = services.list_teams(request.app, request.actor, organization, skip=page.skip, limit=page.size)
     return PagedList([shape(request, kept) for kept in found], total)
 
 
@@ -179,9 +178,10 @@ def search_teams(
     request: RequestContext, organization: OrganizationAccess, query: TeamSearchQuery, page: PageParams
 ) -> TeamSearchResults:
     """Search for teams by a part of their name or description."""
-    found, total = store.teams_of_organization(
-        request.app.database,
-        organization.account,
+    found, total = services.list_teams(
+        request.app,
+        request.actor,
+        organization,
         query.q,
         in_description=query.include_desc,
         skip=page.skip,
@@ -309,14 +309,14 @@ MEMBER: Final = (in_team, owns_organization, of_user, person)
 @endpoint("PUT /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
 def add_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> None:
     """Put somebody into a team, and so into its organization."""
-    members.join_team(request.app.database, group.team.organization_id, group.team.id, subject.account)
+    organization = request.resolved(OrganizationAccess)
+    services.add_member(request.app, request.actor, organization, group.team, subject.account)
 
 
 @endpoint("DELETE /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
 def remove_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> None:
     """Take somebody out of a team; out of their last one, they leave the organization."""
-    with answering(403, LastOwner):
-        members.leave_team(request.app.database, group.team.organization_id, group.team.id, subject.account)
+    members.leave_team(request.app.database, group.team.organization_id, group.team.id, subject.account)
 
 
 @endpoint("GET /teams/{id}/repos", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404), slow=True)

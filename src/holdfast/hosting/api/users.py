@@ -8,6 +8,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, paging_headers
 from holdfast.hosting.schemas.users import UserSchema, user
+from holdfast.hosting.services import users
 from holdfast.hosting.store import accounts
 
 __all__ = ["search_users", "show_me", "show_user"]
@@ -122,6 +123,12 @@ def show_settings(request: RequestContext) -> UserSettings:
 @endpoint("PATCH /user/settings", scope="user", guards=(signed_in,), refuses=(401, 422))
 def change_settings(request: RequestContext, body: UserSettingsOptions) -> UserSettings:
     """Change what the caller has set about themselves."""
-    names = {name: "hides_email" if name == "hide_email" else name for name in body.__struct_fields__}
-    given = {names[name]: value for name in names if (value := getattr(body, name)) is not UNSET}
-    return settings_shape(accounts.change_account(request.app.database, request.user, **given))
+    changes = users.ProfileEdit(
+        full_name=body.full_name,
+        website=body.website,
+        description=body.description,
+        location=body.location,
+        language=body.language,
+        hides_email=body.hide_email,
+    )
+    return settings_shape(users.edit_profile(request.app, request.actor, changes))

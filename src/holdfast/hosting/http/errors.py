@@ -81,6 +81,8 @@ FORBIDDEN: Final = {
     Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
     Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
     Permission.SELF: "only the user may do this",
+    Permission.OWN_MEMBERSHIP: "only members themselves decide who may know of their membership",
+    Permission.CREATE_ORGANIZATIONS: "you may not create organizations; ask an administrator",
     Permission.TOKENS: "only the user or an administrator may see these tokens",
 }
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
@@ -104,11 +106,15 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.PathRefused, 422),
     (errors.PushRefused, 403),
     (errors.TokenNameTaken, 400),
+    (errors.NameTaken, 422),
+    (errors.EmailTaken, 422),
     (errors.Taken, 409),
     (errors.DependencyCycle, 409),
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
     (errors.UnknownState, 412),
+    (errors.LastOwner, 403),
+    (errors.OrganizationInUse, 409),
     (errors.NotWaiting, 409),
     (errors.WebhookInactive, 409),
     (errors.InvalidScope, 400),
@@ -154,6 +160,8 @@ def message_of(error: Exception) -> str:
     """Return what a client is told: not where the database is."""
     if isinstance(error, errors.Forbidden):
         return FORBIDDEN[error.permission]
+    if isinstance(error, errors.NameTaken):
+        return f"user already exists [name: {error.name}]"
     if isinstance(error, errors.DatabaseError) and str(error) not in faults.DATABASE_MESSAGES:
         return faults.UNANSWERED
     if isinstance(error, errors.StorageUnavailable) and str(error) not in faults.STORAGE_MESSAGES:

@@ -194,8 +194,8 @@ def add_account(connection: Connection, name: str, *, email: str = "", **columns
     }
     try:
         account_id: int = connection.execute(insert(users).returning(users.c.id), row).scalar_one()
-    except IntegrityError as error:
-        raise NameTaken(f"a user named {name} exists already") from error
+    except IntegrityError:
+        raise NameTaken(name) from None
     connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name.casefold()))
     return account_id
 
@@ -394,6 +394,6 @@ def rename_account(database: Database, account: Account, name: str) -> Account:
             connection.execute(delete(name_redirects).where(name_redirects.c.folded_name.in_((folded, old))))
             if old != folded:
                 connection.execute(insert(name_redirects), {"folded_name": old, "user_id": account.id})
-    except IntegrityError as error:
-        raise NameTaken(f"a user named {name} exists already") from error
+    except IntegrityError:
+        raise NameTaken(name) from None
     return find_account(database, account.id)

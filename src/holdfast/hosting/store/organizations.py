@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, or_, select, true
 
-from holdfast.hosting.errors import StillInUse
+from holdfast.hosting.errors import OrganizationInUse
 from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import teams as team_store
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from, add_account, find_account
@@ -96,7 +96,7 @@ def delete_organization(database: Database, organization: Account) -> None:
         ).scalar_one()
         if owned:
             what = "a repository" if owned == 1 else f"{owned} repositories"
-            raise StillInUse(f"{organization.name} still owns {what}; delete or transfer them first")
+            raise OrganizationInUse(f"{organization.name} still owns {what}; delete or transfer them first")
         connection.execute(delete(users).where(users.c.id == organization.id))
 
 

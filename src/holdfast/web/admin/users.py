@@ -1,20 +1,22 @@
-"""Everybody's accounts, for administrators: find, make, change, close, rename and remove them."""
+"""User accounts, for site administrators: list, create, edit, rename and delete them."""
 
 from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
+from msgspec import UNSET
 
-from holdfast.hosting.api import admin
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.services import users
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
-from holdfast.web.api_actions import act
+from holdfast.secret import Secret
 from holdfast.web.pages import go
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import ADMIN, in_admin
@@ -34,7 +36,6 @@ AT: Final = "Users"
 ROOT: Final = f"{ADMIN}/users"
 GUARDS: Final = (site_admin, of_user, person)
 TEXTS: Final = ("full_name", "email", "description", "website", "location", "visibility")
-FLAGS: Final = ("admin", "active", "prohibit_login", "restricted", "allow_create_organization")
 
 
 class UsersQuery(msgspec.Struct, frozen=True):
@@ -80,7 +81,7 @@ class ResetForm(msgspec.Struct, frozen=True):
     must_change_password: str = ""
 
 
-class DeedForm(msgspec.Struct, frozen=True):
+class AccountActionForm(msgspec.Struct, frozen=True):
     """What was typed to rename or remove somebody."""
 
     new_username: str = ""
@@ -91,14 +92,7 @@ class DeedForm(msgspec.Struct, frozen=True):
 @endpoint(f"GET {ROOT}", scope="admin", guards=(site_admin,), slow=True)
 def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams) -> RawResponse:
     """Show everybody, or those whose name has a text in it."""
-    found, total = accounts.search_accounts(
-        request.app.database,
-        query.q.strip(),
-        organizations=False,
-        visibilities=admin.EVERYBODY,
-        skip=page.skip,
-        limit=page.size,
-    )
+    found, total = users.list_users(request.app, request.actor, query.q.strip(), skip=page.skip, limit=page.size)
     more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
     return in_admin(
         request,
@@ -113,7 +107,7 @@ def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams
     )
 
 
-def show_new(request: RequestContext, form: NewUserForm, refusal: ApiError | None = None) -> RawResponse:
+def show_new(request: RequestContext, form: NewUserForm, refusal: HostingError | None = None) -> RawResponse:
     """Show the form of a new account."""
     return in_admin(
         request,
@@ -135,22 +129,22 @@ def new_user_page(request: RequestContext) -> RawResponse:
 def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
     """Make an account, and show the password that was invented, this once."""
     invented = "" if body.password else accounts.new_password().reveal()
-    wanted = {
-        "username": body.username.strip(),
-        "email": body.email.strip(),
-        "full_name": body.full_name.strip(),
-        "password": body.password or invented,
-        "must_change_password": bool(body.must_change_password),
-        "visibility": body.visibility,
-        "restricted": bool(body.restricted),
-    }
+    wanted = users.NewUser(
+        name=body.username.strip(),
+        email=body.email.strip(),
+        full_name=body.full_name.strip(),
+        password=Secret(body.password or invented),
+        must_change_password=bool(body.must_change_password),
+        visibility=body.visibility,
+        is_restricted=bool(body.restricted),
+    )
     try:
-        made = act(request, admin.create_user, body=wanted)
-    except ApiError as refusal:
-        return show_new(request, msgspec.structs.replace(body, password=""), refusal)
+        created = users.create(request.app, request.actor, wanted)
+    except HostingError as error:
+        return show_new(request, msgspec.structs.replace(body, password=""), error)
     if not invented:
-        return go(f"{ROOT}/{quote(made.login)}", "created")
-    return show_user(request, accounts.find_account(request.app.database, made.id), invented=invented)
+        return go(f"{ROOT}/{quote(created.name)}", "user-created")
+    return show_user(request, created, invented=invented)
 
 
 def form_of(account: Account) -> UserForm:
@@ -171,9 +165,9 @@ def show_user(
     account: Account,
     form: UserForm | None = None,
     *,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
     invented: str = "",
-    deed: DeedForm | None = None,
+    deed: AccountActionForm | None = None,
 ) -> RawResponse:
     """Show an account, and a password that was invented for it, this once."""
     shown = in_admin(
@@ -185,7 +179,7 @@ def show_user(
         account=account,
         form=form or form_of(account),
         path=f"{ROOT}/{quote(account.name)}",
-        deed=deed or DeedForm(new_username=account.name),
+        deed=deed or AccountActionForm(new_username=account.name),
         invented=invented,
     )
     if invented:
@@ -202,49 +196,61 @@ def show_user_page(request: RequestContext, subject: UserFromPath) -> RawRespons
 @endpoint(f"POST {ROOT}/{{username}}", scope="admin", guards=GUARDS)
 def change_user_page(request: RequestContext, subject: UserFromPath, body: UserForm) -> RawResponse:
     """Change somebody's account."""
-    wanted: dict[str, str | bool] = {name: getattr(body, name).strip() for name in TEXTS}
-    wanted |= {name: bool(getattr(body, name)) for name in FLAGS}
-    if not subject.account.email and not wanted["email"]:
-        del wanted["email"]
+    email = body.email.strip()
+    changes = users.UserEdit(
+        full_name=body.full_name.strip(),
+        email=email if email or subject.account.email else UNSET,
+        description=body.description.strip(),
+        website=body.website.strip(),
+        location=body.location.strip(),
+        visibility=body.visibility.strip(),
+        is_admin=bool(body.admin),
+        is_active=bool(body.active),
+        may_not_log_in=bool(body.prohibit_login),
+        is_restricted=bool(body.restricted),
+        may_create_organizations=bool(body.allow_create_organization),
+    )
     try:
-        act(request, admin.edit_user, body=wanted)
-    except ApiError as refusal:
-        return show_user(request, subject.account, body, refusal=refusal)
-    return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
+        users.edit(request.app, request.actor, subject.account, changes)
+    except HostingError as error:
+        return show_user(request, subject.account, body, refusal=error)
+    return go(f"{ROOT}/{quote(subject.account.name)}", "user-updated")
 
 
 @endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
 def reset_password_page(request: RequestContext, subject: UserFromPath, body: ResetForm) -> RawResponse:
     """Give somebody another password, and log them out everywhere."""
     invented = "" if body.password else accounts.new_password().reveal()
-    wanted = {"password": body.password or invented, "must_change_password": bool(body.must_change_password)}
+    changes = users.UserEdit(
+        password=Secret(body.password or invented), must_change_password=bool(body.must_change_password)
+    )
     try:
-        act(request, admin.edit_user, body=wanted)
-    except ApiError as refusal:
-        return show_user(request, subject.account, refusal=refusal)
+        users.edit(request.app, request.actor, subject.account, changes)
+    except HostingError as error:
+        return show_user(request, subject.account, refusal=error)
     if not invented:
-        return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
+        return go(f"{ROOT}/{quote(subject.account.name)}", "password-reset")
     return show_user(request, subject.account, invented=invented)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/rename", scope="admin", guards=GUARDS)
-def rename_user_page(request: RequestContext, subject: UserFromPath, body: DeedForm) -> RawResponse:
+def rename_user_page(request: RequestContext, subject: UserFromPath, body: AccountActionForm) -> RawResponse:
     """Give somebody another name."""
     name = body.new_username.strip()
     try:
         check_typed(body.confirm, subject.account.name)
-        act(request, admin.rename_user, body={"new_username": name})
-    except ApiError as refusal:
-        return show_user(request, subject.account, refusal=refusal, deed=body)
-    return go(f"{ROOT}/{quote(name)}", "moved")
+        users.rename(request.app, request.actor, subject.account, name)
+    except (HostingError, ApiError) as error:
+        return show_user(request, subject.account, refusal=error, deed=body)
+    return go(f"{ROOT}/{quote(name)}", "user-renamed")
 
 
 @endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
-def delete_user_page(request: RequestContext, subject: UserFromPath, body: DeedForm) -> RawResponse:
+def delete_user_page(request: RequestContext, subject: UserFromPath, body: AccountActionForm) -> RawResponse:
     """Remove somebody's account."""
     try:
         check_typed(body.confirm, subject.account.name)
-        act(request, admin.delete_user, query={"purge": "true"} if body.purge else {})
-    except ApiError as refusal:
-        return show_user(request, subject.account, refusal=refusal, deed=DeedForm(subject.account.name))
-    return go(ROOT, "deleted")
+        users.delete(request.app, request.actor, subject.account, purge=bool(body.purge))
+    except (HostingError, ApiError) as error:
+        return show_user(request, subject.account, refusal=error, deed=AccountActionForm(subject.account.name))
+    return go(ROOT, "user-deleted")

@@ -6,17 +6,14 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.api import organizations
 from holdfast.hosting.errors import HostingError, NoSuchUser
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import organizations, repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
-from holdfast.web.api_actions import act
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go, page
 
@@ -99,32 +96,37 @@ def create_repository_page(request: RequestContext, body: RepositoryForm) -> Raw
 
 
 def show_organization_form(
-    request: RequestContext, form: OrganizationForm, refusal: ApiError | None = None
+    request: RequestContext, form: OrganizationForm, error: HostingError | None = None
 ) -> RawResponse:
-    """Show the form, to those who may make organizations."""
+    """Show the form to those who may create organizations."""
     return page(
         request,
         "people/new_organization.html",
         title="New organization",
-        status=200 if refusal is None else refusal.status,
+        status=200 if error is None else status_for(error),
         form=form,
         may=access.may_create_organizations(request.actor),
-        problem="" if refusal is None else message_for(refusal),
+        problem="" if error is None else message_for(error),
     )
 
 
 @endpoint("GET /-/new-organization", scope="organization", guards=(signed_in,), slow=True)
 def new_organization_page(request: RequestContext) -> RawResponse:
-    """Ask what a new organization is to be."""
+    """Show the form of a new organization."""
     return show_organization_form(request, OrganizationForm())
 
 
 @endpoint("POST /-/new-organization", scope="organization", guards=(signed_in,))
 def create_organization_page(request: RequestContext, body: OrganizationForm) -> RawResponse:
-    """Make an organization."""
-    wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
+    """Create an organization."""
+    wanted = organizations.NewOrganization(
+        name=body.username.strip(),
+        full_name=body.full_name.strip(),
+        description=body.description.strip(),
+        visibility=body.visibility.strip(),
+    )
     try:
-        made = act(request, organizations.create_organization, body=wanted)
-    except ApiError as refusal:
-        return show_organization_form(request, body, refusal)
-    return go(f"/{quote(made.name)}", "created")
+        created = organizations.create(request.app, request.actor, request.user, wanted)
+    except HostingError as error:
+        return show_organization_form(request, body, error)
+    return go(f"/{quote(created.name)}", "organization-created")

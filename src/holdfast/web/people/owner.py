@@ -8,21 +8,22 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess
-from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.guards import UserFromPath, entered, of_user, signed_in
+from holdfast.hosting.guards import UserFromPath, entered, in_organization, of_user, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.organizations import TeamSchema
-from holdfast.hosting.schemas.users import UserSchema, shown_email
+from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.schemas.organizations import organization as organization_schema
+from holdfast.hosting.schemas.organizations import team as team_schema
+from holdfast.hosting.schemas.users import shown_email, user
+from holdfast.hosting.services import members, organizations, teams
 from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
-from holdfast.web.api_actions import act
+from holdfast.hosting.store.teams import Team
 from holdfast.web.pages import go, page
 
 __all__ = ["change_publicity", "show_owner"]
@@ -93,8 +94,7 @@ def show_owner(
 
 def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams) -> RawResponse:
     """Show somebody."""
-    place = {"username": owner.name}
-    groups = act(request, organizations.list_organizations_of, place, page=PageParams(1, SHOWN))
+    groups, total = organizations.list_of_user(request.app, request.actor, owner, skip=0, limit=SHOWN)
     email = shown_email(request.actor, owner) if request.actor.user is not None and not owner.hides_email else ""
     is_own = request.actor.user is not None and request.actor.user.id == owner.id
     return shown(
@@ -103,8 +103,8 @@ def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, 
         query,
         asked,
         tabs=[OwnerTab("repositories", "Repositories")],
-        groups=groups.items,
-        more_groups=groups.total - len(groups.items),
+        groups=[organization_schema(request, group) for group in groups],
+        more_groups=total - len(groups),
         email=owner.email if is_own else email,
         is_own=is_own,
         may_create=is_own,
@@ -119,22 +119,25 @@ def show_organization(
     mode = organization.mode
     if mode == Mode.NONE:
         raise ApiError(404)
-    # With it the API's functions can be asked without finding it again for each; what they ask is asked here.
-    request.resolved_values[OrganizationAccess] = organization
     belongs = access.belongs(mode)
     showing = query.show if query.show in {"people", "teams"} else "repositories"
     wanted = asked if showing == "people" else PageParams(1, SHOWN)
-    people: PagedList[UserSchema] = members.list_members.run(request, organization, wanted)  # type: ignore[assignment]
-    tabs = [OwnerTab("repositories", "Repositories"), OwnerTab("people", "People", people.total)]
-    listed: PagedList[TeamSchema] = PagedList([], 0)
+    people, people_total = members.list_members(
+        request.app, request.actor, organization, skip=wanted.skip, limit=wanted.size
+    )
+    tabs = [OwnerTab("repositories", "Repositories"), OwnerTab("people", "People", people_total)]
+    listed: list[Team] = []
+    teams_total = 0
     sizes: dict[int, int] = {}
     mine: set[int] = set()
     if belongs:
         wanted = asked if showing == "teams" else PageParams(1, 1)
-        listed = teams.list_teams.run(request, organization, wanted)  # type: ignore[assignment]
-        tabs.append(OwnerTab("teams", "Teams", listed.total))
+        listed, teams_total = teams.list_teams(
+            request.app, request.actor, organization, skip=wanted.skip, limit=wanted.size
+        )
+        tabs.append(OwnerTab("teams", "Teams", teams_total))
     if showing == "teams" and belongs:
-        numbers = [team.id for team in listed.items]
+        numbers = [team.id for team in listed]
         sizes = membership.team_sizes(request.app.database, numbers)
         mine = membership.teams_among(request.app.database, numbers, request.user)
     me = request.actor.user
@@ -148,10 +151,10 @@ def show_organization(
         msgspec.structs.replace(query, show=showing if showing != "teams" or belongs else "repositories"),
         asked,
         tabs=tabs,
-        people=people.items,
-        people_total=people.total,
-        teams=listed.items if showing == "teams" else [],
-        teams_total=listed.total,
+        people=[user(request, account) for account in people],
+        people_total=people_total,
+        teams=[team_schema(request, team, owner) for team in listed] if showing == "teams" else [],
+        teams_total=teams_total,
         sizes=sizes,
         mine=mine,
         how=how,
@@ -199,9 +202,10 @@ def shown(
     )
 
 
-@endpoint("POST /-/orgs/{org}/membership", scope="organization", guards=(signed_in,))
-def change_publicity(request: RequestContext, body: PublicityForm) -> RawResponse:
-    """Let everybody know that the viewer is a member, or only those who are as well."""
-    change = members.publicize_membership if body.publicly else members.conceal_membership
-    act(request, change, {"username": request.user.name})
+@endpoint("POST /-/orgs/{org}/membership", scope="organization", guards=(signed_in, in_organization))
+def change_publicity(
+    request: RequestContext, organization: OrganizationAccess, body: PublicityForm
+) -> RawResponse:
+    """Publish or hide the membership of the user who is signed in."""
+    members.set_public(request.app, request.actor, organization, request.user, is_public=bool(body.publicly))
     return go(f"/{quote(request.path['org'])}", "changed")

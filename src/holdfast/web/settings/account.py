@@ -1,20 +1,15 @@
-"""One's own account: what it says about oneself, and the password."""
-
-from typing import Any
+"""The account of the user who is signed in: profile and password."""
 
 import msgspec
 from starlette.requests import cookie_parser
 
 from holdfast.hosting import access
-from holdfast.hosting.api.admin import EditUserOption
 from holdfast.hosting.errors import HostingError, InvalidField, PasswordRefused, Violation
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.decoders import checked
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services import passwords
-from holdfast.hosting.store import account_administration, accounts, sessions
+from holdfast.hosting.services import passwords, users
+from holdfast.hosting.store import accounts, sessions
 from holdfast.secret import Secret
 from holdfast.web.pages import go
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
@@ -61,7 +56,7 @@ def session_of(request: RequestContext) -> Secret | None:
 
 
 def show_form(
-    request: RequestContext, form: AccountProfileForm, refusal: HostingError | ApiError | None = None
+    request: RequestContext, form: AccountProfileForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show what one says about oneself."""
     return in_account(
@@ -92,26 +87,21 @@ def show_profile(request: RequestContext) -> RawResponse:
     )
 
 
-def check_profile(request: RequestContext, given: dict[str, str]) -> None:
-    """Refuse what administrators could not set either, and to give up an address."""
-    checked(EditUserOption, dict(given), strict=True)
-    if request.user.email and not given["email"]:
-        raise ApiError(422, "[Email]: Required")
-
-
 @endpoint(f"POST {ACCOUNT}", scope="user", guards=(signed_in,))
 def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResponse:
-    """Change the profile, under the rules administrators change others' by."""
-    texts = ("full_name", "email", "description", "website", "location", "visibility")
-    given = {name: getattr(body, name).strip() for name in texts}
+    """Edit the profile of the user who is signed in."""
+    changes = users.ProfileEdit(
+        full_name=body.full_name.strip(),
+        email=body.email.strip(),
+        description=body.description.strip(),
+        website=body.website.strip(),
+        location=body.location.strip(),
+        visibility=body.visibility.strip(),
+        hides_email=bool(body.hide_email),
+    )
     try:
-        check_profile(request, given)
-        # Whom nobody said who may know of stays as they are.
-        wanted: dict[str, Any] = {name: value for name, value in given.items() if value or name != "visibility"}
-        account_administration.change_user(
-            request.app.database, request.user, hides_email=bool(body.hide_email), **wanted
-        )
-    except (HostingError, ApiError) as error:
+        users.edit_profile(request.app, request.actor, changes)
+    except HostingError as error:
         return show_form(request, body, error)
     return go(ACCOUNT, "changed")
 
@@ -153,12 +143,8 @@ def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
         passwords.confirm(request.app, request.actor, Secret(body.old), request.address)
         check_new(body)
         session = session_of(request)
-        accounts.set_password(
-            request.app.database,
-            request.user.name,
-            Secret(body.new),
-            kept_session="" if session is None else sessions.hashed(session),
-        )
+        kept = "" if session is None else sessions.hashed(session)
+        users.set_own_password(request.app, request.actor, Secret(body.new), kept_session=kept)
     except HostingError as error:
         return show_passwords(request, error)
     return go("/" if must else f"{ACCOUNT}/password", "password-changed")

@@ -1,4 +1,4 @@
-"""An organization's settings: what it says about itself, its people, and what cannot be taken back."""
+"""The settings of an organization: profile, members, and the danger zone."""
 
 from typing import Final
 from urllib.parse import quote
@@ -6,14 +6,15 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import OrganizationAccess
-from holdfast.hosting.api import members, organizations, teams
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.endpoints import RawResponse, endpoint, number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
-from holdfast.hosting.store import members as membership
-from holdfast.web.api_actions import act
+from holdfast.hosting.schemas.users import user
+from holdfast.hosting.services import members, organizations, teams, users
+from holdfast.hosting.store.members import memberships
 from holdfast.web.pages import go
 from holdfast.web.settings.collaborators import named
 from holdfast.web.settings.danger_zone import check_typed
@@ -63,7 +64,7 @@ class OrganizationDangerForm(msgspec.Struct, frozen=True):
 
 
 def show_profile(
-    request: RequestContext, form: OrganizationProfileForm, refusal: ApiError | None = None
+    request: RequestContext, form: OrganizationProfileForm, refusal: HostingError | ApiError | None = None
 ) -> RawResponse:
     """Show what an organization says about itself."""
     return in_organization_settings(
@@ -97,17 +98,21 @@ def show_organization_settings(request: RequestContext, organization: Organizati
 def change_organization_settings(
     request: RequestContext, organization: OrganizationAccess, body: OrganizationProfileForm
 ) -> RawResponse:
-    """Change an organization's profile."""
-    wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
+    """Edit the profile of an organization."""
+    changes = organizations.OrganizationEdit(
+        full_name=body.full_name.strip(),
+        email=body.email.strip(),
+        description=body.description.strip(),
+        website=body.website.strip(),
+        location=body.location.strip(),
+        visibility=body.visibility.strip(),
+        repository_admins_change_teams=bool(body.repo_admin_change_team_access),
+    )
     try:
-        act(
-            request,
-            organizations.edit_organization,
-            body={**wanted, "repo_admin_change_team_access": bool(body.repo_admin_change_team_access)},
-        )
-    except ApiError as refusal:
-        return show_profile(request, body, refusal)
-    return go(organization_path(organization), "changed")
+        organizations.edit(request.app, request.actor, organization, changes)
+    except HostingError as error:
+        return show_profile(request, body, error)
+    return go(organization_path(organization), "organization-updated")
 
 
 def show_members(
@@ -115,24 +120,22 @@ def show_members(
     organization: OrganizationAccess,
     page: PageParams,
     form: MemberForm,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
 ) -> RawResponse:
     """Show an organization's people, and the form that takes somebody in."""
-    listed = act(request, members.list_members, page=page)
-    how = membership.memberships(
-        request.app.database, organization.account, [person.id for person in listed.items]
-    )
-    offered = act(request, teams.list_teams, page=PageParams(1, TEAMS_OFFERED))
+    found, total = members.list_members(request.app, request.actor, organization, skip=page.skip, limit=page.size)
+    how = memberships(request.app.database, organization.account, [person.id for person in found])
+    offered, _ = teams.list_teams(request.app, request.actor, organization, skip=0, limit=TEAMS_OFFERED)
     return in_organization_settings(
         request,
         "settings/members.html",
         at="Members",
         title="Members",
         refusal=refusal,
-        people=[(person, how.get(person.id)) for person in listed.items],
-        total=listed.total,
+        people=[(user(request, person), how.get(person.id)) for person in found],
+        total=total,
         page=page,
-        teams=offered.items,
+        teams=offered,
         form=form,
         path=organization_path(organization),
     )
@@ -148,25 +151,27 @@ def list_members_page(request: RequestContext, organization: OrganizationAccess,
 def add_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Put somebody into a team, and so into the organization."""
     try:
-        act(request, teams.show_team, {"id": body.team})
-        act(request, teams.add_team_member, {"id": body.team, "username": named(body.name)})
-    except ApiError as refusal:
-        return show_members(request, organization, PageParams(1, 30), body, refusal)
-    return go(f"{organization_path(organization)}/members", "added")
+        team = teams.find(request.app, request.actor, organization, number(body.team))
+        person = users.find_visible(request.app, request.actor, named(body.name))
+        teams.add_member(request.app, request.actor, organization, team, person)
+    except (HostingError, ApiError) as error:
+        return show_members(request, organization, PageParams(1, 30), body, error)
+    return go(f"{organization_path(organization)}/members", "member-added")
 
 
 @endpoint(f"POST {AT}/members/remove", scope="organization", guards=GUARDS)
 def remove_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Take somebody out of all teams, and so out of the organization."""
     try:
-        act(request, members.remove_member, {"username": body.name.strip()})
-    except ApiError as refusal:
-        return show_members(request, organization, PageParams(1, 30), MemberForm(), refusal)
-    return go(f"{organization_path(organization)}/members", "removed")
+        person = users.find_visible(request.app, request.actor, body.name.strip())
+        members.remove(request.app, request.actor, organization, person)
+    except HostingError as error:
+        return show_members(request, organization, PageParams(1, 30), MemberForm(), error)
+    return go(f"{organization_path(organization)}/members", "member-removed")
 
 
 def show_dangers(
-    request: RequestContext, form: OrganizationDangerForm, refusal: ApiError | None = None
+    request: RequestContext, form: OrganizationDangerForm, refusal: HostingError | ApiError | None = None
 ) -> RawResponse:
     """Show what cannot be taken back easily."""
     return in_organization_settings(
@@ -194,10 +199,10 @@ def rename_organization_page(
     name = body.new_name.strip()
     try:
         check_typed(body.confirm, organization.account.name)
-        act(request, organizations.rename_organization, body={"new_name": name})
-    except ApiError as refusal:
-        return show_dangers(request, body, refusal)
-    return go(f"/-/orgs/{quote(name)}/settings", "moved")
+        organizations.rename(request.app, request.actor, organization, name)
+    except (HostingError, ApiError) as error:
+        return show_dangers(request, body, error)
+    return go(f"/-/orgs/{quote(name)}/settings", "organization-renamed")
 
 
 @endpoint(f"POST {AT}/danger/delete", scope="organization", guards=GUARDS)
@@ -207,7 +212,7 @@ def delete_organization_page(
     """Remove an organization that owns nothing any more."""
     try:
         check_typed(body.confirm, organization.account.name)
-        act(request, organizations.delete_organization)
-    except ApiError as refusal:
-        return show_dangers(request, body, refusal)
-    return go("/", "deleted")
+        organizations.delete(request.app, request.actor, organization)
+    except (HostingError, ApiError) as error:
+        return show_dangers(request, body, error)
+    return go("/", "organization-deleted")

@@ -1,0 +1,94 @@
+"""Organizations: list, create, edit, rename and delete them."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
+
+from holdfast.hosting.access import (
+    Actor,
+    OrganizationAccess,
+    require_organization_creator,
+    require_organization_owner,
+)
+from holdfast.hosting.app import App
+from holdfast.hosting.services.fields import check_required
+from holdfast.hosting.services.users import check_profile
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store import organizations as store
+from holdfast.hosting.store.accounts import Account
+
+__all__ = [
+    "NewOrganization",
+    "OrganizationEdit",
+    "create",
+    "delete",
+    "edit",
+    "list_of_user",
+    "list_organizations",
+    "rename",
+]
+
+
+class OrganizationEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What to change of an organization; UNSET and an empty visibility keep the value."""
+
+    full_name: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    website: str | UnsetType = UNSET
+    location: str | UnsetType = UNSET
+    visibility: str | UnsetType = UNSET
+    repository_admins_change_teams: bool | UnsetType = UNSET
+
+
+class NewOrganization(OrganizationEdit, frozen=True, kw_only=True):
+    """An organization to create."""
+
+    name: str
+
+
+def list_organizations(app: App, actor: Actor, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of the organizations the actor may see, by name, and their number."""
+    visible = store.visible_to(actor.user, public_only=actor.public_only)
+    return store.list_organizations(app.database, visible, skip=skip, limit=limit)
+
+
+def list_of_user(app: App, actor: Actor, user: Account, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of the organizations a user belongs to, as far as the actor may see, and their number."""
+    visible = store.visible_to(actor.user, public_only=actor.public_only)
+    return store.organizations_of(app.database, user, visible, asking=actor.user, skip=skip, limit=limit)
+
+
+def create(app: App, actor: Actor, owner: Account, wanted: NewOrganization) -> Account:
+    """Create an organization with its first owner; only site administrators create one for somebody else."""
+    require_organization_creator(actor, owner)
+    check_required(wanted.name, "UserName")
+    return store.create_organization(app.database, owner, wanted.name, **checked_columns(wanted))
+
+
+def edit(app: App, actor: Actor, organization: OrganizationAccess, changes: OrganizationEdit) -> Account:
+    """Edit the profile of an organization."""
+    require_organization_owner(actor, organization)
+    return accounts.change_account(app.database, organization.account, **checked_columns(changes))
+
+
+def rename(app: App, actor: Actor, organization: OrganizationAccess, name: str) -> Account:
+    """Rename an organization; the old name redirects to the new one until somebody takes it."""
+    require_organization_owner(actor, organization)
+    check_required(name, "NewName")
+    return accounts.rename_account(app.database, organization.account, name)
+
+
+def delete(app: App, actor: Actor, organization: OrganizationAccess) -> None:
+    """Delete an organization with its teams; raise `OrganizationInUse` while it owns repositories."""
+    require_organization_owner(actor, organization)
+    store.delete_organization(app.database, organization.account)
+
+
+def checked_columns(wanted: OrganizationEdit) -> dict[str, str | bool]:
+    """Check the profile of an organization, and return the columns it sets."""
+    columns = {name: value for name, value in asdict(wanted).items() if value is not UNSET and name != "name"}
+    if not columns.get("visibility"):
+        columns.pop("visibility", None)
+    check_profile(columns)
+    return columns

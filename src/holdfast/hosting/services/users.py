@@ -1,0 +1,199 @@
+"""User accounts: create, edit, rename and delete them as a site administrator, and edit one's own profile."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.access import Actor, account_visible, require_login, require_session, require_site_admin
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidField, InvalidValue, NoSuchAccount, NoSuchUser, OwnAccount, Violation
+from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.store import account_administration, accounts, members
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
+from holdfast.redacted_repr import redacted
+from holdfast.secret import Secret
+
+__all__ = [
+    "LIMITS",
+    "VISIBILITIES",
+    "WEBSITE",
+    "NewUser",
+    "ProfileEdit",
+    "UserEdit",
+    "check_profile",
+    "create",
+    "delete",
+    "edit",
+    "edit_profile",
+    "find_visible",
+    "is_visible",
+    "list_users",
+    "rename",
+    "set_own_password",
+]
+
+VISIBILITIES: Final = ("public", "limited", "private")
+WEBSITE: Final = r"^(https?://[^\s]+)?$"
+# The longest texts of a profile, by column, with the name of the field in the API.
+LIMITS: Final[Mapping[str, tuple[str, int]]] = {
+    "email": ("Email", 254),
+    "full_name": ("FullName", 100),
+    "website": ("Website", 255),
+    "location": ("Location", 50),
+    "description": ("Description", 255),
+}
+
+
+@redacted
+class NewUser(msgspec.Struct, frozen=True, kw_only=True):
+    """A user to create."""
+
+    name: str
+    email: str
+    password: Secret
+    full_name: str = ""
+    visibility: str = "public"
+    is_restricted: bool = False
+    must_change_password: bool = True
+
+
+class ProfileEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What to change of a profile; a field that is UNSET keeps its value."""
+
+    email: str | UnsetType = UNSET
+    full_name: str | UnsetType = UNSET
+    website: str | UnsetType = UNSET
+    location: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    visibility: str | UnsetType = UNSET
+    hides_email: bool | UnsetType = UNSET
+
+
+@redacted
+class UserEdit(ProfileEdit, frozen=True, kw_only=True):
+    """What a site administrator changes of an account."""
+
+    password: Secret | UnsetType = UNSET
+    must_change_password: bool | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET
+    is_admin: bool | UnsetType = UNSET
+    may_not_log_in: bool | UnsetType = UNSET
+    may_create_organizations: bool | UnsetType = UNSET
+    is_restricted: bool | UnsetType = UNSET
+
+
+def is_visible(app: App, actor: Actor, account: Account) -> bool:
+    """Tell whether the actor may see an account; memberships are read only where they decide."""
+    if account_visible(actor, account):
+        return True
+    if actor.user is None or not account_visible(actor, account, is_member=True):
+        return False
+    return members.belong_together(app.database, actor.user, account)
+
+
+def find_visible(app: App, actor: Actor, name: str) -> Account:
+    """Return a user by name; raise `NoSuchAccount` for one the actor may not see, and for an organization."""
+    try:
+        account = accounts.find_user(app.database, name)
+    except NoSuchUser:
+        raise NoSuchAccount(name) from None
+    if not is_visible(app, actor, account):
+        raise NoSuchAccount(name)
+    return account
+
+
+def list_users(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of the users whose name contains a text, and their number."""
+    require_site_admin(actor)
+    visibilities = ("public",) if actor.public_only else VISIBILITIES
+    return accounts.search_accounts(
+        app.database, text, organizations=False, visibilities=visibilities, skip=skip, limit=limit
+    )
+
+
+def create(app: App, actor: Actor, wanted: NewUser) -> Account:
+    """Create a user."""
+    require_site_admin(actor)
+    check_required(wanted.name, "Username")
+    check_required(wanted.email, "Email")
+    visibility = wanted.visibility or "public"
+    check_profile({"email": wanted.email, "full_name": wanted.full_name, "visibility": visibility})
+    accounts.check_name(wanted.name)
+    return account_administration.register(
+        app.database,
+        wanted.name,
+        wanted.password,
+        email=wanted.email,
+        full_name=wanted.full_name,
+        visibility=visibility,
+        is_restricted=wanted.is_restricted,
+        must_change_password=wanted.must_change_password,
+    )
+
+
+def edit(app: App, actor: Actor, user: Account, changes: UserEdit) -> Account:
+    """Edit a user's account; raise `LastAdmin` where no administrator would be left."""
+    require_site_admin(actor)
+    columns = changed_columns(changes)
+    password = columns.pop("password", None)
+    if columns.get("email") == "":
+        raise InvalidField("Email", Violation.REQUIRED)
+    return account_administration.change_user(app.database, user, password=password, **columns)
+
+
+def edit_profile(app: App, actor: Actor, changes: ProfileEdit) -> Account:
+    """Edit the profile of the user who acts; an e-mail address cannot be removed."""
+    user = require_login(actor)
+    columns = changed_columns(changes)
+    if user.email and columns.get("email") == "":
+        raise InvalidField("Email", Violation.REQUIRED)
+    return account_administration.change_user(app.database, user, **columns)
+
+
+def rename(app: App, actor: Actor, user: Account, name: str) -> Account:
+    """Rename a user; the old name redirects to the new one until somebody takes it."""
+    require_site_admin(actor)
+    check_required(name, "NewName")
+    return accounts.rename_account(app.database, user, name)
+
+
+def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> None:
+    """Delete a user; what they wrote stays without an author. `purge` deletes their repositories too."""
+    admin = require_site_admin(actor)
+    if user.id == admin.id:
+        raise OwnAccount
+    first = before_deleting(app, DeletedEntity(owner_id=user.id))
+    for repository_id in account_administration.delete_user(
+        app.database, user, actor=admin, purge=purge, first=first
+    ):
+        app.folders.delete(repository_id)
+
+
+def set_own_password(app: App, actor: Actor, password: Secret, *, kept_session: str = "") -> None:
+    """Set the password of the user who acts; all their sessions end, but for one."""
+    user = require_session(actor)
+    accounts.set_password(app.database, user.name, password, kept_session=kept_session)
+
+
+def changed_columns(changes: ProfileEdit) -> dict[str, Any]:
+    """Check what is to be changed, and return the columns; an empty visibility changes none."""
+    columns = {name: value for name in changes.__struct_fields__ if (value := getattr(changes, name)) is not UNSET}
+    if not columns.get("visibility"):
+        columns.pop("visibility", None)
+    check_profile(columns)
+    return columns
+
+
+def check_profile(columns: Mapping[str, object]) -> None:
+    """Check the texts of a profile, of a user or an organization."""
+    for column, (field, limit) in LIMITS.items():
+        check_length(str(columns.get(column, "")), field, limit)
+    if not re.fullmatch(WEBSITE, str(columns.get("website", ""))):
+        raise InvalidValue("Website", "must begin with https:// or http://")
+    if columns.get("visibility", "public") not in VISIBILITIES:
+        raise InvalidValue("Visibility", "must be public, limited or private")
