@@ -17,7 +17,8 @@ from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
 from holdfast.hosting.http.context import PasswordNeeded, RequestContext
 from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.threads import PasswordPool, run_in_thread
+from holdfast.hosting.http.threads import run_in_thread
+from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret

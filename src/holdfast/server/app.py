@@ -21,7 +21,7 @@ from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
 from holdfast.hosting.http.application import PREFIX
-from holdfast.hosting.http.threads import PasswordPool
+from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering

@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
-from holdfast.hosting.http.errors import refusal_for
 from holdfast.hosting.http.pagination import PageParams
 
 __all__ = ["act"]

@@ -18,7 +18,7 @@ from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.responses import send_raw
-from holdfast.hosting.http.threads import PasswordPool
+from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for

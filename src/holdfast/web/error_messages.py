@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 from holdfast.hosting import errors
+from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError, Permission, Violation
-from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.hosting.http.errors import ApiError
 
 __all__ = ["message_for", "status_for"]
 

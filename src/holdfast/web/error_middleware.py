@@ -6,8 +6,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.app import App
+from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.failures import explain, log_fault
-from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import PAGES
 

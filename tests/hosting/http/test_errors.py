@@ -1,72 +1,28 @@
-"""Errors of the house become answers."""
-
-import errno
+"""Errors end a request with a status and a message that fits into JSON."""
 
 import pytest
 
-from holdfast.hosting import errors
-from holdfast.hosting.http.errors import ApiError, refusal_for
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (errors.NoSuchUser("x"), 404),
-        (errors.NoSuchRef("x"), 404),
-        (errors.RepositoryTaken("x"), 409),
-        (errors.RefMoved("x"), 409),
-        (errors.NameRefused("x"), 422),
-        (errors.RefRefused("x"), 422),
-        (errors.PushRefused("x"), 403),
-        (errors.LfsUnavailable("x"), 503),
-    ],
-)
-def test_what_a_client_can_do_something_about_is_told_to_it(error: errors.HostingError, status: int) -> None:
-    """With the error's own words."""
-    refusal = refusal_for(error)
-    assert refusal is not None
-    assert (refusal.status, refusal.message) == (status, "x")
-
-
-def test_what_is_our_fault_is_no_refusal() -> None:
-    """It is logged, and told as an error of ours."""
-    assert refusal_for(errors.GitError("x")) is None
-    assert refusal_for(RuntimeError("x")) is None
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "retry"),
-    [
-        (errors.DatabaseError("at postgresql://holdfast@db"), 503, "5"),
-        (errors.DatabaseUnavailable("at postgresql://holdfast@db"), 503, "5"),
-        (errors.StorageUnavailable("at /srv"), 503, "5"),
-        (errors.StorageReadOnly("x"), 503, "5"),
-        (errors.StorageFull("x"), 507, "60"),
-        (errors.GitDamaged("x"), 503, "5"),
-        (errors.KeyUnusable("/srv/secret.key"), 503, "5"),
-    ],
-)
-def test_what_does_not_work_at_the_moment_may_be_tried_again(
-    error: errors.HostingError, status: int, retry: str
-) -> None:
-    """The answer says when, and nothing of where the database or the key is."""
-    refusal = refusal_for(error)
-    assert refusal is not None
-    assert (refusal.status, refusal.headers) == (status, {"Retry-After": retry})
-    assert "db" not in refusal.message
-    assert "srv" not in refusal.message
-
-
-def test_the_cause_of_an_error_decides() -> None:
-    """A branch that cannot be made because the disk is full is no conflict."""
-    error = errors.RefBusy("x")
-    error.__cause__ = OSError(errno.ENOSPC, "")
-    refusal = refusal_for(error)
-    assert refusal is not None
-    assert refusal.status == 507
+from holdfast.hosting.http.errors import ApiError, no_route, replace_surrogates
 
 
 def test_not_found_has_a_text_of_its_own() -> None:
     """Where nothing else is said."""
     assert ApiError(404).message == "not found"
     assert ApiError(404, "gone").message == "gone"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("plain", "plain"), ("é", "é"), ("a\udcff", "a\ufffd"), ("\udcc3\udca9", "é"), ("\ud800", "\ufffd" * 3)],
+)
+def test_a_message_is_text(text: str, shown: str) -> None:
+    """It may quote the path of a file, which in git is bytes."""
+    assert replace_surrogates(text) == shown
+    assert ApiError(422, text).message == shown
+
+
+def test_a_missing_route_is_named_and_a_long_one_cut() -> None:
+    """With the methods the path has, where it has some."""
+    assert no_route("https://x", "GET", "/y").message == "no such route: GET /y"
+    assert no_route("https://x", "PUT", "/y", "GET").message == "method not allowed: PUT /y; allowed are GET"
+    assert no_route("https://x", "GET", "/" + "y" * 500).message.endswith("y...")

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from holdfast.hosting.git import last_commits, refs, trees
@@ -18,7 +19,7 @@ from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.schemas.contents import (
     WHOLE,

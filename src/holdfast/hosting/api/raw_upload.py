@@ -18,11 +18,11 @@ from holdfast.hosting.api.commit_options import (
     mode_given,
     writes_branch,
 )
+from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import tags_of
-from holdfast.hosting.http.errors import answering
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services import file_commits
 from holdfast.hosting.services.file_changes import Condition, FileChange

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess, Unit
 from holdfast.hosting.api.repositories import page_of_repositories
+from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import NoSuchTeam, OwnersStay, TeamTaken
 from holdfast.hosting.guards import (
     UserFromPath,
@@ -25,7 +26,7 @@ from holdfast.hosting.guards import (
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint, number
-from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.organizations import TeamSchema, team
 from holdfast.hosting.schemas.repositories import RepositorySchema, repository

@@ -1,22 +1,14 @@
 """How the API says no: a status and a message, in the shape every client of it knows."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from holdfast.hosting import errors
-from holdfast.hosting.errors import Permission
-from holdfast.hosting.git.encoding import well_formed
-from holdfast.hosting.store import faults
-
-__all__ = ["ApiError", "ErrorBody", "MessageBody", "answering", "no_route", "refusal_for"]
+__all__ = ["ApiError", "ErrorBody", "MessageBody", "no_route", "replace_surrogates"]
 
 NOT_FOUND: Final = "not found"
 LONGEST_ROUTE: Final = 200
-# After how many seconds a client may try again what the database or the disk could not do.
-RETRY_SECONDS: Final = {503: "5", 507: "60"}
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -50,131 +42,25 @@ class ApiError(Exception):
         super().__init__(message)
         self.status = status
         # It may quote the path of a file, which in git is bytes.
-        self.message = well_formed(message) or (NOT_FOUND if status == 404 else "")
+        self.message = replace_surrogates(message) or (NOT_FOUND if status == 404 else "")
         self.bare = bare
         self.words = words
         self.headers = headers or {}
 
 
+def replace_surrogates(text: str) -> str:
+    """Return a text with replacement characters for bytes that are not UTF-8, which `surrogateescape` has kept."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode(errors="surrogateescape").decode(errors="replace")
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogatepass").decode(errors="replace")
+
+
 def no_route(root: str, method: str, path: str, allowed: str = "") -> ErrorBody:
     """Name a route that is not there, or that has other methods only; a long path is cut."""
-    shown = well_formed(path if len(path) <= LONGEST_ROUTE else f"{path[:LONGEST_ROUTE]}...")
+    shown = replace_surrogates(path if len(path) <= LONGEST_ROUTE else f"{path[:LONGEST_ROUTE]}...")
     if allowed:
         return ErrorBody(f"method not allowed: {method} {shown}; allowed are {allowed}", f"{root}/api/swagger")
     return ErrorBody(f"no such route: {method} {shown}", f"{root}/api/swagger")
-
-
-# What clients of Gitea are told when a permission is missing.
-FORBIDDEN: Final = {
-    Permission.READ: "user should have specific read permission or be a repo admin or a site admin",
-    Permission.WRITE: "user should have a permission to write to a repo",
-    Permission.ADMIN: "user should be an owner or a collaborator with admin write of a repository",
-    Permission.OWNER: "user should be the owner of the repo",
-    Permission.AUTHOR: "only the author and people with write access may change this",
-    Permission.SITE_ADMIN: "user should be the site admin",
-    Permission.ORGANIZATION_MEMBER: "Must be an organization member",
-    Permission.ORGANIZATION_OWNER: "Must be an organization owner",
-    Permission.WRITE_BRANCH: "user should have a permission to write to the target branch",
-    Permission.OWN_PERMISSION: (
-        "you may ask for your own permission; an administrator of the repository for everybody's"
-    ),
-    Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
-    Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
-    Permission.SELF: "only the user may do this",
-    Permission.OWN_MEMBERSHIP: "only members themselves decide who may know of their membership",
-    Permission.CREATE_ORGANIZATIONS: "you may not create organizations; ask an administrator",
-    Permission.TOKENS: "only the user or an administrator may see these tokens",
-}
-STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
-    (errors.LoginRequired, 401),
-    (errors.Forbidden, 403),
-    (errors.IssueLocked, 403),
-    (errors.RepositoryArchived, 423),
-    (errors.RepositoryReadOnly, 423),
-    (errors.PasswordRequired, 401),
-    (errors.AccessDenied, 403),
-    (errors.Missing, 404),
-    (errors.NoSuchRef, 404),
-    (errors.NoSuchRevision, 404),
-    (errors.NoSuchObject, 404),
-    (errors.NoSuchFolder, 404),
-    (errors.RefExists, 409),
-    (errors.RefMoved, 409),
-    (errors.NotFastForward, 409),
-    (errors.RefBusy, 409),
-    (errors.RefRefused, 422),
-    (errors.PathRefused, 422),
-    (errors.PushRefused, 403),
-    (errors.TokenNameTaken, 400),
-    (errors.NameTaken, 422),
-    (errors.EmailTaken, 422),
-    (errors.Taken, 409),
-    (errors.DependencyCycle, 409),
-    (errors.Outdated, 409),
-    (errors.StillBlocked, 412),
-    (errors.UnknownState, 412),
-    (errors.LastOwner, 403),
-    (errors.OrganizationInUse, 409),
-    (errors.NotWaiting, 409),
-    (errors.WebhookInactive, 409),
-    (errors.InvalidScope, 400),
-    (errors.SlackChannelRequired, 400),
-    (errors.Refused, 422),
-    (errors.NoSuchLfsObject, 404),
-    (errors.LfsMismatch, 422),
-    (errors.BodyDamaged, 400),
-    (errors.BodyTooLarge, 413),
-    (errors.GitUnsupported, 501),
-    (errors.LfsUnavailable, 503),
-    (errors.GitTimedOut, 503),
-    (errors.GitMissing, 503),
-    (errors.GitDamaged, 503),
-    (errors.SealError, 503),
-    (errors.StorageFull, 507),
-    (errors.StorageError, 503),
-    (errors.DatabaseError, 503),
-)
-
-
-def refusal_for(error: Exception) -> ApiError | None:
-    """Translate an error into an answer; None when it is nobody's fault but ours.
-
-    What an error was raised from counts first: a full disk may show as a branch that cannot be made.
-    """
-    if isinstance(error, errors.HashingBusy):
-        return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
-    if isinstance(error, errors.CrossRepositoryDependency):
-        return ApiError(400, str(error), words=True)
-    if isinstance(error, errors.HashingBusy | errors.TooManyGuesses):
-        status = 503 if isinstance(error, errors.HashingBusy) else 429
-        return ApiError(status, str(error), headers={"Retry-After": str(error.seconds)})
-    known = faults.translate(error) or error
-    for kind, status in STATUSES:
-        if isinstance(known, kind):
-            retry = RETRY_SECONDS.get(status)
-            return ApiError(status, message_of(known), headers=None if retry is None else {"Retry-After": retry})
-    return None
-
-
-def message_of(error: Exception) -> str:
-    """Return what a client is told: not where the database is."""
-    if isinstance(error, errors.Forbidden):
-        return FORBIDDEN[error.permission]
-    if isinstance(error, errors.NameTaken):
-        return f"user already exists [name: {error.name}]"
-    if isinstance(error, errors.DatabaseError) and str(error) not in faults.DATABASE_MESSAGES:
-        return faults.UNANSWERED
-    if isinstance(error, errors.StorageUnavailable) and str(error) not in faults.STORAGE_MESSAGES:
-        return faults.UNREADABLE
-    if isinstance(error, errors.SealError):
-        return "the server cannot use the key of its secrets"
-    return str(error)
-
-
-@contextmanager
-def answering(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
-    """Answer errors of some kinds with a status other than their usual one, where clients expect that."""
-    try:
-        yield
-    except kinds as error:
-        raise ApiError(status, str(error)) from error

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from holdfast.hosting.git.encoding import well_formed
+from holdfast.hosting.http.errors import replace_surrogates
 
 __all__ = ["IN_BYTES", "Match", "Router", "merge_slashes", "parts_of"]
 
@@ -122,7 +122,9 @@ class Router(Generic[T]):
             if found is not None:
                 return found
         if node.parameter is not None and part:
-            found = self._walk(node.parameter, parts, index + 1, (*values, well_formed(part)), method, allowed)
+            found = self._walk(
+                node.parameter, parts, index + 1, (*values, replace_surrogates(part)), method, allowed
+            )
             if found is not None:
                 return found
         for suffix, table in node.rests:
@@ -133,5 +135,5 @@ class Router(Generic[T]):
             allowed.update(table)
             if entry is not None:
                 rest = merge_slashes("/".join(parts[index:end]))
-                return (*entry, (*values, rest if entry[1][-1] == IN_BYTES else well_formed(rest)))
+                return (*entry, (*values, rest if entry[1][-1] == IN_BYTES else replace_surrogates(rest)))
         return None

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from holdfast.hosting.errors import HashingBusy
-from holdfast.hosting.http.threads import PasswordPool
+from holdfast.hosting.password_pool import PasswordPool
 
 
 async def filled(

@@ -1,0 +1,66 @@
+"""Errors of services become responses."""
+
+import errno
+
+import pytest
+
+from holdfast.hosting import errors
+from holdfast.hosting.error_responses import refusal_for
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (errors.NoSuchUser("x"), 404),
+        (errors.NoSuchRef("x"), 404),
+        (errors.RepositoryTaken("x"), 409),
+        (errors.RefMoved("x"), 409),
+        (errors.NameRefused("x"), 422),
+        (errors.RefRefused("x"), 422),
+        (errors.PushRefused("x"), 403),
+        (errors.LfsUnavailable("x"), 503),
+    ],
+)
+def test_what_a_client_can_do_something_about_is_told_to_it(error: errors.HostingError, status: int) -> None:
+    """With the error's own words."""
+    refusal = refusal_for(error)
+    assert refusal is not None
+    assert (refusal.status, refusal.message) == (status, "x")
+
+
+def test_what_is_our_fault_is_no_refusal() -> None:
+    """It is logged, and told as an error of ours."""
+    assert refusal_for(errors.GitError("x")) is None
+    assert refusal_for(RuntimeError("x")) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retry"),
+    [
+        (errors.DatabaseError("at postgresql://holdfast@db"), 503, "5"),
+        (errors.DatabaseUnavailable("at postgresql://holdfast@db"), 503, "5"),
+        (errors.StorageUnavailable("at /srv"), 503, "5"),
+        (errors.StorageReadOnly("x"), 503, "5"),
+        (errors.StorageFull("x"), 507, "60"),
+        (errors.GitDamaged("x"), 503, "5"),
+        (errors.KeyUnusable("/srv/secret.key"), 503, "5"),
+    ],
+)
+def test_what_does_not_work_at_the_moment_may_be_tried_again(
+    error: errors.HostingError, status: int, retry: str
+) -> None:
+    """The answer says when, and nothing of where the database or the key is."""
+    refusal = refusal_for(error)
+    assert refusal is not None
+    assert (refusal.status, refusal.headers) == (status, {"Retry-After": retry})
+    assert "db" not in refusal.message
+    assert "srv" not in refusal.message
+
+
+def test_the_cause_of_an_error_decides() -> None:
+    """A branch that cannot be made because the disk is full is no conflict."""
+    error = errors.RefBusy("x")
+    error.__cause__ = OSError(errno.ENOSPC, "")
+    refusal = refusal_for(error)
+    assert refusal is not None
+    assert refusal.status == 507
