@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("server/app.py", "import holdfast.cli.exit_codes"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
         ("hosting/store/tables.py", "import holdfast.hosting.http.responses"),
+        ("hosting/http/context.py", "import holdfast.hosting.errors"),
     ],
 )
 def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> None:
@@ -54,6 +56,16 @@ def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> 
     done = lint(copy)
     assert done.returncode == 1, done.stdout
     assert "BROKEN" in done.stdout
+
+
+def test_the_http_layer_may_import_nothing_else_of_hosting() -> None:
+    """A package that is added is forbidden to it as well."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (contract,) = (known for known in contracts if known.get("source_modules") == ["holdfast.hosting.http"])
+    hosting = ROOT / "src/holdfast/hosting"
+    found = {path.stem for path in hosting.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    expected = {f"holdfast.hosting.{name}" for name in found - {"__init__", "http"}}
+    assert set(contract["forbidden_modules"]) == expected
 
 
 @pytest.mark.parametrize("module", ["new", "backup/new", "hosting/new", "web/new", "cli/new", "server/new"])

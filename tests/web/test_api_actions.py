@@ -7,10 +7,9 @@ import pytest
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.api import issues, repositories
 from holdfast.hosting.app import App
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -23,7 +22,7 @@ def context(settings: Settings, database: Database) -> Iterator[RequestContext]:
     """Give a context of the administrator's for a page."""
     host = App.open(settings)
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    made = RequestContext(host, scope, Headers(scope), {}, "http://localhost")
+    made = RequestContext(host, scope)
     made.actor = Actor(accounts.find_user(database, "admin"))
     act(made, repositories.create_mine, body={"name": "tides"})
     yield made

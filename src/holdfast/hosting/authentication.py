@@ -9,16 +9,15 @@ import time
 from collections import OrderedDict
 from typing import Final
 
-from starlette.requests import cookie_parser
-
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
-from holdfast.hosting.http.context import PasswordNeeded, RequestContext
+from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.password_pool import PasswordPool
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret
@@ -94,10 +93,11 @@ class Authenticator:
         self._check(request, caller)
         return caller
 
-    @staticmethod
-    def allows(actor: Actor, scope: tuple[str, ...], *, write: bool) -> bool:
-        """Return whether the credentials of a caller are good for one of these scopes."""
-        return access.allows(actor, scope, write=write)
+    def authenticate(self, request: RequestContext, scope: tuple[str, ...], *, writes: bool) -> None:
+        """Set the actor of a request; refuse credentials that are not valid for one of the scopes."""
+        request.actor = self.identify(request)
+        if scope and not access.allows(request.actor, scope, write=writes):
+            raise scope_refusal(request.actor, scope, writes=writes)
 
     def _check(self, request: RequestContext, actor: Actor) -> None:  # noqa: ARG002  # the website decides by the page too
         """Refuse an account that may not be used now."""
@@ -189,6 +189,15 @@ class Authenticator:
             self._right.popitem(last=False)
 
 
+def scope_refusal(actor: Actor, scope: tuple[str, ...], *, writes: bool) -> ApiError:
+    """Say which scopes a token lacks."""
+    level = "write" if writes else "read"
+    required = " ".join(f"{level}:{category}" for category in scope)
+    held = ",".join(actor.token.scopes) if actor.token else ""
+    text = f"token does not have at least one of required scope(s), required=[{required}], token scope={held}"
+    return ApiError(403, text)
+
+
 def is_token_as_name(name: str, password: str) -> bool:
     """Tell whether a token stands for the name, with no password or the one GitHub's clients send."""
     return password in {"", "x-oauth-basic"} and TOKEN_SHAPE.fullmatch(name) is not None
@@ -229,7 +238,7 @@ def note_use(request: RequestContext, actor: Actor) -> Actor:
 
 def by_cookie(request: RequestContext) -> Actor:
     """Return whoever is logged in on the website; a request that another site caused does not count."""
-    cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
+    cookie = request.cookies.get(sessions.COOKIE)
     if cookie is None:
         return ANONYMOUS
     return ANONYMOUS if is_cross_site(request.headers) else by_session(request, Secret(cookie))

@@ -6,9 +6,9 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository

@@ -10,8 +10,8 @@ from urllib.parse import quote, unquote
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, RepositoryAccess, Unit, WebhookOwner
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import users, webhooks
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.store import accounts, organizations, repositories

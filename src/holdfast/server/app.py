@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
 from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.password_pool import PasswordPool
+from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
@@ -128,7 +130,13 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.settings = settings
     beside.state.database = host.database
     beside.state.password_pool = pool
-    service = api.EndpointApp(host, api.endpoints(), authenticator, explain_request)
+    service = api.EndpointApp(
+        partial(RequestContext, host),
+        api.endpoints(),
+        authenticator,
+        explain_request,
+        options=serving_options(host),
+    )
     fork = Dispatcher(service, GitHttp(host, authenticator), beside, SecurityHeaders(WebApp(host, pool)))
     logged = RequestLog(revocation.after(fork), host)
     return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

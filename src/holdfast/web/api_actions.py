@@ -1,16 +1,15 @@
 """Lets a page do what the API does: the same guards, the same checks, the same code."""
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
-
-from msgspec.structs import replace
 
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 
 __all__ = ["act"]
 
@@ -30,7 +29,8 @@ def act(  # what a request consists of
     send it.
     """
     places = {**request.path, **{name: str(value) for name, value in (path or {}).items()}}
-    inner = replace(request, path=places, resolved_values={}, response_headers={}, on_loop=False)
+    inner = copy(request)
+    inner.path, inner.resolved_values, inner.response_headers, inner.on_loop = places, {}, {}, False
     try:
         for guard in wanted.guards:
             found = guard(inner)

@@ -1,24 +1,24 @@
 """The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
-from starlette.requests import cookie_parser
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator, by_session, check_state
 from holdfast.hosting.failures import explain_request
-from holdfast.hosting.http.application import EndpointApp, root_of
-from holdfast.hosting.http.context import PasswordNeeded, RequestContext
+from holdfast.hosting.http.application import EndpointApp
+from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.responses import send_raw
 from holdfast.hosting.password_pool import PasswordPool
+from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
@@ -53,7 +53,7 @@ class SessionAuthenticator(Authenticator):
             or request.headers.get("sec-fetch-mode") != "navigate"
         ):
             return caller
-        cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
+        cookie = request.cookies.get(sessions.COOKIE)
         return caller if cookie is None else by_session(request, Secret(cookie))
 
     def _check(self, request: RequestContext, actor: Actor) -> None:
@@ -72,11 +72,18 @@ class SessionAuthenticator(Authenticator):
             raise ApiError(303, headers={"Location": PASSWORD_PAGE})
 
 
-class WebApp(EndpointApp):
+class WebApp(EndpointApp[RequestContext]):
     """All pages; what goes wrong becomes a page as well."""
 
     def __init__(self, app: App, pool: PasswordPool | None = None) -> None:
-        super().__init__(app, endpoints(), SessionAuthenticator(pool), explain_request, prefix="")
+        super().__init__(
+            partial(RequestContext, app),
+            endpoints(),
+            SessionAuthenticator(pool),
+            explain_request,
+            options=serving_options(app),
+            prefix="",
+        )
 
     def refusal_page(self, request: RequestContext, refusal: ApiError) -> RawResponse | None:
         """Tell people why not; whoever is not logged in may do so first and comes back."""
@@ -96,10 +103,9 @@ class WebApp(EndpointApp):
     async def _nothing_there(
         self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]
     ) -> None:
-        headers = Headers(scope)
-        request = RequestContext(self._host, scope, headers, {}, root_of(self._host, scope, headers))
+        request = self._make_request(scope, receive, {})
         with suppress(ApiError, PasswordNeeded):
-            request.actor = self._authenticator.identify(request)
+            self._authenticator.authenticate(request, (), writes=False)
         made = page(request, "not_found.html", title=TITLES[status], status=status)
         await send_raw(scope, receive, send, made, more)
 

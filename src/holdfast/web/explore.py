@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.repository_search import named_like
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page

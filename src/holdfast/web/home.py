@@ -4,8 +4,8 @@ from typing import Final
 
 from sqlalchemy import not_
 
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.backup_files import look
 from holdfast.web.pages import page

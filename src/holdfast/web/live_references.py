@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import accounts, issue_lists
 from holdfast.hosting.store.issue_lists import IssueName

@@ -8,14 +8,14 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request, cookie_parser
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import no_route
 from holdfast.hosting.http.responses import accepts_gzip
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
@@ -142,7 +142,7 @@ def page(
 ) -> RawResponse:
     """Make a page for whoever sent the request; `revise` is applied to its HTML last."""
     headers = {**POLICY, **NEVER_KEPT}
-    left = cookie_parser(request.headers.get("cookie", "")).get(NOTICE_COOKIE, "")
+    left = request.cookies.get(NOTICE_COOKIE, "")
     if left:
         headers["Set-Cookie"] = f"{NOTICE_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
     query: bytes = request.scope["query_string"]

@@ -5,8 +5,8 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 

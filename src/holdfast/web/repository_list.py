@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from sqlalchemy import ColumnElement
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repository_search
 from holdfast.hosting.store.repositories import Repository
 

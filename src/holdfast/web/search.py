@@ -13,9 +13,9 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.file_names import file_names
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list
 from holdfast.hosting.services import repository_search
 from holdfast.hosting.store import issue_lists

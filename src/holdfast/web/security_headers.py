@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hosting.http.cross_site import is_cross_site
-from holdfast.hosting.http.headers import Headers
 
 __all__ = ["POLICY", "SecurityHeaders"]
 
@@ -45,7 +44,7 @@ class SecurityHeaders:
             await send(message)
 
         is_form = scope["method"] not in SAFE and not scope["path"].startswith("/api/")
-        if is_form and is_cross_site(Headers(scope)):
+        if is_form and is_cross_site(Headers(scope=scope)):
             refusal = PlainTextResponse("This form was sent from another site, so nothing was done.\n", 403)
             await refusal(scope, receive, answer)
             return

@@ -11,9 +11,9 @@ from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.contents import found_at, listed, view_at
 from holdfast.hosting.app import App
-from holdfast.hosting.http.context import NeedsThread, RequestContext
-from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.http.context import NeedsThread
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.contents import ContentsOptions
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.file_helpers import LARGE, OID, POINTER, commit_all, make_files, shape_of
@@ -345,7 +345,7 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: ServiceClients
     many_files(world, tmp_path, 1000)
     repository = repositories.find_repository(world.database, "ada", "many")
     host = App.open(world.service.settings)
-    request = RequestContext(host, {"query_string": b""}, Headers({"headers": []}), {}, "http://localhost")
+    request = RequestContext(host, {"type": "http", "query_string": b"", "headers": []})
     target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
     view = view_at(request, target, "")
     directory = found_at(view, "all")

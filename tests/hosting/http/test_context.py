@@ -1,15 +1,15 @@
 """A request as handlers see it."""
 
 import pytest
-from starlette.datastructures import Headers
+from starlette.requests import empty_receive
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import EndpointRequest, NeedsThread
 
 
-def made(**scope: object) -> RequestContext:
+def made(**scope: object) -> EndpointRequest:
     """Make a request."""
     whole = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], **scope}
-    return RequestContext(None, whole, Headers(scope=whole), {}, "https://git.example.org")  # type: ignore[arg-type]
+    return EndpointRequest(whole, empty_receive, {}, "https://git.example.org")
 
 
 def test_a_query_is_read_in_order_and_keeps_what_is_empty() -> None:
@@ -19,13 +19,20 @@ def test_a_query_is_read_in_order_and_keeps_what_is_empty() -> None:
     assert (call.query("a"), call.query("b"), call.query("z")) == ("1", "", None)
 
 
-def test_head_counts_as_get_and_nobody_is_nobody() -> None:
-    """A handler that needs somebody has a guard for it."""
+def test_head_counts_as_get() -> None:
+    """The address is that of the client, where a server knows it."""
     call = made(method="HEAD", client=("192.0.2.1", 1))
-    assert (call.method, call.address, call.api) == ("GET", "192.0.2.1", "https://git.example.org/api/v1")
+    assert (call.method, call.address) == ("GET", "192.0.2.1")
     assert made(client=None).address == ""
-    with pytest.raises(LookupError):
-        _ = call.user
+
+
+def test_a_handler_on_the_event_loop_can_ask_for_a_thread() -> None:
+    """In a thread it goes on."""
+    call = made()
+    call.require_thread()
+    call.on_loop = True
+    with pytest.raises(NeedsThread):
+        call.require_thread()
 
 
 def test_what_a_guard_found_is_given_by_its_type() -> None:

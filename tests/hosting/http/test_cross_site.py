@@ -1,9 +1,9 @@
 """One rule tells which requests another site caused, and the API and pages both go by it."""
 
 import pytest
+from starlette.datastructures import Headers
 
 from holdfast.hosting.http.cross_site import is_cross_site
-from holdfast.hosting.http.headers import Headers
 from tests.conftest import Service
 
 FOREIGN = [
@@ -29,7 +29,7 @@ CASES = [*((headers, True) for headers in FOREIGN), *((headers, False) for heade
 def test_the_rule(given: dict[str, str], *, foreign: bool) -> None:
     """What the browser says counts; the origin only where it says nothing."""
     raw = [(name.lower().encode(), value.format(url="http://here:80").encode()) for name, value in given.items()]
-    assert is_cross_site(Headers({"headers": [(b"host", b"here:80"), *raw]})) is foreign
+    assert is_cross_site(Headers(scope={"headers": [(b"host", b"here:80"), *raw]})) is foreign
 
 
 @pytest.mark.parametrize(("given", "foreign"), CASES)

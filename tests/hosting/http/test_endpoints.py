@@ -5,10 +5,10 @@ import pytest
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint, number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 
 
 class Body(msgspec.Struct, frozen=True):

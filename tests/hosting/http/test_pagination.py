@@ -1,16 +1,16 @@
 """Pages and their headers."""
 
 import pytest
+from starlette.requests import empty_receive
 
-from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.pagination import PageParams, link_header, page_of, paging_headers
 
 
-def asked(query: str) -> RequestContext:
+def asked(query: str) -> EndpointRequest:
     """Make a request with a query string."""
     scope = {"type": "http", "method": "GET", "path": "/api/v1/x", "query_string": query.encode(), "headers": []}
-    return RequestContext(None, scope, Headers(scope), {}, "https://git.example.org")  # type: ignore[arg-type]
+    return EndpointRequest(scope, empty_receive, {}, "https://git.example.org")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_links_keep_the_query_sorted_and_point_where_there_is_something() -> Non
 def test_a_client_that_splits_at_a_space_gets_one() -> None:
     """PyGithub would find no next page otherwise."""
     call = asked("")
-    call.headers = Headers({"headers": [(b"user-agent", b"PyGithub/Python")]})
+    call.scope["headers"].append((b"user-agent", b"PyGithub/Python"))
     assert '>; rel="next", <https://' in link_header(call, PageParams(1, 30), 100)
 
 

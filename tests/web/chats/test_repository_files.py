@@ -17,9 +17,8 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import TreeEntry
-from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import repositories
 from holdfast.web.chats import cache as cache_module
 from holdfast.web.chats import host_pages
@@ -93,7 +92,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: ServiceClients, ada: http
     repo = open_repository(host.folders.existing(repository.id))
     commit = refs.rev_parse(repo, "main")
     assert commit is not None
-    request = RequestContext(host, {"type": "http"}, Headers({"headers": []}), {}, "")
+    request = RequestContext(host, {"type": "http", "headers": []})
     offered = {}
     for path in (
         "phone/my <b> backup.binproto",

@@ -8,10 +8,10 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import LastOwner, PasswordRefused
 from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import users

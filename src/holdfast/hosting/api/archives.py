@@ -19,9 +19,9 @@ from holdfast.hosting.git.refs import ResolvedRef
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.services.revisions import open_git
 

@@ -7,9 +7,9 @@ from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import CHANGE_ISSUES, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import issues

@@ -10,11 +10,11 @@ from holdfast.hosting.errors import NoSuchRevision
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.services import branch_protection, branches, ref_changes
 from holdfast.hosting.services.branches import LONGEST_REF

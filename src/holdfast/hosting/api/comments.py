@@ -8,10 +8,10 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.comments import CommentSchema, comment_list, comment_shape, one_comment
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.services import comments as service

@@ -12,11 +12,11 @@ from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.times import read_time
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of
 from holdfast.hosting.services.revisions import open_git, resolve_commit
 

@@ -17,10 +17,10 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.contents import (
     WHOLE,
     CommitView,

@@ -18,10 +18,10 @@ from holdfast.hosting.api.commit_options import (
     mode_given,
     writes_branch,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,
     FileResponse,

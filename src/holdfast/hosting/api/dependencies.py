@@ -8,10 +8,10 @@ from msgspec import Meta
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import LINK_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ErrorBody
 from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader, shown
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.services import dependencies, issues

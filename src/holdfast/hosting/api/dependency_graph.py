@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import DependencyGraph
 from holdfast.hosting.services import dependencies, issues
 

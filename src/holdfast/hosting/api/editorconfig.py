@@ -11,9 +11,9 @@ from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.branch_renames import FormerBranches
 

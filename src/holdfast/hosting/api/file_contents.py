@@ -8,10 +8,10 @@ from msgspec import Meta
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
 from holdfast.hosting.guards import in_repository, reads, signed_in, writes
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.contents import WHOLE, CommitView, ContentsResponse, contents_of
 
 __all__ = ["read_files", "show_files"]

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import LabelSchema, label_in
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import issue_labels

@@ -5,10 +5,10 @@ from typing import Literal
 from sqlalchemy import ColumnElement, false
 
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list
 from holdfast.hosting.store import issue_lists
 

@@ -20,9 +20,9 @@ from holdfast.hosting.guards import (
     sees_issues,
     signed_in,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.services import issues

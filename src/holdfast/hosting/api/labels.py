@@ -7,10 +7,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES, in_organization, owns_organization
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required, given
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import issues as schemas
 from holdfast.hosting.schemas.issues import LabelSchema
 from holdfast.hosting.services import labels as service

@@ -7,8 +7,8 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.languages import languages
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 
 __all__ = ["list_languages"]

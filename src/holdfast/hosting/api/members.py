@@ -13,10 +13,10 @@ from holdfast.hosting.guards import (
     person,
     signed_in,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import members
 

@@ -9,10 +9,10 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_queries import State, closed
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required, given
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.issues import MilestoneSchema, milestone
 from holdfast.hosting.services import milestones as service
 from holdfast.hosting.services.milestones import MilestoneEdit, NewMilestone

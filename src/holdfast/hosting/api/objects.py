@@ -12,10 +12,10 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import LAST_PAGE, PagedList, PageParams, count_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.services.revisions import open_git
 

@@ -16,11 +16,11 @@ from holdfast.hosting.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import organizations as schemas
 from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.services import organizations

@@ -8,8 +8,8 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import ProtectionTaken
 from holdfast.hosting.guards import administers, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.protections import BranchProtection, encode_protections
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.services.branch_protection import LONGEST_RULE_NAME, ProtectionEdit

@@ -9,10 +9,10 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.guards import in_repository, not_archived, sees_pulls, signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.pulls import PullRequest, pull_list
 from holdfast.hosting.services import pulls
 from holdfast.hosting.store import issue_lists

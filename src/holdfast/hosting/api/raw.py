@@ -8,9 +8,9 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.file_responses.blobs import CommittedFile, blob_response, find_file, media_response
 from holdfast.hosting.git import refs
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.branch_renames import FormerBranches
 

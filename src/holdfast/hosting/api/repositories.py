@@ -18,10 +18,10 @@ from holdfast.hosting.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema, repository, repository_list
 from holdfast.hosting.services import repositories, repository_search
 from holdfast.hosting.services.repositories import (

@@ -6,10 +6,10 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.times import Time

@@ -23,11 +23,11 @@ from holdfast.hosting.guards import (
     seen,
     signed_in,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint, number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import TeamSchema, team
 from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.users import UserSchema, user

@@ -3,9 +3,9 @@
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.comments import CommentsQuery
 from holdfast.hosting.guards import READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.comments import TimelineComment, timeline
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.services import issues

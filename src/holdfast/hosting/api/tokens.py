@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.guards import UserFromPath, of_user, signed_in, with_password
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.services import access_tokens
 from holdfast.hosting.services.fields import due

@@ -6,9 +6,9 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import administers, in_repository, not_archived
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repositories
 
 __all__ = ["add_topic", "list_topics", "remove_topic", "set_topics"]

@@ -4,9 +4,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.guards import UserFromPath, of_user, signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, paging_headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import users
 from holdfast.hosting.store import accounts

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from holdfast import __version__
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import DEFAULT_SIZE, LARGEST_SIZE
+from holdfast.hosting.request_context import RequestContext
 
 __all__ = ["ServerVersion", "show_version"]
 

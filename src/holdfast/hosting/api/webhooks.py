@@ -13,11 +13,11 @@ from holdfast.hosting.guards import (
     REPOSITORY_WEBHOOKS,
     SERVICE_WEBHOOKS,
 )
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import Endpoint, endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.times import read_time
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhook_deliveries, webhooks
 from holdfast.hosting.store.deliveries import DeliveryFilter

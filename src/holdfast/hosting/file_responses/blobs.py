@@ -18,11 +18,11 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import MissingPath, TreeEntry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
 
 __all__ = ["CommittedFile", "blob_media_type", "blob_response", "find_file", "media_response"]

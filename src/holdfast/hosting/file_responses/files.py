@@ -9,8 +9,8 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, asked_for
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.request_context import RequestContext
 
 __all__ = ["Served", "disposition", "last_modified", "not_modified", "serve"]
 

@@ -19,10 +19,10 @@ from holdfast.hosting.failures import explain
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
-from holdfast.hosting.http.application import read_body, root_of
-from holdfast.hosting.http.context import PasswordNeeded, RequestContext
+from holdfast.hosting.http.body import read_body
+from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.store.faults import is_outage
 
@@ -75,9 +75,8 @@ class GitHttp:
             raise ApiError(404)
         what = match["what"]
         scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{what if what in SERVICES else 'info/lfs'}"
-        headers = Headers(scope)
         path = {"owner": match["owner"], "repo": match["repo"]}
-        request = RequestContext(self._host, scope, headers, path, root_of(self._host, scope, headers))
+        request = RequestContext(self._host, scope, receive_message, path)
         if what.startswith("info/lfs/"):
             return await self._large_files(request, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
         service = called_service(request, what)
@@ -85,12 +84,12 @@ class GitHttp:
         visit = await self._visit(request, writing=writing)
         scope[REPOSITORY] = visit.repository
         folder = self._host.folders.existing(visit.repository.id)
-        protocol = headers.get("git-protocol")
+        protocol = request.headers.get("git-protocol")
         if what == "info/refs":
             answer = upload_pack.advertise(folder, service, protocol=protocol)
             return await streamed(folder, answer, f"application/x-{service}-advertisement")
         body = body_of(request, receive_message)
-        if headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
+        if request.headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
         if writing:
             user = visit.call.user
@@ -129,7 +128,7 @@ class GitHttp:
             uploads = request.method == "PUT"
             if request.method == "POST":
                 lfs.check_accept(request)
-            body = b"" if uploads else await read_body(request, receive_message, lfs.LARGEST_REQUEST)
+            body = b"" if uploads else await read_body(request, lfs.LARGEST_REQUEST)
             writing = lfs.writes(request.method, what, body)
             visit = await self._visit(request, writing=writing)
             request.scope[REPOSITORY] = visit.repository

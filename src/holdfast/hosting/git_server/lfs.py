@@ -14,10 +14,10 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
 from holdfast.hosting.git_server.session import Visit, body_of
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.services.lfs_objects import bring_in
 from holdfast.hosting.store import lfs as store

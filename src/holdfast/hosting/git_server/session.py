@@ -10,8 +10,8 @@ from holdfast.hosting.access import Mode, Permissions, Unit
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
 from holdfast.hosting.guards import seen
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository

@@ -1,18 +1,14 @@
-"""One request to the API, as the code that answers it sees it."""
+"""A request to an endpoint: Starlette's, with what the endpoint, its guards and its handler need."""
 
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
-import msgspec
-from starlette.types import Scope
+from starlette.requests import Request
+from starlette.types import Receive, Scope
 
-from holdfast.hosting.access import ANONYMOUS, Actor
-from holdfast.hosting.app import App
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.store.accounts import Account
 
-__all__ = ["NeedsThread", "PasswordNeeded", "RequestContext"]
+__all__ = ["EndpointRequest", "NeedsThread", "PasswordNeeded"]
 
 MOST_PARAMETERS: Final = 500
 
@@ -20,53 +16,42 @@ T = TypeVar("T")
 
 
 class NeedsThread(Exception):
-    """Ends an answer that would hold up the event loop: it is made again in a thread."""
+    """Ends a handler that would block the event loop; it is run again in a thread."""
 
 
 class PasswordNeeded(Exception):
-    """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
+    """Ends an authentication that has to hash a password; it is repeated in the thread pool for that."""
 
 
-class RequestContext(msgspec.Struct):
-    """A request while it is being answered: who sent it, what for, and what guards have found on the way."""
+class EndpointRequest(Request):
+    """A request while it is being served: the parameters of its path, and what guards have found."""
 
-    app: App
-    scope: Scope
-    headers: Headers
-    path: dict[str, str]
-    """What stood in the places of the path's parameters."""
-    root: str
-    """The address of the service as the client knows it, without a slash at the end."""
-    actor: Actor = ANONYMOUS
-    resolved_values: dict[type, Any] = msgspec.field(default_factory=dict)
-    """What guards looked up for the handler, by its type."""
-    response_headers: dict[str, str] = msgspec.field(default_factory=dict)
-    on_loop: bool = False
-    """Whether everybody else waits while this is being answered."""
-    may_hash: bool = False
-    """Whether this runs in the thread pool for passwords."""
-    identified: Actor | None = None
-    """Who was found there."""
+    def __init__(self, scope: Scope, receive: Receive, path: dict[str, str], root: str) -> None:
+        super().__init__(scope, receive)
+        self.path = path
+        """The parameters in the path, decoded."""
+        self.root = root
+        """The URL of the service as the client knows it, without a slash at the end."""
+        self.resolved_values: dict[type, Any] = {}
+        """What guards looked up for the handler, by its type."""
+        self.response_headers: dict[str, str] = {}
+        self.on_loop = False
+        """Whether the handler runs on the event loop, so that all other requests wait for it."""
 
     @property
     def method(self) -> str:
-        """The method, with HEAD counted as the GET it stands for."""
+        """The method; HEAD is GET."""
         method: str = self.scope["method"]
         return "GET" if method == "HEAD" else method
 
     @property
     def address(self) -> str:
-        """Where the request came from."""
+        """The IP address of the client."""
         client = self.scope.get("client")
         return client[0] if client else ""
 
-    @property
-    def api(self) -> str:
-        """The address of the API."""
-        return f"{self.root}/api/v1"
-
     def query_pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of the query string, in order; more than anything takes are refused."""
+        """Return the parameters of the query string in order; raise `ApiError` when there are too many."""
         raw: bytes = self.scope["query_string"]
         if not raw:
             return []
@@ -78,19 +63,11 @@ class RequestContext(msgspec.Struct):
             raise ApiError(400, f"a query string has at most {MOST_PARAMETERS} parameters") from None
 
     def query(self, name: str) -> str | None:
-        """Return one parameter of the query string."""
+        """Return the first parameter of the query string that has this name."""
         return next((value for key, value in self.query_pairs() if key == name), None)
 
-    @property
-    def user(self) -> Account:
-        """Whoever is asking, where a guard has made sure that somebody is."""
-        user = self.actor.user
-        if user is None:
-            raise LookupError("no guard made sure that somebody is signed in")
-        return user
-
     def require_thread(self) -> None:
-        """Say that what comes now takes a while; nothing may have been changed before."""
+        """Continue only in a thread: what follows takes long. Nothing may have been changed before."""
         if self.on_loop:
             raise NeedsThread
 

@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import urlsplit
 
-from holdfast.hosting.http.headers import Headers
+from starlette.datastructures import Headers
 
 __all__ = ["is_cross_site"]
 

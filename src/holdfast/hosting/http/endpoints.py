@@ -16,19 +16,20 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeVar, get_origin, get_type_hints
 
 import msgspec
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.body import Upload
+from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.settings import Settings
 
-__all__ = ["Endpoint", "RawResponse", "Upload", "endpoint"]
+__all__ = ["Endpoint", "RawResponse", "endpoint"]
 
-Guard = Callable[[RequestContext], object]
+# It takes the request; the type of what it returns is that of the parameter it is for.
+Guard = Callable[..., object]
 F = TypeVar("F", bound=Callable[..., object])
 
 PARAMETER: Final = re.compile(r"\{(\w+)(\.\.\.)?\}")
@@ -47,13 +48,6 @@ class RawResponse:
     """Those with an empty value are not sent, also where every answer has one."""
     then: Callable[[], Awaitable["RawResponse"]] | None = None
     """What to wait for first, where only that tells the answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A body that is a file's own bytes, kept in a file until the request is answered."""
-
-    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +93,7 @@ class Endpoint:
         """Return how many bytes a body may have."""
         return self.largest_body if isinstance(self.largest_body, int) else self.largest_body(settings)
 
-    def arguments(self, request: RequestContext) -> dict[str, object]:
+    def arguments(self, request: EndpointRequest) -> dict[str, object]:
         """Gather what the handler takes, but for the body, the query and the page."""
         values: dict[str, object] = {}
         for name, kind in self.parameters.items():
@@ -144,7 +138,7 @@ def endpoint(
         given = {kind for guard in guards if (kind := provides(guard)) is not None}
         parameters, wants = {}, {}
         for parameter, kind in hints.items():
-            if kind in {RequestContext, Upload} or parameter == page_name:
+            if kind is Upload or parameter == page_name or is_request(kind):
                 continue
             if parameter in in_path:
                 parameters[parameter] = kind
@@ -178,7 +172,11 @@ def endpoint(
     return declare
 
 
-@cache
+def is_request(kind: object) -> bool:
+    """Return whether a parameter of this type is given the request itself."""
+    return isinstance(kind, type) and issubclass(kind, EndpointRequest)
+
+
 @cache
 def provides(guard: Guard) -> type | None:
     """Return the type of what a guard finds, or None for one that only checks."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.errors import ApiError
 
 __all__ = ["Tags", "tags_in", "tags_of"]
@@ -42,7 +42,7 @@ def tags_in(value: str) -> Tags | None:
     return None
 
 
-def tags_of(request: RequestContext, header: str) -> Tags | None:
+def tags_of(request: EndpointRequest, header: str) -> Tags | None:
     """Read the tags of a header, which may have come in several lines; None when there is none of that name."""
     lines = request.headers.getlist(header)
     if not lines:

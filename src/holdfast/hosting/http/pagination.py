@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlencode
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.context import EndpointRequest
 
 __all__ = [
     "DEFAULT_SIZE",
@@ -63,7 +63,7 @@ def whole_number(text: str | None) -> int:
         return 0
 
 
-def page_of(request: RequestContext) -> PageParams:
+def page_of(request: EndpointRequest) -> PageParams:
     """Read which page was asked for; nonsense means the first page of the usual size."""
     given = dict(request.query_pairs())
     number = min(max(whole_number(given.get("page")), 1), LAST_PAGE)
@@ -72,20 +72,20 @@ def page_of(request: RequestContext) -> PageParams:
     return PageParams(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
 
 
-def unbounded_page(request: RequestContext) -> PageParams:
+def unbounded_page(request: EndpointRequest) -> PageParams:
     """Read which page was asked for where a page may be as large as one likes, but not of a single item."""
     given = dict(request.query_pairs())
     size = whole_number(given.get("limit") or given.get("per_page"))
     return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, BEYOND))
 
 
-def page_or_all(request: RequestContext, page: PageParams) -> PageParams:
+def page_or_all(request: EndpointRequest, page: PageParams) -> PageParams:
     """Return the page asked for, or everything for lists whose clients do not ask for pages."""
     asked = any(name in {"page", "limit", "per_page"} for name, _ in request.query_pairs())
     return page if asked else PageParams(1, ALL)
 
 
-def link_header(request: RequestContext, page: PageParams, total: int) -> str:
+def link_header(request: EndpointRequest, page: PageParams, total: int) -> str:
     """Write the `Link` header; empty when everything is on one page."""
     if page == PageParams(1, ALL):
         # What `page_or_all` gives where no page was asked for: the rest comes in the largest ones.
@@ -117,7 +117,7 @@ def count_headers(total: int) -> dict[str, str]:
     return {"X-Total-Count": str(total), "Access-Control-Expose-Headers": "Link, X-Total-Count"}
 
 
-def paging_headers(request: RequestContext, page: PageParams, total: int) -> dict[str, str]:
+def paging_headers(request: EndpointRequest, page: PageParams, total: int) -> dict[str, str]:
     """Return the headers that go with one page of a list."""
     headers = count_headers(total)
     link = link_header(request, page, total)

@@ -15,9 +15,9 @@ from holdfast import __version__
 from holdfast.hosting.app import App
 from holdfast.hosting.git import program
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import health
 from holdfast.hosting.store import accounts, backlog, migrate, outbox
 from holdfast.hosting.store.backlog import Stuck

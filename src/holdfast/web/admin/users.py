@@ -8,10 +8,10 @@ from msgspec import UNSET
 
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import users
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account

@@ -13,9 +13,9 @@ from holdfast.backup.container.folder import MAIN, find_snapshots
 from holdfast.backup.container.takeout import LINES, find_export
 from holdfast.backup.errors import BackupError
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.chats.cache_entries import ConversationSource
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file
 from holdfast.web.chats.host_pages import ConversationPages, KeyForm, act_on, show_archive, show_source, viewer_of

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
-from starlette.requests import cookie_parser
 
 from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
 from holdfast.hosting.file_responses.files import Served, disposition, serve
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings
@@ -241,7 +240,7 @@ def key_page(frame: ConversationPages, source: ConversationSource, problem: str,
 def viewer_of(request: RequestContext, *, may_write: bool) -> ImportClient:
     """Return who looks at a conversation, as far as the limits are concerned."""
     user = request.actor.user
-    token = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
+    token = request.cookies.get(sessions.COOKIE)
     return ImportClient(
         account=None if user is None else user.id,
         address=request.address,
@@ -261,7 +260,7 @@ def forget_keys(settings: Settings, cookies: Mapping[str, str]) -> bool:
 
 def secret_of(request: RequestContext) -> Secret | None:
     """Return the secret this browser's keys are kept under."""
-    return secret_in(cookie_parser(request.headers.get("cookie", "")))
+    return secret_in(request.cookies)
 
 
 def secret_in(cookies: Mapping[str, str]) -> Secret | None:

@@ -15,10 +15,10 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import TreeEntry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
 from holdfast.web.chats.cache_entries import ConversationSource, FileOrigin
 from holdfast.web.chats.file_kinds import (

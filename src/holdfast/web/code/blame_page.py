@@ -13,9 +13,9 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import BlameHunk, blame
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import TreeEntry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.file_page import Stretch, text_shown
 from holdfast.web.code.location import READING, CodeLocation, spot_at

@@ -14,8 +14,8 @@ from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import branch_protection, file_commits, ref_changes
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit

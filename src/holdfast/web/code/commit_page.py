@@ -4,9 +4,9 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import diff_trees
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown

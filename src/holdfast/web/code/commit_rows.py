@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.hosting.access import account_visible
 from holdfast.hosting.git.commits import Commit
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import people_of
 from holdfast.hosting.store.accounts import Account
 

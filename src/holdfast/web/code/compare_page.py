@@ -9,8 +9,8 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw, well_formed
 from holdfast.hosting.git.patches import diff_trees
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown

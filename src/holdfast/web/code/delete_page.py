@@ -7,9 +7,9 @@ import msgspec
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.encoding import argument
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.web.code.change_forms import (
     CHANGING,

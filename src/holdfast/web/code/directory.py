@@ -7,7 +7,7 @@ from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import EntryType, TreeEntry
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of, summary_of
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import Readme, readme_of

@@ -15,10 +15,10 @@ from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.web.code.change_forms import (

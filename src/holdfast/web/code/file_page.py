@@ -12,8 +12,8 @@ from holdfast.hosting.file_responses.media_types import TEXT
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import TreeEntry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language
 from holdfast.web.code.location import CodeLocation

@@ -9,8 +9,8 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import history
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import READING, spot_at
 from holdfast.web.code.switcher import switcher

@@ -12,9 +12,9 @@ from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.router import merge_slashes
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.repository_frame import root_path
 

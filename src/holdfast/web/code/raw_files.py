@@ -3,8 +3,8 @@
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.file_responses.blobs import CommittedFile, blob_response, find_file, media_response
 from holdfast.hosting.git.encoding import argument
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.location import READING, spot_at
 
 __all__ = ["page_media", "page_raw"]

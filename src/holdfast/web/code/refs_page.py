@@ -13,9 +13,9 @@ from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import branch_protection, branches
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections

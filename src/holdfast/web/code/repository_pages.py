@@ -11,9 +11,9 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.commit_rows import lines_of

@@ -7,10 +7,10 @@ import msgspec
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import paths
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.settings import Settings

@@ -7,7 +7,7 @@ from typing import Final
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import InvalidField, Violation
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.milestones import Milestone

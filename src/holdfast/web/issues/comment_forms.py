@@ -7,8 +7,8 @@ from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, Missing, NoSuchComment
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import accounts, comments

@@ -9,9 +9,9 @@ import msgspec
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, Missing
 from holdfast.hosting.guards import LINK_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import dependencies, issues
 from holdfast.hosting.services.dependencies import IssueReference

@@ -11,8 +11,8 @@ from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError, Missing, Outdated, StillBlocked
 from holdfast.hosting.guards import CHANGE_ISSUES, administers, in_repository, not_archived, reads_issues
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import issues
 from holdfast.hosting.services.issues import IssueEdit
 from holdfast.hosting.store.issues import Issue

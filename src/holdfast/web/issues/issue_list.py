@@ -9,9 +9,9 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.choices import as_ids, choices

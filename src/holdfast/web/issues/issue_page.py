@@ -10,8 +10,8 @@ from markupsafe import Markup
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import comments, visible_issues

@@ -8,9 +8,9 @@ from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, NoSuchLabel
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import labels as service
 from holdfast.hosting.services.labels import LabelEdit, NewLabel
 from holdfast.hosting.store import labels

@@ -10,9 +10,9 @@ from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, NoSuchMilestone, UnknownState
 from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.times import moment
 from holdfast.hosting.services import milestones as service
 from holdfast.hosting.services.milestones import NO_DUE_DATE, MilestoneEdit, NewMilestone

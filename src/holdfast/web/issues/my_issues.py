@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, IssueFilter

@@ -6,8 +6,8 @@ from markupsafe import Markup
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import in_repository, not_archived, sees_issues, signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import issues
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.web.error_messages import message_for, status_for

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue

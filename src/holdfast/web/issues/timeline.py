@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment

@@ -8,8 +8,8 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.errors import HostingError, NoSuchUser
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import organizations, repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts

@@ -9,10 +9,10 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess
 from holdfast.hosting.guards import UserFromPath, entered, in_organization, of_user, signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import organization as organization_schema
 from holdfast.hosting.schemas.organizations import team as team_schema
 from holdfast.hosting.schemas.users import shown_email, user

@@ -1,13 +1,12 @@
 """The account of the user who is signed in: profile and password."""
 
 import msgspec
-from starlette.requests import cookie_parser
 
 from holdfast.hosting import access
 from holdfast.hosting.errors import HostingError, InvalidField, PasswordRefused, Violation
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords, users
 from holdfast.hosting.store import accounts, sessions
 from holdfast.secret import Secret
@@ -51,7 +50,7 @@ def oneself(request: RequestContext) -> None:
 
 def session_of(request: RequestContext) -> Secret | None:
     """Return the session of the browser that asks."""
-    cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
+    cookie = request.cookies.get(sessions.COOKIE)
     return None if cookie is None else Secret(cookie)
 
 

@@ -9,8 +9,8 @@ import msgspec
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.guards import administers, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.protections import BranchProtection, encode_protections
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.services.branch_protection import ProtectionEdit

@@ -7,10 +7,10 @@ import msgspec
 from holdfast.hosting.access import Mode, RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import administers, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import collaborators
 from holdfast.hosting.store import collaborators as store
 from holdfast.web.pages import go

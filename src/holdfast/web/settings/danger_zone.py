@@ -8,9 +8,9 @@ import msgspec
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import administers, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.web.pages import go

@@ -11,11 +11,11 @@ from markupsafe import escape
 
 from holdfast.hosting.access import WebhookOwner
 from holdfast.hosting.errors import HostingError, InvalidField, InvalidValue, Violation
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.http.times import read_time
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhook_deliveries, webhooks
 from holdfast.hosting.store.deliveries import Delivery, DeliveryFilter

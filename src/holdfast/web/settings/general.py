@@ -8,8 +8,8 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.git import refs
 from holdfast.hosting.guards import administers, in_repository
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.services.revisions import open_git

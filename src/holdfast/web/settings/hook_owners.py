@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from holdfast.hosting import guards
 from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import (
     ACCOUNT,

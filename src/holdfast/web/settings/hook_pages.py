@@ -7,10 +7,10 @@ import msgspec
 
 from holdfast.hosting.access import WebhookOwner
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhooks
 from holdfast.hosting.store import backlog

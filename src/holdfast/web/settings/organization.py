@@ -8,10 +8,10 @@ import msgspec
 from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import in_organization, owns_organization
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint, number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import user
 from holdfast.hosting.services import members, organizations, teams, users
 from holdfast.hosting.store.members import memberships

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import sessions
 from holdfast.hosting.store.sessions import Session, hashed
 from holdfast.web.pages import go

@@ -8,9 +8,9 @@ from urllib.parse import quote
 from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import page
 from holdfast.web.repository_frame import SETTINGS, root_path, show_in

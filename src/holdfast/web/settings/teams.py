@@ -9,10 +9,10 @@ from holdfast.hosting.access import Mode, OrganizationAccess, Unit
 from holdfast.hosting.api import teams
 from holdfast.hosting.api.teams import Group, in_team, sees_team
 from holdfast.hosting.guards import in_organization, owns_organization
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import TeamSchema
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.errors import HostingError, InvalidValue
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import access_tokens, passwords
 from holdfast.hosting.store.tokens import Token
 from holdfast.redacted_repr import redacted

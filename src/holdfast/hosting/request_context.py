@@ -1,0 +1,53 @@
+"""A request to the host: the application that serves it, and the user who sent it."""
+
+from starlette.requests import empty_receive
+from starlette.types import Receive, Scope
+
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.http.application import ServingOptions
+from holdfast.hosting.http.context import EndpointRequest
+from holdfast.hosting.store.accounts import Account
+
+__all__ = ["RequestContext", "serving_options"]
+
+
+class RequestContext(EndpointRequest):
+    """A request while it is being served, with the actor whose permissions count."""
+
+    def __init__(
+        self, app: App, scope: Scope, receive: Receive = empty_receive, path: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(scope, receive, {} if path is None else path, "")
+        self.root = (
+            app.settings.root_url or f"{scope.get('scheme', 'http')}://{self.headers.get('host', 'localhost')}"
+        )
+        self._app = app
+        self.actor: Actor = ANONYMOUS
+        self.may_hash = False
+        """Whether this runs in the thread pool for passwords."""
+        self.identified: Actor | None = None
+        """The actor that was found there."""
+
+    @property
+    def app(self) -> App:
+        """The application."""
+        return self._app
+
+    @property
+    def api(self) -> str:
+        """The URL of the API."""
+        return f"{self.root}/api/v1"
+
+    @property
+    def user(self) -> Account:
+        """The user who is signed in; a guard must have made sure that somebody is."""
+        user = self.actor.user
+        if user is None:
+            raise LookupError("no guard made sure that somebody is signed in")
+        return user
+
+
+def serving_options(app: App) -> ServingOptions:
+    """Return how the endpoints of an application are served."""
+    return ServingOptions(app.settings, reads_on_loop=app.database.is_sqlite, upload_folder=app.folders.incoming)
