@@ -28,6 +28,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.hooks import HookOwner
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.repositories import Grant, Repository
+from holdfast.hosting.store.teams import Team
 from holdfast.hosting.store.tokens import Token
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "OrganizationAccess",
     "Permissions",
     "RepositoryAccess",
+    "TeamAccess",
     "Unit",
     "WebhookOwner",
     "account_visible",
@@ -187,6 +189,13 @@ class OrganizationAccess(msgspec.Struct, frozen=True):
 
     account: Account
     mode: Mode
+
+
+class TeamAccess(msgspec.Struct, frozen=True):
+    """The team a request is about, and what the caller may do in its organization."""
+
+    team: Team
+    organization: OrganizationAccess
 
 
 class WebhookOwner(msgspec.Struct, frozen=True):

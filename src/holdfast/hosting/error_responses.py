@@ -32,6 +32,10 @@ FORBIDDEN: Final = {
     Permission.SELF: "only the user may do this",
     Permission.OWN_MEMBERSHIP: "only members themselves decide who may know of their membership",
     Permission.CREATE_ORGANIZATIONS: "you may not create organizations; ask an administrator",
+    Permission.TEAM_MEMBER: "Must be a team member",
+    Permission.TEAM_REPOSITORIES: (
+        "Must be an organization owner, or an admin of the repository where those may do it"
+    ),
     Permission.TOKENS: "only the user or an administrator may see these tokens",
 }
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
@@ -57,12 +61,14 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.TokenNameTaken, 400),
     (errors.NameTaken, 422),
     (errors.EmailTaken, 422),
+    (errors.TeamTaken, 422),
     (errors.Taken, 409),
     (errors.DependencyCycle, 409),
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
     (errors.UnknownState, 412),
     (errors.LastOwner, 403),
+    (errors.OwnersTeamRequired, 403),
     (errors.OrganizationInUse, 409),
     (errors.NotWaiting, 409),
     (errors.WebhookInactive, 409),

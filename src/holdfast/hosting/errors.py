@@ -71,6 +71,7 @@ HostingError
 │   ├── OwnerIsNoCollaborator  the owner of a repository needs no access to it
 │   ├── OwnAccount           administrators cannot delete their own account
 │   ├── OwnersStay           the team of an organization's owners stays as it is
+│   │   └── OwnersTeamRequired  it cannot be deleted
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
 │   ├── TooManyAtOnce        one request asks for too much
@@ -218,6 +219,7 @@ __all__ = [
     "OwnAccount",
     "OwnerIsNoCollaborator",
     "OwnersStay",
+    "OwnersTeamRequired",
     "PasswordRefused",
     "PasswordRequired",
     "PathRefused",
@@ -324,6 +326,9 @@ class Permission(StrEnum):
     """For what users change of their own account only."""
     OWN_MEMBERSHIP = "own membership"
     CREATE_ORGANIZATIONS = "create organizations"
+    TEAM_MEMBER = "team member"
+    TEAM_REPOSITORIES = "team repositories"
+    """For deciding which teams have a repository."""
     TOKENS = "tokens"
     """For the access tokens of a user."""
 
@@ -704,6 +709,13 @@ class OwnersStay(Refused):
     """The team of an organization's owners cannot be removed, renamed or given less."""
 
 
+class OwnersTeamRequired(OwnersStay):
+    """The team of an organization's owners cannot be deleted."""
+
+    def __init__(self) -> None:
+        super().__init__("the team of the owners cannot be deleted")
+
+
 class PatternRefused(Refused):
     """A pattern cannot be understood; the message says why."""
 
@@ -833,7 +845,11 @@ class RepositoryTaken(Taken):
 
 
 class TeamTaken(Taken):
-    """The organization has a team of that name."""
+    """The organization has a team called `name`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"team already exists [name: {name}]")
+        self.name = name
 
 
 class TokenNameTaken(Taken):

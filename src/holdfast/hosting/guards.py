@@ -8,13 +8,22 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, RepositoryAccess, Unit, WebhookOwner
-from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
+from holdfast.hosting.access import (
+    Mode,
+    OrganizationAccess,
+    Permissions,
+    RepositoryAccess,
+    TeamAccess,
+    Unit,
+    WebhookOwner,
+)
+from holdfast.hosting.errors import NoSuchRepository, NoSuchTeam, NoSuchUser
+from holdfast.hosting.http.endpoints import number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import users, webhooks
+from holdfast.hosting.services import organizations, teams, users, webhooks
 from holdfast.hosting.services.repositories import permissions_in
-from holdfast.hosting.store import accounts, organizations, repositories
+from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
@@ -30,20 +39,22 @@ __all__ = [
     "UserFromPath",
     "administers",
     "editable",
-    "entered",
     "in_its_organization",
     "in_organization",
     "in_repository",
+    "in_team",
     "knows_of",
     "not_archived",
     "of_user",
     "owns",
     "owns_organization",
+    "owns_team",
     "person",
     "reads",
     "reads_issues",
     "sees_issues",
     "sees_pulls",
+    "sees_team",
     "signed_in",
     "site_admin",
     "with_password",
@@ -202,17 +213,10 @@ def in_organization(request: RequestContext) -> OrganizationAccess:
         raise ApiError(404) from None
     if not account.is_organization:
         raise ApiError(404)
-    found = entered(request, account)
+    found = organizations.access_in(request.app, request.actor, account)
     if found.mode == Mode.NONE:
         raise ApiError(404)
     return found
-
-
-def entered(request: RequestContext, account: Account) -> OrganizationAccess:
-    """Find out what the caller may do in an organization."""
-    user = request.actor.user
-    modes = () if user is None else organizations.team_modes(request.app.database, account, user)
-    return OrganizationAccess(account, access.organization_access(request.actor, account, modes))
 
 
 def in_its_organization(request: RequestContext) -> None:
@@ -223,6 +227,25 @@ def in_its_organization(request: RequestContext) -> None:
 def owns_organization(request: RequestContext) -> None:
     """Ask that the caller owns the organization."""
     access.require_organization_owner(request.actor, request.resolved(OrganizationAccess))
+
+
+def in_team(request: RequestContext) -> TeamAccess:
+    """Find the team by the id in the path; to those outside of its organization it does not exist."""
+    signed_in(request)
+    try:
+        return teams.find(request.app, request.actor, number(request.path["id"]))
+    except NoSuchTeam:
+        raise ApiError(404) from None
+
+
+def sees_team(request: RequestContext) -> None:
+    """Require a member of the team, or an owner of its organization."""
+    teams.require_read(request.app, request.actor, request.resolved(TeamAccess))
+
+
+def owns_team(request: RequestContext) -> None:
+    """Require an owner of the team's organization."""
+    access.require_organization_owner(request.actor, request.resolved(TeamAccess).organization)
 
 
 def person(request: RequestContext) -> None:

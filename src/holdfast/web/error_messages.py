@@ -31,6 +31,8 @@ FORBIDDEN: Final = {
     Permission.SELF: "Only the user can do this.",
     Permission.OWN_MEMBERSHIP: "Only members can change who sees their membership.",
     Permission.CREATE_ORGANIZATIONS: "You cannot create organizations; ask a site administrator.",
+    Permission.TEAM_MEMBER: "Only members of this team can do this.",
+    Permission.TEAM_REPOSITORIES: "Only owners of the organization can choose the repositories of a team.",
     Permission.TOKENS: "Only the user and site administrators can see these tokens.",
 }
 
@@ -89,6 +91,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return "The repository has no commits yet."
         case errors.NameTaken():
             return f"The name {error.name} is already taken."
+        case errors.TeamTaken():
+            return f"There is already a team named {error.name}."
         case errors.EmailTaken():
             return "That e-mail address is already in use."
         case errors.LoginRequired():

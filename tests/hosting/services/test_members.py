@@ -2,9 +2,9 @@
 
 import pytest
 
-from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess, TeamAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Forbidden, LastOwner, LoginRequired, NoSuchOrganization, NoSuchTeam, Permission
+from holdfast.hosting.errors import Forbidden, LastOwner, LoginRequired, NoSuchOrganization, Permission
 from holdfast.hosting.services import members, organizations, teams
 from holdfast.hosting.services.organizations import NewOrganization
 from holdfast.hosting.store import accounts
@@ -29,7 +29,7 @@ def guild(app: App, people: dict[str, Account]) -> Account:
     created = organizations.create(app, Actor(ada), ada, NewOrganization(name="guild"))
     owner = OrganizationAccess(created, Mode.OWNER)
     ((owners,), _) = teams.list_teams(app, Actor(ada), owner, skip=0, limit=1)
-    teams.add_member(app, Actor(ada), owner, owners, people["ben"])
+    teams.add_member(app, Actor(ada), TeamAccess(owners, owner), people["ben"])
     return created
 
 
@@ -78,5 +78,3 @@ def test_a_membership_is_published_by_the_member(app: App, people: dict[str, Acc
     with pytest.raises(Forbidden) as error:
         members.set_public(app, Actor(people["eve"]), stranger, people["eve"], is_public=True)
     assert error.value.permission == Permission.ORGANIZATION_MEMBER
-    with pytest.raises(NoSuchTeam):
-        teams.find(app, Actor(people["ada"]), member, 999)

@@ -1,39 +1,166 @@
-"""Teams are listed for members of their organization, and changed by its owners."""
+"""Teams are seen by their members, and changed by the owners of their organization."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
-from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess, TeamAccess, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Forbidden, LoginRequired, NoSuchTeam
-from holdfast.hosting.services import organizations, teams
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    NameRefused,
+    NoSuchRepository,
+    NoSuchTeam,
+    OwnersStay,
+    OwnersTeamRequired,
+    Permission,
+    TeamTaken,
+)
+from holdfast.hosting.services import organizations, repositories, teams
 from holdfast.hosting.services.organizations import NewOrganization
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.teams import TeamSettings
 from holdfast.hosting.store import accounts, members
+from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
-def test_a_team_is_of_one_organization_and_its_owners_add_members(app: App) -> None:
-    """Another organization does not find it, and who is no owner adds nobody."""
-    ada, ben = (accounts.create_user(app.database, name, Secret("correct horse")) for name in ("ada", "ben"))
-    guild, band = (
-        OrganizationAccess(organizations.create(app, Actor(ada), ada, NewOrganization(name=name)), Mode.OWNER)
-        for name in ("guild", "band")
+@dataclass(frozen=True, slots=True)
+class Guild:
+    """An organization of ada's with the team "crew", in which ben is; eve belongs to another organization."""
+
+    app: App
+    account: Account
+    ada: Actor
+    ben: Actor
+    eve: Actor
+    crew_id: int
+
+    @property
+    def organization(self) -> OrganizationAccess:
+        """The organization as its owner sees it."""
+        return organizations.access_in(self.app, self.ada, self.account)
+
+    def crew(self, actor: Actor) -> TeamAccess:
+        """Return the team as a member of the organization sees it."""
+        return teams.find(self.app, actor, self.crew_id)
+
+
+@pytest.fixture
+def guild(app: App) -> Guild:
+    """Create the users, the organization and its team."""
+    ada, ben, eve = (
+        accounts.create_user(app.database, name, Secret("correct horse")) for name in ("ada", "ben", "eve")
     )
-    ((owners,), total) = teams.list_teams(app, Actor(ada), guild, skip=0, limit=9)
-    assert (owners.name, total) == ("Owners", 1)
-    assert teams.list_teams(app, Actor(ada), guild, "crew", skip=0, limit=9) == ([], 0)
-    assert teams.find(app, Actor(ada), guild, owners.id) == owners
-    with pytest.raises(NoSuchTeam):
-        teams.find(app, Actor(ada), band, owners.id)
-    member, stranger = (OrganizationAccess(guild.account, mode) for mode in (Mode.WRITE, Mode.READ))
-    with pytest.raises(Forbidden):
-        teams.add_member(app, Actor(ben), member, owners, ben)
-    with pytest.raises(Forbidden):
-        teams.list_teams(app, Actor(ben), stranger, skip=0, limit=9)
-    with pytest.raises(Forbidden):
-        teams.find(app, Actor(ben), stranger, owners.id)
+    account = organizations.create(app, Actor(ada), ada, NewOrganization(name="guild"))
+    organization = organizations.access_in(app, Actor(ada), account)
+    crew = teams.create(app, Actor(ada), organization, TeamSettings(name="crew", units={Unit.CODE: Mode.WRITE}))
+    teams.add_member(app, Actor(ada), TeamAccess(crew, organization), ben)
+    return Guild(app, account, Actor(ada), Actor(ben), Actor(eve), crew.id)
+
+
+def test_only_owners_of_the_organization_change_a_team(guild: Guild) -> None:
+    """Members of the team do not, and nobody does who is not signed in."""
+    app, crew, user = guild.app, guild.crew(guild.ben), guild.eve.user
+    assert user is not None
+    refused: tuple[Callable[[Actor], object], ...] = (
+        lambda actor: teams.create(app, actor, crew.organization, TeamSettings(name="deck")),
+        lambda actor: teams.edit(app, actor, crew, TeamSettings(mode=Mode.ADMIN)),
+        lambda actor: teams.delete(app, actor, crew),
+        lambda actor: teams.add_member(app, actor, crew, user),
+        lambda actor: teams.remove_member(app, actor, crew, user),
+    )
+    for call in refused:
+        with pytest.raises(LoginRequired):
+            call(ANONYMOUS)
+        with pytest.raises(Forbidden) as error:
+            call(guild.ben)
+        assert error.value.permission == Permission.ORGANIZATION_OWNER
+    assert guild.crew(guild.ada).team == crew.team
+
+
+def test_a_team_is_found_by_members_of_its_organization(guild: Guild) -> None:
+    """To others it does not exist; those who are not in it may not look at it."""
+    app = guild.app
     with pytest.raises(LoginRequired):
-        teams.add_member(app, ANONYMOUS, guild, owners, ben)
-    teams.add_member(app, Actor(ada), guild, owners, ben)
-    assert members.is_in_team(app.database, owners.id, ben)
+        teams.find(app, ANONYMOUS, guild.crew_id)
+    with pytest.raises(NoSuchTeam):
+        guild.crew(guild.eve)
+    ((owners, _), total) = teams.list_teams(app, guild.ben, guild.organization, skip=0, limit=9)
+    assert (owners.name, total) == ("Owners", 2)
+    assert teams.list_teams(app, guild.ada, guild.organization, "dock", skip=0, limit=9) == ([], 0)
+    stranger = OrganizationAccess(guild.account, Mode.READ)
+    with pytest.raises(Forbidden):
+        teams.list_teams(app, guild.eve, stranger, skip=0, limit=9)
+    with pytest.raises(Forbidden) as error:
+        teams.list_members(app, guild.ben, teams.find(app, guild.ben, owners.id), skip=0, limit=9)
+    assert error.value.permission == Permission.TEAM_MEMBER
+    listed, _ = teams.list_members(app, guild.ben, guild.crew(guild.ben), skip=0, limit=9)
+    assert [person.name for person in listed] == ["ben"]
+    (((own, account),), _) = teams.list_own(app, guild.ben, skip=0, limit=9)
+    assert (own.id, account) == (guild.crew_id, guild.account)
+
+
+def test_the_settings_of_a_team_are_checked(guild: Guild) -> None:
+    """A refused edit changes nothing."""
+    app, crew = guild.app, guild.crew(guild.ada)
+    for settings, error in (
+        (TeamSettings(name="OWNERS"), TeamTaken),
+        (TeamSettings(name="a b"), NameRefused),
+        (TeamSettings(description="x" * 256), InvalidField),
+        (TeamSettings(mode=Mode.OWNER), InvalidValue),
+        (TeamSettings(units={Unit.CODE: Mode.OWNER}), InvalidValue),
+    ):
+        with pytest.raises(error):
+            teams.edit(app, guild.ada, crew, settings)
+        with pytest.raises((error, InvalidField)):
+            teams.create(app, guild.ada, crew.organization, settings)
+    assert guild.crew(guild.ada) == crew
+    ((owners, _), _) = teams.list_teams(app, guild.ada, guild.organization, skip=0, limit=9)
+    with pytest.raises(OwnersStay):
+        teams.edit(app, guild.ada, TeamAccess(owners, guild.organization), TeamSettings(mode=Mode.WRITE))
+    with pytest.raises(OwnersTeamRequired):
+        teams.delete(app, guild.ada, TeamAccess(owners, guild.organization))
+
+
+def test_an_edit_changes_what_is_given(guild: Guild) -> None:
+    """A mode without units is for the units the team has."""
+    app, crew = guild.app, guild.crew(guild.ada)
+    edited = teams.edit(app, guild.ada, crew, TeamSettings(description="On board"))
+    assert (edited.name, edited.description, edited.units) == ("crew", "On board", {"repo.code": Mode.WRITE})
+    assert teams.edit(app, guild.ada, guild.crew(guild.ada), TeamSettings(mode=Mode.READ)).units == {
+        "repo.code": Mode.READ
+    }
+    teams.delete(app, guild.ada, guild.crew(guild.ada))
+    assert guild.ben.user is not None
+    assert not members.is_member(app.database, guild.account, guild.ben.user)
+
+
+def test_owners_choose_the_repositories_of_a_team(guild: Guild) -> None:
+    """Members of the team do not."""
+    app, crew = guild.app, guild.crew(guild.ben)
+    assert guild.ada.user is not None
+    repositories.create(app, guild.account, guild.ada.user, NewRepository(name="ship", is_private=True))
+    diary = repositories.create(app, guild.ada.user, guild.ada.user, NewRepository(name="diary"))
+    with pytest.raises(NoSuchRepository):
+        teams.find_repository(app, guild.ben, crew, "ship")
+    ship = teams.find_repository(app, guild.ada, crew, "ship")
+    teams.add_repository(app, guild.ada, guild.crew(guild.ada), ship)
+    assert teams.has_repository(app, guild.ben, crew, ship)
+    assert teams.list_repositories(app, guild.ben, crew, skip=0, limit=9).total == 1
+    for change in (teams.add_repository, teams.remove_repository):
+        with pytest.raises(LoginRequired):
+            change(app, ANONYMOUS, crew, ship)
+        with pytest.raises(Forbidden) as error:
+            change(app, guild.ben, crew, teams.find_repository(app, guild.ben, crew, "ship"))
+        assert error.value.permission == Permission.TEAM_REPOSITORIES
+    with pytest.raises(NoSuchRepository):
+        teams.add_repository(app, guild.ada, guild.crew(guild.ada), repositories.show(app, guild.ada, diary.id))
+    teams.remove_repository(app, guild.ada, guild.crew(guild.ada), ship)
+    assert not teams.has_repository(app, guild.ben, crew, ship)

@@ -63,10 +63,10 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     """A name that is taken or none, no parts at all, somebody and something that is not there."""
     ada = guild.visit("ada")
     for form, said in (
-        ({"name": "owners", **PARTS}, "Team already exists"),
+        ({"name": "owners", **PARTS}, "There is already a team named owners."),
         ({"name": "a b", **PARTS}, "a team name must be"),
         ({"name": "crew", "permission": "units"}, "at least one part"),
-        ({"name": "crew", "permission": "emperor"}, "Choose what the team may do"),
+        ({"name": "crew", "permission": "emperor"}, "choose what the team may do"),
     ):
         answer = ada.post(f"{PAGE}/new", data={**form, "description": "typed"})
         assert answer.status_code == 422

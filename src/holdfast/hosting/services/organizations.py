@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 from holdfast.hosting.access import (
     Actor,
     OrganizationAccess,
+    organization_access,
     require_organization_creator,
     require_organization_owner,
 )
@@ -20,6 +21,7 @@ from holdfast.hosting.store.accounts import Account
 __all__ = [
     "NewOrganization",
     "OrganizationEdit",
+    "access_in",
     "create",
     "delete",
     "edit",
@@ -45,6 +47,12 @@ class NewOrganization(OrganizationEdit, frozen=True, kw_only=True):
     """An organization to create."""
 
     name: str
+
+
+def access_in(app: App, actor: Actor, account: Account) -> OrganizationAccess:
+    """Return an organization and what an actor may do there."""
+    modes = () if actor.user is None else store.team_modes(app.database, account, actor.user)
+    return OrganizationAccess(account, organization_access(actor, account, modes))
 
 
 def list_organizations(app: App, actor: Actor, *, skip: int, limit: int) -> tuple[list[Account], int]:

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, Refused, TeamTaken
+from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
 from holdfast.hosting.store import members
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
@@ -89,11 +89,6 @@ def check_team_name(name: str) -> None:
         raise NameRefused(f"[Name]: the team name {name} is reserved")
 
 
-def taken(name: str) -> TeamTaken:
-    """Return the error for a name that is taken."""
-    return TeamTaken(f"team already exists [name: {name}]")
-
-
 def columns_of(team: NewTeam) -> dict[str, Any]:
     """Return the column values of a team; one with mode admin has no modes per unit."""
     mode = team.mode
@@ -123,8 +118,8 @@ def add_team(connection: Connection, organization_id: int, team: NewTeam) -> int
     row = {"organization_id": organization_id, "created_at": int(time.time()), **columns_of(team)}
     try:
         made: int = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
-    except IntegrityError as error:
-        raise taken(team.name) from error
+    except IntegrityError:
+        raise TeamTaken(team.name) from None
     add_units(connection, made, team)
     return made
 
@@ -153,15 +148,15 @@ def change_team(database: Database, team: Team, wanted: NewTeam) -> Team:
                 raise NoSuchTeam("that team is gone")
             connection.execute(delete(team_units).where(team_units.c.team_id == team.id))
             add_units(connection, team.id, wanted)
-    except IntegrityError as error:
-        raise taken(wanted.name) from error
+    except IntegrityError:
+        raise TeamTaken(wanted.name) from None
     return find_team(database, team.id)
 
 
 def delete_team(database: Database, team: Team) -> None:
     """Delete a team; users in no other team leave the organization."""
     if team.is_owners:
-        raise OwnersStay("the team of the owners cannot be deleted")
+        raise OwnersTeamRequired
     with database.write() as connection:
         members.lock_organization(connection, team.organization_id)
         connection.execute(delete(teams).where(teams.c.id == team.id))

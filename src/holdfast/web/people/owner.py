@@ -8,7 +8,7 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, OrganizationAccess
-from holdfast.hosting.guards import UserFromPath, entered, in_organization, of_user, signed_in
+from holdfast.hosting.guards import UserFromPath, in_organization, of_user, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
@@ -115,7 +115,7 @@ def show_organization(
     request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
 ) -> RawResponse:
     """Show an organization, and to those who belong its people and teams."""
-    organization = entered(request, owner)
+    organization = organizations.access_in(request.app, request.actor, owner)
     mode = organization.mode
     if mode == Mode.NONE:
         raise ApiError(404)

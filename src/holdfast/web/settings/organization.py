@@ -6,7 +6,7 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import OrganizationAccess
-from holdfast.hosting.errors import HostingError
+from holdfast.hosting.errors import HostingError, NoSuchTeam
 from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.endpoints import RawResponse, endpoint, number
 from holdfast.hosting.http.errors import ApiError
@@ -151,9 +151,11 @@ def list_members_page(request: RequestContext, organization: OrganizationAccess,
 def add_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Put somebody into a team, and so into the organization."""
     try:
-        team = teams.find(request.app, request.actor, organization, number(body.team))
+        team = teams.find(request.app, request.actor, number(body.team))
+        if team.organization.account.id != organization.account.id:
+            raise NoSuchTeam("not found")
         person = users.find_visible(request.app, request.actor, named(body.name))
-        teams.add_member(request.app, request.actor, organization, team, person)
+        teams.add_member(request.app, request.actor, team, person)
     except (HostingError, ApiError) as error:
         return show_members(request, organization, PageParams(1, 30), body, error)
     return go(f"{organization_path(organization)}/members", "member-added")

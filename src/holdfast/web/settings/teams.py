@@ -1,23 +1,24 @@
-"""The teams of an organization: what their people may do, who they are, and where."""
+"""The teams of an organization: their settings, members and repositories."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
-from holdfast.hosting.access import Mode, OrganizationAccess, Unit
-from holdfast.hosting.api import teams
-from holdfast.hosting.api.teams import Group, in_team, sees_team
-from holdfast.hosting.guards import in_organization, owns_organization
+from holdfast.hosting.access import Mode, OrganizationAccess, TeamAccess, Unit
+from holdfast.hosting.errors import HostingError, InvalidValue
+from holdfast.hosting.guards import in_organization, in_team, owns_organization, owns_team, sees_team
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import TeamSchema
-from holdfast.hosting.schemas.repositories import RepositorySchema
-from holdfast.hosting.schemas.users import UserSchema
+from holdfast.hosting.schemas.organizations import team as team_schema
+from holdfast.hosting.schemas.users import user
+from holdfast.hosting.services import teams, users
+from holdfast.hosting.services.teams import TeamSettings
 from holdfast.hosting.store import members
-from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.collaborators import named
 from holdfast.web.settings.danger_zone import check_typed
@@ -36,20 +37,26 @@ __all__ = [
     "show_team_page",
 ]
 
+
+def of_organization(request: RequestContext) -> None:
+    """Require that the team is of the organization in the path."""
+    organization = request.resolved(TeamAccess).organization
+    if organization.account.id != request.resolved(OrganizationAccess).account.id:
+        raise ApiError(404)
+
+
 AT: Final = "/-/orgs/{org}/settings/teams"
 GUARDS: Final = (in_organization, owns_organization)
-# Those who are only in the team may look at it.
-LOOKING: Final = (in_organization, in_team, sees_team)
-CHANGING: Final = (in_organization, in_team, owns_organization)
-# The parts of a repository that there are; a team keeps what it was given of the others.
+# Members of a team may see it.
+LOOKING: Final = (in_organization, in_team, sees_team, of_organization)
+CHANGING: Final = (in_organization, in_team, owns_team, of_organization)
+# The units of a repository that exist; a team keeps the modes it has in the others.
 UNITS: Final = (
     (Unit.CODE, "Code"),
     (Unit.ISSUES, "Issues"),
     (Unit.PULLS, "Pull requests"),
 )
-OFFERED: Final = frozenset(unit.value for unit, _ in UNITS)
-ALL_UNITS: Final = tuple(unit.value for unit in Unit if unit not in {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI})
-NO_OTHERS: Final[Mapping[str, str]] = dict.fromkeys((unit for unit in ALL_UNITS if unit not in OFFERED), "none")
+ALL_UNITS: Final = tuple(unit for unit in Unit if unit not in {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI})
 PERMISSIONS: Final = (
     ("read", "Read everything"),
     ("write", "Write everything"),
@@ -85,7 +92,7 @@ def field_of(unit: Unit) -> str:
 
 
 def form_of(team: TeamSchema) -> TeamForm:
-    """Return the form of a team there is."""
+    """Return the form filled with the settings of a team."""
     modes = {unit: team.units_map.get(unit.value, "none") for unit, _ in UNITS}
     alike = set(modes.values()) == {team.permission} or team.permission in {"admin", "owner"}
     return TeamForm(
@@ -98,39 +105,44 @@ def form_of(team: TeamSchema) -> TeamForm:
     )
 
 
-def others_of(group: Group) -> dict[str, str]:
-    """Return what a team may do in the parts of a repository that the form does not offer."""
-    team = group.team
-    modes = team.units or dict.fromkeys(ALL_UNITS, team.mode)
-    return {unit: Mode(mode).name.lower() for unit, mode in modes.items() if unit not in OFFERED}
+def settings_of(form: TeamForm, current: Mapping[str, int]) -> TeamSettings:
+    """Return the settings a form asks for; one permission for everything is stored for each unit.
 
-
-def body_of(form: TeamForm, others: Mapping[str, str] = NO_OTHERS) -> dict[str, Any]:
-    """Return what the API is asked; one permission for everything is written down for each part.
-
-    `others` is what the team has of the parts that the form does not offer.
+    `current` are the modes the team has now, by unit.
     """
-    body: dict[str, Any] = {
-        "name": form.name.strip(),
-        "description": form.description.strip(),
-        "includes_all_repositories": bool(form.includes_all_repositories),
-        "can_create_org_repo": bool(form.can_create_org_repo),
-    }
+    mode, units = units_of(form, current)
+    return TeamSettings(
+        name=form.name.strip(),
+        description=form.description.strip(),
+        mode=mode,
+        units=units or UNSET,
+        includes_all_repositories=bool(form.includes_all_repositories),
+        may_create_repositories=bool(form.can_create_org_repo),
+    )
+
+
+def units_of(form: TeamForm, current: Mapping[str, int]) -> tuple[Mode, dict[Unit, Mode]]:
+    """Return the mode of a team and its modes in units; those the form does not offer stay as they are."""
     if form.permission == "admin":
-        return {**body, "permission": "admin"}
+        return Mode.ADMIN, {}
     if form.permission in {"read", "write"}:
-        units = dict.fromkeys(ALL_UNITS, form.permission)
-        return {**body, "permission": form.permission, "units_map": units}
+        mode = Mode[form.permission.upper()]
+        return mode, dict.fromkeys(ALL_UNITS, mode)
     if form.permission != "units":
-        raise ApiError(422, "Choose what the team may do")
-    units = {unit.value: getattr(form, field_of(unit)) for unit, _ in UNITS}
-    if set(units.values()) == {"none"}:
-        raise ApiError(422, "Choose at least one part the team may read")
-    lowest = "read" if "read" in units.values() else "write"
-    return {**body, "permission": lowest, "units_map": {**others, **units}}
+        raise InvalidValue("Permission", "choose what the team may do")
+    words = {unit: getattr(form, field_of(unit)) for unit, _ in UNITS}
+    if not set(words.values()) <= {"none", "read", "write"}:
+        raise InvalidValue("Permission", "choose none, read or write for each part")
+    chosen = {unit: Mode[word.upper()] for unit, word in words.items()}
+    if set(chosen.values()) == {Mode.NONE}:
+        raise InvalidValue("Permission", "choose at least one part that the team may read")
+    others = {Unit(unit): Mode(mode) for unit, mode in current.items()}
+    return min(mode for mode in chosen.values() if mode), {**others, **chosen}
 
 
-def show_form(request: RequestContext, form: TeamForm, refusal: ApiError | None = None) -> RawResponse:
+def show_form(
+    request: RequestContext, form: TeamForm, refusal: HostingError | ApiError | None = None
+) -> RawResponse:
     """Show the form of a new team."""
     return in_organization_settings(
         request,
@@ -147,156 +159,155 @@ def show_form(request: RequestContext, form: TeamForm, refusal: ApiError | None 
 
 @endpoint(f"GET {AT}", scope="organization", guards=GUARDS, slow=True)
 def list_teams_page(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> RawResponse:
-    """Show an organization's teams."""
-    listed = act(request, teams.list_teams, page=page)
-    sizes = members.team_sizes(request.app.database, [team.id for team in listed.items])
+    """Show the teams of an organization."""
+    found, total = teams.list_teams(request.app, request.actor, organization, skip=page.skip, limit=page.size)
     return in_organization_settings(
         request,
         "settings/teams.html",
         at="Teams",
         title="Teams",
-        teams=listed.items,
-        total=listed.total,
+        teams=[team_schema(request, team, organization.account) for team in found],
+        total=total,
         page=page,
-        sizes=sizes,
+        sizes=members.team_sizes(request.app.database, [team.id for team in found]),
         path=f"{organization_path(organization)}/teams",
     )
 
 
 @endpoint(f"GET {AT}/new", scope="organization", guards=GUARDS, slow=True)
 def new_team_page(request: RequestContext, organization: OrganizationAccess) -> RawResponse:  # noqa: ARG001  # guards give it
-    """Ask what a new team is to be."""
+    """Show the form of a new team."""
     return show_form(request, TeamForm(includes_all_repositories="on"))
 
 
 @endpoint(f"POST {AT}/new", scope="organization", guards=GUARDS)
 def create_team_page(request: RequestContext, organization: OrganizationAccess, body: TeamForm) -> RawResponse:
-    """Make a team."""
+    """Create a team."""
     try:
-        made = act(request, teams.create_team, body=body_of(body))
-    except ApiError as refusal:
-        return show_form(request, body, refusal)
-    return go(f"{organization_path(organization)}/teams/{made.id}", "created")
-
-
-def of_this(request: RequestContext) -> None:
-    """Refuse a team of another organization than the address says; the guards found the team's own last."""
-    if request.path["org"].casefold() != request.resolved(OrganizationAccess).account.name.casefold():
-        raise ApiError(404)
+        created = teams.create(
+            request.app, request.actor, organization, settings_of(body, dict.fromkeys(ALL_UNITS, 0))
+        )
+    except HostingError as error:
+        return show_form(request, body, error)
+    return go(f"{organization_path(organization)}/teams/{created.id}", "team-created")
 
 
 def show_team(
-    request: RequestContext, group: Group, form: TeamForm | None = None, refusal: ApiError | None = None
+    request: RequestContext,
+    target: TeamAccess,
+    form: TeamForm | None = None,
+    refusal: HostingError | ApiError | None = None,
 ) -> RawResponse:
-    """Show a team with its people and repositories, and for owners with the forms that change it."""
-    of_this(request)
-    # The guards of these have been asked already: whoever is here sees the team.
-    shape: TeamSchema = teams.shape(request, group.team)
-    people: PagedList[UserSchema] = teams.list_team_members.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
-    where: PagedList[RepositorySchema] = teams.list_team_repositories.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
-    organization = request.resolved(OrganizationAccess)
+    """Show a team with its members and repositories, and to owners the forms that change it."""
+    schema = team_schema(request, target.team, target.organization.account)
+    people, total = teams.list_members(request.app, request.actor, target, skip=0, limit=SHOWN)
+    found = teams.list_repositories(request.app, request.actor, target, skip=0, limit=SHOWN)
     return in_organization_settings(
         request,
         "settings/team.html",
         at="Teams",
-        title=f"Team {shape.name}",
+        title=f"Team {schema.name}",
         refusal=refusal,
-        team=shape,
-        is_owners=group.team.mode == Mode.OWNER,
-        form=form or form_of(shape),
+        team=schema,
+        is_owners=target.team.is_owners,
+        form=form or form_of(schema),
         units=[(field_of(unit), words) for unit, words in UNITS],
         permissions=PERMISSIONS,
-        people=people.items,
-        more_people=people.total - len(people.items),
-        repositories=where.items,
-        more_repositories=where.total - len(where.items),
-        path=f"{organization_path(organization)}/teams",
+        people=[user(request, person) for person in people],
+        more_people=total - len(people),
+        repositories=found.items,
+        more_repositories=found.total - len(found.items),
+        path=f"{organization_path(target.organization)}/teams",
     )
 
 
 @endpoint(f"GET {AT}/{{id}}", scope="organization", guards=LOOKING, slow=True)
-def show_team_page(request: RequestContext, group: Group) -> RawResponse:
+def show_team_page(request: RequestContext, target: TeamAccess) -> RawResponse:
     """Show a team."""
-    return show_team(request, group)
+    return show_team(request, target)
+
+
+def change(
+    request: RequestContext,
+    target: TeamAccess,
+    action: Callable[[], object],
+    notice: str,
+    form: TeamForm | None = None,
+) -> RawResponse:
+    """Change a team and show it again, with what is wrong or with a notice."""
+    try:
+        action()
+    except (HostingError, ApiError) as error:
+        return show_team(request, target, form, error)
+    return go(f"{organization_path(target.organization)}/teams/{target.team.id}", notice)
 
 
 @endpoint(f"POST {AT}/{{id}}", scope="organization", guards=CHANGING)
-def change_team_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: TeamForm
-) -> RawResponse:
-    """Change a team."""
-    of_this(request)
-    wanted = {"description": body.description.strip()}
-    try:
-        act(request, teams.edit_team, body=wanted if group.team.is_owners else body_of(body, others_of(group)))
-    except ApiError as refusal:
-        return show_team(request, group, body, refusal)
-    return go(f"{organization_path(organization)}/teams/{group.team.id}", "changed")
+def change_team_page(request: RequestContext, target: TeamAccess, body: TeamForm) -> RawResponse:
+    """Edit a team; of the owners' team only the description changes."""
+    team = target.team
+
+    def edit() -> None:
+        settings = TeamSettings(description=body.description.strip())
+        if not team.is_owners:
+            settings = settings_of(body, team.units or dict.fromkeys(ALL_UNITS, team.mode))
+        teams.edit(request.app, request.actor, target, settings)
+
+    return change(request, target, edit, "team-updated", body)
 
 
 @endpoint(f"POST {AT}/{{id}}/delete", scope="organization", guards=CHANGING)
-def delete_team_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
-) -> RawResponse:
-    """Remove a team."""
-    of_this(request)
+def delete_team_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
+    """Delete a team."""
     try:
-        check_typed(body.confirm, group.team.name)
-        act(request, teams.delete_team)
-    except ApiError as refusal:
-        return show_team(request, group, None, refusal)
-    return go(f"{organization_path(organization)}/teams", "deleted")
+        check_typed(body.confirm, target.team.name)
+        teams.delete(request.app, request.actor, target)
+    except (HostingError, ApiError) as error:
+        return show_team(request, target, None, error)
+    return go(f"{organization_path(target.organization)}/teams", "team-deleted")
 
 
 @endpoint(f"POST {AT}/{{id}}/members", scope="organization", guards=CHANGING)
-def add_team_member_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
-) -> RawResponse:
-    """Put somebody into a team."""
-    of_this(request)
-    try:
-        act(request, teams.add_team_member, {"username": named(body.name)})
-    except ApiError as refusal:
-        return show_team(request, group, None, refusal)
-    return go(f"{organization_path(organization)}/teams/{group.team.id}", "added")
+def add_team_member_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
+    """Add a user to a team."""
+
+    def add() -> None:
+        person = users.find_visible(request.app, request.actor, named(body.name))
+        teams.add_member(request.app, request.actor, target, person)
+
+    return change(request, target, add, "member-added")
 
 
 @endpoint(f"POST {AT}/{{id}}/members/remove", scope="organization", guards=CHANGING)
-def remove_team_member_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
-) -> RawResponse:
-    """Take somebody out of a team."""
-    of_this(request)
-    try:
-        act(request, teams.remove_team_member, {"username": named(body.name)})
-    except ApiError as refusal:
-        return show_team(request, group, None, refusal)
-    return go(f"{organization_path(organization)}/teams/{group.team.id}", "removed")
+def remove_team_member_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
+    """Remove a user from a team."""
+
+    def remove() -> None:
+        person = users.find_visible(request.app, request.actor, named(body.name))
+        teams.remove_member(request.app, request.actor, target, person)
+
+    return change(request, target, remove, "member-removed")
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories", scope="organization", guards=CHANGING)
-def add_team_repository_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
-) -> RawResponse:
-    """Give a team one of the organization's repositories."""
-    of_this(request)
-    place = {"org": organization.account.name, "repo": named(body.name).rpartition("/")[2]}
-    try:
-        act(request, teams.add_team_repository, place)
-    except ApiError as refusal:
-        return show_team(request, group, None, refusal)
-    return go(f"{organization_path(organization)}/teams/{group.team.id}", "added")
+def add_team_repository_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
+    """Give a team access to a repository of the organization."""
+
+    def add() -> None:
+        name = named(body.name).rpartition("/")[2]
+        repository = teams.find_repository(request.app, request.actor, target, name)
+        teams.add_repository(request.app, request.actor, target, repository)
+
+    return change(request, target, add, "repository-added")
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories/remove", scope="organization", guards=CHANGING)
-def remove_team_repository_page(
-    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
-) -> RawResponse:
-    """Take a repository from a team."""
-    of_this(request)
-    place = {"org": organization.account.name, "repo": named(body.name).rpartition("/")[2]}
-    try:
-        act(request, teams.remove_team_repository, place)
-    except ApiError as refusal:
-        return show_team(request, group, None, refusal)
-    return go(f"{organization_path(organization)}/teams/{group.team.id}", "removed")
+def remove_team_repository_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
+    """Take a team's access to a repository away."""
+
+    def remove() -> None:
+        name = named(body.name).rpartition("/")[2]
+        repository = teams.find_repository(request.app, request.actor, target, name)
+        teams.remove_repository(request.app, request.actor, target, repository)
+
+    return change(request, target, remove, "repository-removed")
