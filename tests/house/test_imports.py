@@ -43,6 +43,7 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("backup/summary.py", "import holdfast.cli.output"),
         ("hosting/data_folder.py", "import holdfast.web.pages"),
         ("web/home.py", "import holdfast.server.app"),
+        ("web/home.py", "import holdfast.hosting.api.teams"),
         ("server/app.py", "import holdfast.cli.exit_codes"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
         ("hosting/store/tables.py", "import holdfast.hosting.http.responses"),

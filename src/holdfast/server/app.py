@@ -33,11 +33,12 @@ from holdfast.server.path_normalization import MergeSlashes
 from holdfast.server.request_log import RequestLog
 from holdfast.server.scheduled_tasks import run_scheduled_tasks
 from holdfast.settings import Settings
-from holdfast.web import avatars, login, reference, sign_up, stylesheet
+from holdfast.web import avatars, login, sign_up, stylesheet
 from holdfast.web.application import WebApp
 from holdfast.web.chats.revocation import Revocation
 from holdfast.web.error_middleware import answer_fault
 from holdfast.web.pages import not_found
+from holdfast.web.reference import ApiReference, redirect_to_page
 from holdfast.web.security_headers import SecurityHeaders
 
 __all__ = ["build"]
@@ -97,6 +98,8 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     pool = PasswordPool(settings.password_hash_concurrency)
     authenticator = api.Authenticator(pool)
     revocation = Revocation(host)
+    endpoints = api.endpoints()
+    reference = ApiReference(endpoints)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -118,7 +121,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
             Route("/api/docs", reference.show_page, methods=["GET"]),
             Route("/api/openapi.json", reference.show_document, methods=["GET"]),
             Route("/swagger.v1.json", reference.show_document, methods=["GET"]),
-            Route("/api/swagger", reference.redirect_to_page, methods=["GET"]),
+            Route("/api/swagger", redirect_to_page, methods=["GET"]),
             Route("/avatars/{number:int}", avatars.show, methods=["GET"]),
             Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
@@ -132,7 +135,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.password_pool = pool
     service = api.EndpointApp(
         partial(RequestContext, host),
-        api.endpoints(),
+        endpoints,
         authenticator,
         explain_request,
         options=serving_options(host),

@@ -1,7 +1,8 @@
 """The OpenAPI document, and the page of the API reference."""
 
 import re
-from functools import cache
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -9,11 +10,11 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting.api.routes import endpoints
+from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.hosting.openapi import document
 from holdfast.web.pages import PAGES, current_user
 
-__all__ = ["redirect_to_page", "show_document", "show_page"]
+__all__ = ["ApiReference", "redirect_to_page"]
 
 
 def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
@@ -32,35 +33,39 @@ def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 
     return {"string": "", "integer": 0, "boolean": False, "array": []}.get(str(kind))
 
 
-@cache
-def describe_api() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
-    """Describe the API once, when somebody first asks: the document, and its operations by what they are about."""
-    whole = document(endpoints())
-    groups: dict[str, list[dict[str, Any]]] = {}
-    schemas = whole["components"]["schemas"]
-    for path, methods in whole["paths"].items():
-        for method, operation in methods.items():
-            content = operation.get("requestBody", {}).get("content", {})
-            schema = content.get("application/json", {}).get("schema")
-            body = None
-            if schema is not None:
-                body = msgspec.json.format(msgspec.json.encode(example_value(schema, schemas))).decode()
-            shown = {**operation, "method": method.upper(), "path": path, "body": body}
-            groups.setdefault(operation["tags"][0], []).append(shown)
-    return msgspec.json.encode(whole), groups
+class ApiReference:
+    """Serves the OpenAPI document of some endpoints, and a page made from it."""
 
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self._endpoints = endpoints
 
-async def show_document(_request: Request) -> Response:
-    """Serve the document; scripts of other sites may read it."""
-    content, _ = await to_thread.run_sync(describe_api)
-    return Response(content, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
+    @cached_property
+    def _described(self) -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
+        """The document and its operations by tag, generated on the first request."""
+        whole = document(self._endpoints)
+        groups: dict[str, list[dict[str, Any]]] = {}
+        schemas = whole["components"]["schemas"]
+        for path, methods in whole["paths"].items():
+            for method, operation in methods.items():
+                content = operation.get("requestBody", {}).get("content", {})
+                schema = content.get("application/json", {}).get("schema")
+                body = None
+                if schema is not None:
+                    body = msgspec.json.format(msgspec.json.encode(example_value(schema, schemas))).decode()
+                shown = {**operation, "method": method.upper(), "path": path, "body": body}
+                groups.setdefault(operation["tags"][0], []).append(shown)
+        return msgspec.json.encode(whole), groups
 
+    async def show_document(self, _request: Request) -> Response:
+        """Serve the document; scripts of other sites may read it."""
+        content, _ = await to_thread.run_sync(lambda: self._described)
+        return Response(content, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
 
-async def show_page(request: Request) -> Response:
-    """Serve the page."""
-    _, groups = await to_thread.run_sync(describe_api)
-    user = current_user(request)
-    return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=split_path)
+    async def show_page(self, request: Request) -> Response:
+        """Serve the page."""
+        _, groups = await to_thread.run_sync(lambda: self._described)
+        user = current_user(request)
+        return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=split_path)
 
 
 def split_path(path: str) -> list[str]:
