@@ -7,7 +7,7 @@ from bench.harness import Figure, medians
 from bench.memory import peak
 from bench.streams import MESSAGES, folder, sample_stream
 from holdfast import backup
-from holdfast.backup.rules import Validation
+from holdfast.backup.rules import ValidationRun
 from holdfast.backup.schema import Frame
 
 # So many times the messages of the sample are five million frames.
@@ -38,7 +38,7 @@ def repeated_messages(times: int, count: int = MESSAGES) -> Path:
 def validate(path: Path, threads: int) -> int:
     """Validate a file that must be valid, and count its frames."""
     with backup.open(path) as source:
-        validation = Validation(source, threads=threads)
+        validation = ValidationRun(source, threads=threads)
         assert list(validation) == []
         return validation.frames
 

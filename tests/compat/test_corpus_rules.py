@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.rules import Edition, Severity, Validation
+from holdfast.backup.rules import Edition, Severity, ValidationRun
 from tests.backup.rules.example_backup import findings
 from tests.backup.rules.fault_injection import error_rows, inject
 from tests.backup.wire.core import installed, interpreted
@@ -25,7 +25,7 @@ BROKEN = {
 def test_every_valid_file_is_clean(path: Path) -> None:
     """Under every rule of today; only dates that can hardly be meant are remarked upon."""
     with backup.open(path) as source:
-        validation = Validation(source, threads=1)
+        validation = ValidationRun(source, threads=1)
         found = list(validation)
     assert validation.edition is Edition.CURRENT
     assert {finding.severity for finding in found} <= {Severity.WARNING}
@@ -36,7 +36,7 @@ def test_every_valid_file_is_clean(path: Path) -> None:
 def test_every_broken_file_is_caught(path: Path) -> None:
     """By the rule it was made to break; none of them has an account either."""
     with backup.open(path) as source:
-        errors = [finding.rule.id for finding in Validation(source) if finding.severity is Severity.ERROR]
+        errors = [finding.rule.id for finding in ValidationRun(source) if finding.severity is Severity.ERROR]
     assert errors == [BROKEN[path.stem], "account.present"]
 
 

@@ -16,7 +16,7 @@ from holdfast.backup.media import extract
 from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
 from holdfast.backup.redaction.copying import Redaction, redact
 from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.rules import Finding, Rule, Severity, Validation, Validator, validate, validating
+from holdfast.backup.rules import Finding, Rule, Severity, ValidationRun, Validator, start_validation, validate
 from holdfast.backup.summary import Header, Info, info
 from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
 
@@ -42,7 +42,7 @@ __all__ = [
     "Rule",
     "Severity",
     "UnreadableBackup",
-    "Validation",
+    "ValidationRun",
     "Validator",
     "Wanted",
     "WrongKey",
@@ -54,7 +54,7 @@ __all__ = [
     "read_keys",
     "redact",
     "repair",
+    "start_validation",
     "undo_repair",
     "validate",
-    "validating",
 ]

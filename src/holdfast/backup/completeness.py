@@ -28,7 +28,7 @@ from holdfast.backup.media import Pointer, pointers
 from holdfast.backup.names import recipient_name
 from holdfast.backup.opening import Backup
 from holdfast.backup.rules import Finding, Severity
-from holdfast.backup.rules.validator import Validation, validating
+from holdfast.backup.rules.validator import ValidationRun, start_validation
 from holdfast.backup.schema import BackupInfo, backup_pb2
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
@@ -123,7 +123,9 @@ def check_completeness(
             shutil.copyfileobj(source, spooled, CHUNK)
             spooled.seek(0, io.SEEK_SET)
             source = spooled
-        validation = stack.enter_context(validating(source, key, profile="import", media=None, progress=progress))
+        validation = stack.enter_context(
+            start_validation(source, key, profile="import", media=None, progress=progress)
+        )
         errors: list[Finding] = []
         for finding in validation:
             if finding.severity is Severity.ERROR and len(errors) < MOST_ERRORS:
@@ -132,12 +134,12 @@ def check_completeness(
         return summary_of(validation, errors) if backup is None else examined(backup, validation, errors)
 
 
-def summary_of(validation: Validation, errors: list[Finding]) -> Completeness:
+def summary_of(validation: ValidationRun, errors: list[Finding]) -> Completeness:
     """Answer for a backup of which nothing can be read."""
     return Completeness(Answer.INCOMPLETE, "", 0, 0, 0, validation.counts[Severity.ERROR], tuple(errors), (), ())
 
 
-def examined(backup: Backup, validation: Validation, errors: list[Finding]) -> Completeness:
+def examined(backup: Backup, validation: ValidationRun, errors: list[Finding]) -> Completeness:
     """Look for every attachment, and put the answer together."""
     directory = Directory()
     lost: list[LostAttachment] = []

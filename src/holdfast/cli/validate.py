@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
-from holdfast.backup.rules.validator import validating
+from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, ValidationRun
+from holdfast.backup.rules.validator import start_validation
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
@@ -133,7 +133,7 @@ class FindingPrinter:
         else:
             self._out.print(as_text(finding))
 
-    def close(self, name: str, validation: Validation) -> None:
+    def close(self, name: str, validation: ValidationRun) -> None:
         """Print what was found of each rule, and the one line that answers the question."""
         if self._json:
             return
@@ -162,7 +162,7 @@ def as_text(finding: Finding) -> Text:
     )
 
 
-def rule_table(by_rule: Counter[Rule], validation: Validation) -> Text:
+def rule_table(by_rule: Counter[Rule], validation: ValidationRun) -> Text:
     """List the broken rules, how often each is, what to do and what comes of it."""
     lines = Text()
     for rule, count in by_rule.most_common():
@@ -173,7 +173,7 @@ def rule_table(by_rule: Counter[Rule], validation: Validation) -> Text:
     return lines
 
 
-def verdict(name: str, validation: Validation) -> Text:
+def verdict(name: str, validation: ValidationRun) -> Text:
     """Answer in one line whether the backup is good."""
     counts = validation.counts
     named = [
@@ -244,10 +244,10 @@ def validate_backup(
         most=0 if json and most == SHOWN else most, rules=rule or [], severity=Severity(severity), as_json=json
     )
 
-    def work(keys: KeyMaterial | None) -> Validation:
+    def work(keys: KeyMaterial | None) -> ValidationRun:
         with (
             byte_progress(file.name, size_of(file)) as progress,
-            validating(
+            start_validation(
                 resolve_input(file),
                 keys,
                 profile=profile,

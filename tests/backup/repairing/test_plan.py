@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from holdfast import backup
 from holdfast.backup import Backup
 from holdfast.backup.repairing.plan import Plan, make_plan
-from holdfast.backup.rules import Finding, Validation
+from holdfast.backup.rules import Finding, ValidationRun
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire.varint import varint_at
 from tests.backup.rules.example_backup import ADA, CID, ExampleBackup, uuid
@@ -15,7 +15,7 @@ from tests.backup.streams import stream_of
 
 def check(view: Backup) -> Iterable[Finding]:
     """Find what is wrong."""
-    return Validation(view, edition="current", threads=1)
+    return ValidationRun(view, edition="current", threads=1)
 
 
 def plan_of(example: ExampleBackup, *, drop: bool = False) -> Plan:

@@ -16,7 +16,7 @@ from holdfast.backup.errors import BackupError, FolderIncomplete, UnreadableBack
 from holdfast.backup.parts import Part
 from holdfast.backup.rules import RULES, Finding, Severity
 from holdfast.backup.rules.container import RULE_OF
-from holdfast.backup.rules.validator import validating
+from holdfast.backup.rules.validator import start_validation
 from tests.backup.container.vectors import SET_A
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.rules.invalid_cases import put
@@ -30,7 +30,7 @@ def found(
 ) -> tuple[list[Finding], int]:
     """Validate, and return the findings and how many frames were read."""
     given = io.BytesIO(source) if isinstance(source, bytes) else source
-    with validating(given, keys, media=media) as validation:
+    with start_validation(given, keys, media=media) as validation:
         findings = list(validation)
         assert validation.valid == (not any(one.severity is Severity.ERROR for one in findings))
         return findings, validation.frames
@@ -128,7 +128,7 @@ def test_a_wrong_checksum_loses_no_frame() -> None:
 
 def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> None:
     """Not even the header; that is still a finding."""
-    with validating(io.BytesIO(flipped(sealed, 40)), KEYS) as validation:
+    with start_validation(io.BytesIO(flipped(sealed, 40)), KEYS) as validation:
         assert [one.rule.id for one in validation] == ["container.mac", "container.compression"]
         assert not validation.readable
         assert (validation.edition, validation.frames) == (None, 0)
@@ -168,7 +168,7 @@ def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
     assert [one.rule.id for one in findings] == ["folder.main.present"]
     assert frames == len(sample()) - 1
     (snapshot / "main").unlink()
-    with validating(snapshot, LOCAL_KEYS) as validation:
+    with start_validation(snapshot, LOCAL_KEYS) as validation:
         assert [one.rule.id for one in validation] == ["folder.main.present"]
         assert not validation.readable
     with pytest.raises(FolderIncomplete):

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 
 from holdfast import backup
 from holdfast.backup.errors import UnreadableBackup
-from holdfast.backup.rules import Edition, Finding, Profile, Severity, Validation, Validator, validate, validator
-from holdfast.backup.rules.validator import HeldFindings, validating
+from holdfast.backup.rules import (
+    Edition,
+    Finding,
+    Profile,
+    Severity,
+    ValidationRun,
+    Validator,
+    validate,
+    validator,
+)
+from holdfast.backup.rules.validator import HeldFindings, start_validation
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.rules import fault_injection
@@ -42,7 +51,7 @@ def test_a_made_up_history_is_valid(edition: Literal["spec", "current"]) -> None
     """Under every rule, in the edition it was made for, which is told by what it holds."""
     records = list(sample_records(400, 3, edition=edition))
     with backup.open(io.BytesIO(stream_of(records))) as source:
-        validation = Validation(source)
+        validation = ValidationRun(source)
         assert list(validation) == []
     assert validation.valid
     assert (validation.edition, validation.frames) == (Edition(edition), len(records) - 1)
@@ -200,7 +209,7 @@ def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, ru
     drop("account.account.platformASpecificSettings")(example)
     change(example)  # type: ignore[operator]
     with backup.open(io.BytesIO(stream_of(example.records()))) as source:
-        validation = Validation(source)
+        validation = ValidationRun(source)
         found = {finding.rule.id for finding in validation if finding.rule.id != "pin.expiry.set"}
     assert validation.edition is edition
     assert rules <= found
@@ -275,7 +284,7 @@ def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
     }
     frames = [one.frame for one in found if one.frame is not None]
     assert frames == sorted(frames)
-    with validating(io.BytesIO(data)) as validation:
+    with start_validation(io.BytesIO(data)) as validation:
         assert list(validation) == found
         assert (validation.frames, validation.consequences) == (len(records) - 2, len(found) - 3)
 
@@ -402,7 +411,7 @@ def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
     path = tmp_path / "a.binproto"
     path.write_bytes(stream_of(example.records()))
     with backup.open(path) as source:
-        validation = Validation(source, threads=1)
+        validation = ValidationRun(source, threads=1)
         list(validation)
     assert validation.valid
     assert validation.counts == {Severity.WARNING: 1}

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import BackupError
-from holdfast.backup.rules import Validation, backup_state, validator
+from holdfast.backup.rules import ValidationRun, backup_state, validator
 from holdfast.backup.wire import stream
 from tests.backup.wire.core import Core
 
@@ -32,7 +32,7 @@ def judged(core: Core, data: bytes, **how: str) -> list[tuple[object, ...]]:
     with used(core):
         try:
             with backup.open(io.BytesIO(data)) as source:
-                validation = Validation(source, threads=1, **how)  # type: ignore[arg-type]  # the names are right
+                validation = ValidationRun(source, threads=1, **how)  # type: ignore[arg-type]  # the names are right
                 found: list[tuple[object, ...]] = [
                     (one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in validation
                 ]

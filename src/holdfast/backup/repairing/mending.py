@@ -39,7 +39,7 @@ from holdfast.backup.repairing.shape import Shape, shape_of
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
-from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, Validation
+from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, ValidationRun
 from holdfast.backup.wire.salvage import Gap
 from holdfast.redacted_repr import redacted
 
@@ -265,7 +265,9 @@ def draw(source: Readable, wanted: Wanted) -> Drawn:
     def check(view: Backup) -> Iterator[Finding]:
         # A repair must not change which year's format the backup is held to.
         edition = editions[0] if editions else wanted.edition
-        validation = Validation(view, profile=wanted.profile, edition=edition, purpose=wanted.purpose, media=None)
+        validation = ValidationRun(
+            view, profile=wanted.profile, edition=edition, purpose=wanted.purpose, media=None
+        )
         yield from validation
         frames.append(validation.frames)
         if validation.edition is not None:

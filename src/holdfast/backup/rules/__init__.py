@@ -15,7 +15,7 @@ unchecked_fields    the fields no rule looks at, and why
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import RULES
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Rule, Severity
-from holdfast.backup.rules.validator import Validation, Validator, validate, validating
+from holdfast.backup.rules.validator import ValidationRun, Validator, start_validation, validate
 
 __all__ = [
     "RULES",
@@ -25,8 +25,8 @@ __all__ = [
     "Purpose",
     "Rule",
     "Severity",
-    "Validation",
+    "ValidationRun",
     "Validator",
+    "start_validation",
     "validate",
-    "validating",
 ]

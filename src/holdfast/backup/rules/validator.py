@@ -37,7 +37,7 @@ from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["Validation", "Validator", "validate", "validating"]
+__all__ = ["ValidationRun", "Validator", "start_validation", "validate"]
 
 ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
@@ -256,7 +256,7 @@ def merge(one: list[RawFinding], other: list[RawFinding]) -> list[RawFinding]:
     return sorted(one + other, key=lambda raw: raw.frame)
 
 
-class Validation:
+class ValidationRun:
     """A backup being validated: iterate to get its findings in file order.
 
     Once that is done, `edition` says which year's format it was held to, `frames` how many frames there were,
@@ -411,7 +411,7 @@ class Validation:
 
 
 @contextmanager
-def validating(
+def start_validation(
     source: str | PathLike[str] | BinaryIO,
     key: KeyMaterial | str | None = None,
     *,
@@ -421,7 +421,7 @@ def validating(
     media: bool | None = False,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Iterator[Validation]:
+) -> Iterator[ValidationRun]:
     """Open a backup to validate it: a file or folder that is damaged is judged as far as it can be read.
 
     What cannot be read in the middle of a stream is passed over, and what follows is judged.
@@ -441,7 +441,7 @@ def validating(
             # Without its beginning a stream is nothing that could be recognised.
             if not any(fault.part in INSIDE for fault in faults):
                 raise
-        yield Validation(
+        yield ValidationRun(
             backup,
             faults=faults,
             gaps=gaps,
@@ -473,11 +473,11 @@ def validate(
     before.
     """
     if isinstance(source, Backup):
-        yield from Validation(
+        yield from ValidationRun(
             source, profile=profile, edition=edition, purpose=purpose, media=media, threads=threads
         )
         return
-    with validating(
+    with start_validation(
         source,
         key,
         profile=profile,

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from holdfast.backup.errors import BackupError
 from holdfast.backup.opening import Backup
-from holdfast.backup.rules import Validation
+from holdfast.backup.rules import ValidationRun
 from holdfast.backup.wire import header_to_json
 from holdfast.web.chats.message_page import format_json
 
@@ -50,7 +50,7 @@ class FindingRow(Struct, frozen=True):
 
 def store_findings(connection: sqlite3.Connection, backup: Backup) -> None:
     """Hold a backup to the rules and keep what is found, in an archive of ours."""
-    validation = Validation(backup, profile="strict", edition="auto", purpose="remote", media=None, threads=1)
+    validation = ValidationRun(backup, profile="strict", edition="auto", purpose="remote", media=None, threads=1)
     rows: list[tuple[object, ...]] = []
     wanted: dict[int, None] = {}
     for finding in validation:
