@@ -22,11 +22,11 @@ def figures() -> list[Figure]:
 
         def unite() -> None:
             with backup.open(path) as one, backup.open(path) as other:
-                merge([one, other], target, To.STREAM)
+                merge([one, other], target, to=To.STREAM)
 
         def cut() -> None:
             with backup.open(path) as source:
-                crop(source, target, To.STREAM, window=Window(0, None), without_media=True)
+                crop(source, target, to=To.STREAM, window=Window(0, None), without_media=True)
 
         taken = medians({"diff": compare, "merge": unite, "crop": cut}, rounds=3)
     return [

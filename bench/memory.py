@@ -9,7 +9,7 @@ from bench.streams import MESSAGES, repeated
 WORK = {
     "iterate": "sum(1 for _ in backup.open(path))",
     "info": "backup.info(path)",
-    "to JSON Lines": "convert(backup.open(path), open('/dev/null', 'wb'), To.JSONL)",
+    "to JSON Lines": "convert(backup.open(path), open('/dev/null', 'wb'), to=To.JSONL)",
 }
 PROGRAM = """
 import sys

@@ -33,9 +33,9 @@ def look(data: bytes) -> None:
         with backup.open(io.BytesIO(data), KEYS, limits=LIMITS, gunzip_limits=GUNZIP) as source:
             backup.info(source)
             text, again = io.BytesIO(), io.BytesIO()
-            convert(source, text, To.JSONL)
+            convert(source, text, to=To.JSONL)
         with backup.open(io.BytesIO(text.getvalue())) as source:
-            convert(source, again, To.STREAM)
+            convert(source, again, to=To.STREAM)
         with backup.open(io.BytesIO(again.getvalue())) as source:
             backup.info(source)
 
@@ -50,7 +50,7 @@ def seeds(folder: Path) -> None:
         (folder / f"frame-{number}").write_bytes(header + encode_varint(len(record)) + record)
     for to in (To.JSONL, To.JSON, To.CONTAINER):
         with backup.open(io.BytesIO(plain)) as source, (folder / to.value).open("wb") as target:
-            convert(source, target, to, keys=KEYS)
+            convert(source, target, to=to, keys=KEYS)
 
 
 def main() -> None:

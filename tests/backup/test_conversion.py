@@ -44,7 +44,7 @@ ODD = (*UNSPEAKABLE, b"", b"\x22\x04\x10\x01\x08\x01", FUTURE)
 
 def converted(source: Backup, to: To, target: Path, keys: KeyMaterial = MODERN_KEYS) -> Backup:
     """Convert and open the result."""
-    convert(source, target, to, keys=keys)
+    convert(source, target, to=to, keys=keys)
     return backup.open(target, MODERN_KEYS)
 
 
@@ -68,7 +68,7 @@ def test_every_pair_of_forms_gives_back_the_same_bytes(first: To, second: To, tm
         ):
             assert all_of(one) == all_of(two) == records
             out = io.BytesIO()
-            done = convert(two, out, To.STREAM)
+            done = convert(two, out, to=To.STREAM)
         assert out.getvalue() == plain
         assert done == Conversion(len(records) - 1, 0, ())
 
@@ -90,7 +90,7 @@ def test_either_spelling_of_names_is_read_back(to: To) -> None:
     for names in ("spec", "signal"):
         out = io.BytesIO()
         with backup.open(io.BytesIO(stream_of(sample(450)))) as source:
-            convert(source, out, to, names=names)
+            convert(source, out, to=to, names=names)
         texts[names] = out.getvalue()
         with backup.open(io.BytesIO(out.getvalue())) as found:
             assert all_of(found) == sample(450)
@@ -102,7 +102,7 @@ def test_either_spelling_of_names_is_read_back(to: To) -> None:
 def test_an_array_is_an_array_to_any_parser(tmp_path: Path) -> None:
     """One record a line, no more and no fewer."""
     with backup.open(io.BytesIO(stream_of(sample()))) as source:
-        convert(source, tmp_path / "x.json", To.JSON)
+        convert(source, tmp_path / "x.json", to=To.JSON)
     text = (tmp_path / "x.json").read_text()
     assert len(json.loads(text)) == len(sample())
     assert len(text.splitlines()) == len(sample()) + 2
@@ -114,7 +114,7 @@ def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
     names = set(find_snapshots(snapshot)[0].manifest())
     assert len(names) > 20
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", To.FOLDER, keys=KEYS)
+        done = convert(source, tmp_path / "new", to=To.FOLDER, keys=KEYS)
     assert (done.attachments, done.problems) == (len(names), ())
     copied = {path.name for path in (tmp_path / "new" / "files").glob("*/*")}
     assert copied == names == set(find_snapshots(tmp_path / "new")[0].manifest())
@@ -131,7 +131,7 @@ def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path
     data = files[1].read_bytes()
     files[1].write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", To.FOLDER, keys=KEYS)
+        done = convert(source, tmp_path / "new", to=To.FOLDER, keys=KEYS)
     assert done.attachments == len(files) - 2
     assert len(done.problems) == 2
     assert {files[0].name, files[1].name} == set(map(named, done.problems))
@@ -162,7 +162,7 @@ def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
             backup.open(io.BytesIO(data)) as source,
             pytest.raises(DamagedBackup, match=rf"\(frame {len(sample()) - 1}, byte \d+\)"),
         ):
-            convert(source, tmp_path / "x", to, keys=KEYS)
+            convert(source, tmp_path / "x", to=to, keys=KEYS)
         assert not (tmp_path / "x").exists() or not list((tmp_path / "x").iterdir())
 
 
@@ -171,9 +171,9 @@ def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> Non
     with backup.open(io.BytesIO(stream_of(small()))) as source:
         for to in (To.CONTAINER, To.FOLDER):
             with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
-                convert(source, tmp_path / "x", to)
+                convert(source, tmp_path / "x", to=to)
         with pytest.raises(UnreadableBackup, match="standard output"):
-            convert(source, io.BytesIO(), To.FOLDER, keys=KEYS)
+            convert(source, io.BytesIO(), to=To.FOLDER, keys=KEYS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -184,11 +184,11 @@ def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
     other.write_bytes(b"precious")
     with backup.open(file) as source:
         with pytest.raises(TargetRefused, match="is the backup itself"):
-            convert(source, file, To.JSONL, replace=True)
+            convert(source, file, to=To.JSONL, replace=True)
         with pytest.raises(TargetRefused, match="exists already"):
-            convert(source, other, To.JSONL)
+            convert(source, other, to=To.JSONL)
         assert (file.read_bytes(), other.read_bytes()) == (stream_of(small()), b"precious")
-        convert(source, other, To.JSONL, replace=True)
+        convert(source, other, to=To.JSONL, replace=True)
     assert other.read_bytes() == lines_of(small())
 
 

@@ -61,7 +61,7 @@ def read_everything(source: Path | bytes, limits: Limits | None = None) -> int:
         answer = backup.info(found)
         assert answer.frames == count
         assert answer.empty_frames >= 0
-        done = convert(found, Nowhere(), To.JSONL)  # type: ignore[arg-type]
+        done = convert(found, Nowhere(), to=To.JSONL)  # type: ignore[arg-type]
         assert done.frames == count
         return count
 

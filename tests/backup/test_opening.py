@@ -459,7 +459,7 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
 
     def turn() -> None:
         with backup.open(path) as found:
-            convert(found, tmp_path / "out.binproto", To.STREAM)
+            convert(found, tmp_path / "out.binproto", to=To.STREAM)
 
     readers: list[Callable[[], object]] = [
         lambda: backup.info(path),

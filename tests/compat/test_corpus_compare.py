@@ -44,5 +44,5 @@ def test_a_crop_of_any_of_them_is_valid(files: list[bytes]) -> None:
     for raw in files:
         for window in (Window(), Window(1 << 50, None)):
             out = io.BytesIO()
-            crop(opened(raw), out, To.STREAM, window=window, without_media=True)
+            crop(opened(raw), out, to=To.STREAM, window=window, without_media=True)
             assert errors(out.getvalue()) == []

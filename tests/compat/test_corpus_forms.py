@@ -15,7 +15,7 @@ from tests.backup.streams import MODERN_KEYS
 def streamed(source: backup.Backup) -> bytes:
     """Write a backup as a plain stream."""
     out = io.BytesIO()
-    convert(source, out, To.STREAM)
+    convert(source, out, to=To.STREAM)
     return out.getvalue()
 
 
@@ -23,11 +23,11 @@ def rewritten(data: bytes, to: To, target: Path, keys: backup.KeyMaterial) -> by
     """Write a backup in another form."""
     with backup.open(io.BytesIO(data), MODERN_KEYS) as source:
         if to is To.FOLDER:
-            convert(source, target, to, keys=keys)
+            convert(source, target, to=to, keys=keys)
             with backup.open(target, keys) as found:
                 return streamed(found)
         out = io.BytesIO()
-        convert(source, out, to, keys=keys)
+        convert(source, out, to=to, keys=keys)
         return out.getvalue()
 
 

@@ -56,7 +56,7 @@ def test_filters_of_the_table_find_something(home: Path) -> None:
 
 def test_the_choice_of_the_example_is_a_chat(home: Path) -> None:
     """Its name fits one chat, with messages."""
-    (name,) = re.findall(r"exports.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
+    (name,) = re.findall(r"hb.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
     with archives.open(home / "chats.db") as opened:
         done = exports.export(
             opened, home / "choice", "json", exports.Choice((name,), since_ms=1_600_000_000_000), media=False

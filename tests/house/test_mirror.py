@@ -105,6 +105,7 @@ ELSEWHERE = {
     Path("backup/exports/account_shapes.py"): "backup/exports/test_jsonl.py",
     Path("backup/exports/message_shapes.py"): "backup/exports/test_jsonl.py",
     Path("backup/exports/shapes.py"): "backup/exports/test_jsonl.py",
+    Path("backup/exports/arrow.py"): "backup/exports/test_dataset.py",
     Path("backup/exports/job.py"): "backup/exports/test_exporting.py",
     Path("cli/archive/shared.py"): "cli/archive/test_show.py",
     Path("web/chats/host_pages.py"): "web/chats/test_data_folder_pages.py",

@@ -47,7 +47,9 @@ def test_nothing_leaks_from_a_library(library: str) -> None:
     module = import_module(library)
     leaked = {
         name
-        for name, value in vars(module).items()
-        if not name.startswith("_") and name not in module.__all__ and not isinstance(value, ModuleType)
+        for name in dir(module)
+        if not name.startswith("_")
+        and name not in module.__all__
+        and not isinstance(getattr(module, name), ModuleType)
     }
     assert leaked <= {"version"} if library == "holdfast" else not leaked

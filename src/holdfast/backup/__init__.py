@@ -1,60 +1,306 @@
 """Chat backups: a library of its own.
 
-    >>> from holdfast import backup
-    >>> backup.info("signal.binproto").counts["chatItem"]
-    1042
+    >>> import holdfast.backup as hb
+    >>> hb.info("chats.binproto").counts["chatItem"]
+    200
 
 A backup is a header and an ordered stream of frames; each frame holds one record. Raw bytes stay with the frame,
 so what is written back is what was read, and memory does not grow with the number of messages.
+
+Everything that is listed here is public; what is in the modules is not, and may change. Each name is loaded when
+it is first used, so that importing the library takes a few milliseconds.
 """
 
-from holdfast.backup.completeness import Completeness, check_completeness
-from holdfast.backup.container import GunzipLimits, KeyMaterial
-from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, UnreadableBackup, WrongKey
-from holdfast.backup.media import extract
-from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
-from holdfast.backup.redaction.copying import Redaction, redact
-from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.rules import Finding, Rule, Severity, ValidationRun, Validator, start_validation, validate
-from holdfast.backup.summary import Header, Info, info
-from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from holdfast.backup.archives.importing import Imported
+    from holdfast.backup.archives.model import Chat, Message, Person
+    from holdfast.backup.archives.opening import Archive, archive
+    from holdfast.backup.archives.query import Filters
+    from holdfast.backup.archives.searching import Hit, Hits
+    from holdfast.backup.archives.statistics import Statistics
+    from holdfast.backup.compare.choosing import Window
+    from holdfast.backup.compare.crop import Cropped, crop
+    from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
+    from holdfast.backup.compare.facts import FieldChange, RecordChange
+    from holdfast.backup.compare.merge import Merged, merge
+    from holdfast.backup.compare.union import Conflict
+    from holdfast.backup.completeness import Completeness, check_completeness
+    from holdfast.backup.container.gunzip import GunzipLimits
+    from holdfast.backup.container.keyfile import read_keys
+    from holdfast.backup.container.material import KeyMaterial
+    from holdfast.backup.conversion import Conversion, To, convert, write
+    from holdfast.backup.errors import (
+        ArchiveBusy,
+        ArchiveError,
+        ArchiveTooNew,
+        AttachmentDamaged,
+        AttachmentError,
+        AttachmentMismatch,
+        AttachmentMissing,
+        AttachmentTooShort,
+        AttachmentTruncated,
+        BackupError,
+        DamagedBackup,
+        DamagedContainer,
+        DamagedRecord,
+        DifferentAccounts,
+        ExportRefused,
+        ExtraMissing,
+        FolderIncomplete,
+        KeyIncomplete,
+        KeyRefused,
+        LogRefused,
+        NotAnArchive,
+        NotInArchive,
+        OrderBroken,
+        OversizedBackup,
+        QueryRefused,
+        TargetRefused,
+        UnfitJson,
+        UnknownChat,
+        UnreadableBackup,
+        UnsupportedFormat,
+        UnwritableBackup,
+        WrongKey,
+    )
+    from holdfast.backup.exports.choice import Choice
+    from holdfast.backup.exports.dataset import Dataset, dataset
+    from holdfast.backup.exports.exporting import export
+    from holdfast.backup.exports.folder import Written
+    from holdfast.backup.media import Extracted, MediaCheck, extract
+    from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
+    from holdfast.backup.redaction.copying import Redaction, redact
+    from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
+    from holdfast.backup.rules.finding import Finding
+    from holdfast.backup.rules.rule import Edition, Profile, Purpose, Rule, Severity
+    from holdfast.backup.rules.validation import Validation, validate
+    from holdfast.backup.rules.validator import Validator
+    from holdfast.backup.summary import ChatCount, Header, Info, info
+    from holdfast.backup.wire.frames import COMPILED
+    from holdfast.backup.wire.stream import Block, Frame, FrameStream, Limits
+    from holdfast.backup.writer import BackupWriter
 
 __all__ = [
     "COMPILED",
+    "Archive",
+    "ArchiveBusy",
+    "ArchiveError",
+    "ArchiveTooNew",
+    "AttachmentDamaged",
+    "AttachmentError",
+    "AttachmentMismatch",
+    "AttachmentMissing",
+    "AttachmentTooShort",
+    "AttachmentTruncated",
     "Backup",
     "BackupError",
+    "BackupWriter",
     "Block",
+    "Chat",
+    "ChatCount",
+    "ChatDifference",
+    "Choice",
     "Completeness",
+    "Conflict",
+    "Conversion",
+    "Cropped",
     "DamagedBackup",
+    "DamagedContainer",
+    "DamagedRecord",
+    "Dataset",
+    "Difference",
+    "DifferentAccounts",
+    "Edition",
+    "ExportRefused",
+    "ExtraMissing",
+    "Extracted",
+    "FieldChange",
+    "Filters",
     "Finding",
+    "FolderIncomplete",
     "Form",
     "Frame",
     "FrameStream",
     "GunzipLimits",
     "Header",
+    "Hit",
+    "Hits",
+    "Imported",
     "Info",
     "KeyIncomplete",
     "KeyMaterial",
+    "KeyRefused",
     "Limits",
+    "LogRefused",
+    "MediaCheck",
+    "Merged",
+    "Message",
+    "MessageChange",
+    "NotAnArchive",
+    "NotInArchive",
+    "OrderBroken",
+    "OversizedBackup",
+    "Person",
+    "Profile",
+    "Purpose",
+    "QueryRefused",
+    "RecordChange",
     "Redaction",
     "Repair",
     "Rule",
     "Severity",
+    "Statistics",
+    "TargetRefused",
+    "To",
+    "UnfitJson",
+    "UnknownChat",
     "UnreadableBackup",
-    "ValidationRun",
+    "UnsupportedFormat",
+    "UnwritableBackup",
+    "Validation",
     "Validator",
     "Wanted",
+    "Window",
+    "Written",
     "WrongKey",
+    "archive",
     "check_completeness",
+    "convert",
+    "crop",
+    "dataset",
+    "diff",
+    "export",
     "extract",
     "info",
+    "merge",
     "open",
     "plan_repair",
     "read_keys",
     "redact",
     "repair",
-    "start_validation",
     "undo_repair",
     "validate",
+    "write",
 ]
+
+# The module that defines each name, below this package.
+_MODULES: Final = {
+    "Imported": "archives.importing",
+    "Chat": "archives.model",
+    "Message": "archives.model",
+    "Person": "archives.model",
+    "Archive": "archives.opening",
+    "archive": "archives.opening",
+    "Filters": "archives.query",
+    "Hit": "archives.searching",
+    "Hits": "archives.searching",
+    "Statistics": "archives.statistics",
+    "Window": "compare.choosing",
+    "Cropped": "compare.crop",
+    "crop": "compare.crop",
+    "ChatDifference": "compare.diff",
+    "Difference": "compare.diff",
+    "MessageChange": "compare.diff",
+    "diff": "compare.diff",
+    "FieldChange": "compare.facts",
+    "RecordChange": "compare.facts",
+    "Merged": "compare.merge",
+    "merge": "compare.merge",
+    "Conflict": "compare.union",
+    "Completeness": "completeness",
+    "check_completeness": "completeness",
+    "GunzipLimits": "container.gunzip",
+    "read_keys": "container.keyfile",
+    "KeyMaterial": "container.material",
+    "Conversion": "conversion",
+    "To": "conversion",
+    "convert": "conversion",
+    "write": "conversion",
+    "ArchiveBusy": "errors",
+    "ArchiveError": "errors",
+    "ArchiveTooNew": "errors",
+    "AttachmentDamaged": "errors",
+    "AttachmentError": "errors",
+    "AttachmentMismatch": "errors",
+    "AttachmentMissing": "errors",
+    "AttachmentTooShort": "errors",
+    "AttachmentTruncated": "errors",
+    "BackupError": "errors",
+    "DamagedBackup": "errors",
+    "DamagedContainer": "errors",
+    "DamagedRecord": "errors",
+    "DifferentAccounts": "errors",
+    "ExportRefused": "errors",
+    "ExtraMissing": "errors",
+    "FolderIncomplete": "errors",
+    "KeyIncomplete": "errors",
+    "KeyRefused": "errors",
+    "LogRefused": "errors",
+    "NotAnArchive": "errors",
+    "NotInArchive": "errors",
+    "OrderBroken": "errors",
+    "OversizedBackup": "errors",
+    "QueryRefused": "errors",
+    "TargetRefused": "errors",
+    "UnfitJson": "errors",
+    "UnknownChat": "errors",
+    "UnreadableBackup": "errors",
+    "UnsupportedFormat": "errors",
+    "UnwritableBackup": "errors",
+    "WrongKey": "errors",
+    "Choice": "exports.choice",
+    "Dataset": "exports.dataset",
+    "dataset": "exports.dataset",
+    "export": "exports.exporting",
+    "Written": "exports.folder",
+    "Extracted": "media",
+    "MediaCheck": "media",
+    "extract": "media",
+    "Backup": "opening",
+    "Form": "opening",
+    "open": "opening",
+    "Redaction": "redaction.copying",
+    "redact": "redaction.copying",
+    "Repair": "repairing.mending",
+    "Wanted": "repairing.mending",
+    "plan_repair": "repairing.mending",
+    "repair": "repairing.mending",
+    "undo_repair": "repairing.mending",
+    "Finding": "rules.finding",
+    "Edition": "rules.rule",
+    "Profile": "rules.rule",
+    "Purpose": "rules.rule",
+    "Rule": "rules.rule",
+    "Severity": "rules.rule",
+    "Validation": "rules.validation",
+    "validate": "rules.validation",
+    "Validator": "rules.validator",
+    "ChatCount": "summary",
+    "Header": "summary",
+    "Info": "summary",
+    "info": "summary",
+    "COMPILED": "wire.frames",
+    "Block": "wire.stream",
+    "Frame": "wire.stream",
+    "FrameStream": "wire.stream",
+    "Limits": "wire.stream",
+    "BackupWriter": "writer",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used."""
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that are not loaded yet, and nothing else."""
+    return sorted(__all__)

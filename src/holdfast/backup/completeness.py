@@ -27,6 +27,7 @@ from holdfast.backup.errors import (
 from holdfast.backup.media import Pointer, pointers
 from holdfast.backup.names import recipient_name
 from holdfast.backup.opening import Backup
+from holdfast.backup.public import public
 from holdfast.backup.rules import Finding, Severity
 from holdfast.backup.rules.validator import ValidationRun, start_validation
 from holdfast.backup.schema import BackupInfo, backup_pb2
@@ -83,6 +84,7 @@ class LostAttachment:
     frame: int
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Completeness:
@@ -105,6 +107,7 @@ class Completeness:
     not_on_device: tuple[LostAttachment, ...] = field(repr=False)
 
 
+@public
 def check_completeness(
     source: str | PathLike[str] | BinaryIO,
     key: KeyMaterial | str | None = None,
@@ -115,6 +118,9 @@ def check_completeness(
 
     It must open and be authentic, an importer must find no error in it, and the file of every attachment must be
     there, decrypt and have its hash. A form that keeps no attachments is complete only if no message has any.
+
+    >>> hb.check_completeness("phone", hb.read_keys(key_file)).answer.value
+    'complete'
     """
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike) and not source.seekable():

@@ -1,11 +1,12 @@
 """Turns a backup of one form into another, frame by frame and byte for byte."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
 from holdfast.backup import writer
 from holdfast.backup.apart import keep_apart
@@ -16,16 +17,22 @@ from holdfast.backup.container.media import Media
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.errors import AttachmentError, UnreadableBackup
+from holdfast.backup.errors import AttachmentError, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import kept
-from holdfast.backup.opening import Backup
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
+from holdfast.backup.schema import BackupInfo
 from holdfast.backup.wire import Names
 from holdfast.backup.writer import BackupWriter
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Conversion", "To", "convert", "form_of"]
+__all__ = ["BackupTarget", "Conversion", "To", "convert", "form_of", "write"]
+
+# What functions that write a backup take: a path, or an open binary file.
+BackupTarget: TypeAlias = str | PathLike[str] | BinaryIO
 
 
+@public
 class To(StrEnum):
     """The forms a backup can be written in."""
 
@@ -39,6 +46,7 @@ class To(StrEnum):
 EXTENSIONS: Final = {".binproto": To.STREAM, ".jsonl": To.JSONL, ".json": To.JSON, ".encrypted": To.CONTAINER}
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Conversion:
@@ -54,11 +62,77 @@ def form_of(path: Path) -> To | None:
     return EXTENSIONS.get(path.suffix.lower())
 
 
-def convert(
-    source: Backup,
-    target: Path | BinaryIO,
-    to: To,
+def path_or_file(target: BackupTarget) -> Path | BinaryIO:
+    """Turn the name of a file into a path."""
+    return Path(target) if isinstance(target, str | PathLike) else target
+
+
+def chosen_form(target: Path | BinaryIO, to: To | str | None) -> To:
+    """Return the form to write: the one that is asked for, else the one the file's extension stands for."""
+    if to is not None:
+        return To(to)
+    form = form_of(target) if isinstance(target, Path) else None
+    if form is None:
+        raise UnwritableBackup(
+            f"the form to write is not known; give `to`, or a name that ends with {', '.join(EXTENSIONS)}"
+        )
+    return form
+
+
+@public
+@contextmanager
+def write(
+    target: BackupTarget,
+    header: bytes | BackupInfo,
     *,
+    to: To | str | None = None,
+    keys: KeyMaterial | None = None,
+    names: Names = "spec",
+    forward_secrecy: ForwardSecrecy | None = None,
+    unchecked: bool = False,
+    replace: bool = False,
+) -> Iterator[BackupWriter]:
+    """Write a backup record by record, in any form but a folder; a context manager that gives a `BackupWriter`.
+
+    `to` is the form, by default the one that the extension of `target` stands for. `keys` are those to encrypt
+    with, `names` is the spelling of JSON names; an encrypted container gets `forward_secrecy`, if its keys have
+    the token that is in it. Frames must be in order, unless they are written `unchecked`. A file appears when the
+    block ends without an error; with `replace` one that is there already is replaced.
+
+    >>> with hb.open("chats.binproto") as source, hb.write("copy.jsonl", source.header) as writer:
+    ...     for frame in source:
+    ...         writer.write(frame.raw)
+    """
+    place = path_or_file(target)
+    form = chosen_form(place, to)
+    if form is To.STREAM:
+        opener = writer.write_stream(place, header, unchecked=unchecked, replace=replace)
+    elif form is To.JSONL:
+        opener = writer.write_lines(place, header, names=names, unchecked=unchecked, replace=replace)
+    elif form is To.JSON:
+        opener = writer.write_array(place, header, names=names, unchecked=unchecked, replace=replace)
+    elif form is To.CONTAINER:
+        opener = writer.write_container(
+            place,
+            header,
+            keys or KeyMaterial(),
+            forward_secrecy=forward_secrecy,
+            unchecked=unchecked,
+            replace=replace,
+        )
+    else:
+        raise UnwritableBackup("a folder holds attachments too, so it is written by `convert`")
+    with opener as out:
+        yield out
+
+
+@public
+def convert(
+    source: BackupSource,
+    target: BackupTarget,
+    key: KeyMaterial | str | None = None,
+    *,
+    to: To | str | None = None,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     forward_secrecy: ForwardSecrecy | None = None,
@@ -66,31 +140,49 @@ def convert(
 ) -> Conversion:
     """Write a backup in another form. Frames are not judged: what is wrong with them is still there afterwards.
 
-    `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the attachments,
-    where the source has them, an encrypted container `forward_secrecy`, if its keys have the token that is in it.
-    With `replace` a file that is there already is replaced; the source never is.
+    `key` opens the source; `to` is the form to write, by default the one that the extension of `target` stands
+    for. `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the
+    attachments, where the source has them, an encrypted container `forward_secrecy`, if its keys have the token
+    that is in it. With `replace` a file that is there already is replaced; the source never is.
+
+    >>> hb.convert("chats.binproto", "chats.jsonl").frames
+    255
     """
-    if isinstance(target, Path):
-        keep_apart(source, target)
-    store = KeyMaterial() if keys is None else keys
+    place = path_or_file(target)
+    form = chosen_form(place, to)
+    with opened(source, key) as backup:
+        if isinstance(place, Path):
+            keep_apart(backup, place)
+        if form is To.FOLDER:
+            return convert_to_folder(backup, folder_of(place), keys or KeyMaterial())
+        frames = 0
+        with write(
+            place,
+            backup.header,
+            to=form,
+            keys=keys,
+            names=names,
+            forward_secrecy=forward_secrecy,
+            unchecked=True,
+            replace=replace,
+        ) as out:
+            for block in backup.blocks():
+                out.write_block(block)
+                frames += block.count
+    return Conversion(frames, 0, ())
+
+
+def convert_to_folder(source: Backup, folder: Path, keys: KeyMaterial) -> Conversion:
+    """Write a snapshot of a local folder, with the attachments the source has."""
     copied: list[str] = []
     problems: list[str] = []
-    openers: dict[To, Callable[[], AbstractContextManager[BackupWriter]]] = {
-        To.STREAM: lambda: writer.write_stream(target, source.header, unchecked=True, replace=replace),
-        To.JSONL: lambda: writer.write_lines(target, source.header, names=names, unchecked=True, replace=replace),
-        To.JSON: lambda: writer.write_array(target, source.header, names=names, unchecked=True, replace=replace),
-        To.CONTAINER: lambda: writer.write_container(
-            target, source.header, store, forward_secrecy=forward_secrecy, unchecked=True, replace=replace
-        ),
-        To.FOLDER: lambda: writer.write_snapshot(folder_of(target), source.header, store, copied, unchecked=True),
-    }
     frames = 0
-    with openers[to]() as out:
+    with writer.write_snapshot(folder, source.header, keys, copied, unchecked=True) as out:
         for block in source.blocks():
             out.write_block(block)
             frames += block.count
-        if to is To.FOLDER and source.media is not None:
-            copy_media(source, source.media, folder_of(target) / STORE, copied, problems)
+        if source.media is not None:
+            copy_media(source, source.media, folder / STORE, copied, problems)
     return Conversion(frames, len(copied), tuple(problems))
 
 

@@ -37,6 +37,7 @@ BackupError
 from typing import Final
 
 from holdfast.backup.parts import Part
+from holdfast.backup.public import public
 from holdfast.errors import HoldfastError
 
 __all__ = [
@@ -78,14 +79,17 @@ __all__ = [
 LONGEST_PATH: Final = 120
 
 
+@public
 class BackupError(HoldfastError):
     """A chat backup cannot be read or written."""
 
 
+@public
 class UnreadableBackup(BackupError):
     """The file cannot be opened, or it is not a backup in any form we know."""
 
 
+@public
 class FolderIncomplete(UnreadableBackup):
     """A local backup folder lacks a file without which it cannot be opened; `part` says which."""
 
@@ -94,10 +98,12 @@ class FolderIncomplete(UnreadableBackup):
         self.part = part
 
 
+@public
 class UnsupportedFormat(UnreadableBackup):
     """The file is known to be something else than a chat backup; the message says what, and what to do."""
 
 
+@public
 class DamagedBackup(BackupError):
     """The bytes break the format.
 
@@ -126,6 +132,7 @@ class DamagedBackup(BackupError):
         self.rest = rest
 
 
+@public
 class DamagedContainer(DamagedBackup):
     """What is around the stream is damaged; `part` says what."""
 
@@ -134,6 +141,7 @@ class DamagedContainer(DamagedBackup):
         self.part = part
 
 
+@public
 class DamagedRecord(BackupError):
     """The bytes of one record break the format; `offset` counts from its first byte."""
 
@@ -143,6 +151,7 @@ class DamagedRecord(BackupError):
         self.offset = offset
 
 
+@public
 class UnfitJson(BackupError):
     """A JSON object does not describe a record of the format.
 
@@ -161,18 +170,22 @@ class UnfitJson(BackupError):
         self.path = path
 
 
+@public
 class OversizedBackup(BackupError):
     """The file opens to more than is allowed, which honest backups do not."""
 
 
+@public
 class UnwritableBackup(BackupError):
     """The target cannot be written: no such folder, no room, no permission."""
 
 
+@public
 class TargetRefused(UnwritableBackup):
     """The target exists already and may not be replaced, or is the backup it would be made from."""
 
 
+@public
 class OrderBroken(BackupError):
     """A frame was written against the ordering rules; `rule` names the rule, `frame` the frame."""
 
@@ -182,26 +195,32 @@ class OrderBroken(BackupError):
         self.frame = frame
 
 
+@public
 class LogRefused(BackupError):
     """The change log of a repair cannot be read, or does not belong to the backup it was given with."""
 
 
+@public
 class DifferentAccounts(BackupError):
     """The backups belong to two accounts, and cannot be made one."""
 
 
+@public
 class UnknownChat(BackupError):
     """No chat goes by the name that was given, or more than one does."""
 
 
+@public
 class WrongKey(BackupError):
     """The key does not fit the file."""
 
 
+@public
 class KeyRefused(BackupError):
     """What was given as a key cannot be one; the message says why without repeating it."""
 
 
+@public
 class KeyIncomplete(BackupError):
     """This file needs more than the keys that were given; `missing` lists what, in words."""
 
@@ -210,57 +229,71 @@ class KeyIncomplete(BackupError):
         self.missing = missing
 
 
+@public
 class ExportRefused(BackupError):
     """The folder of an export holds something else, or somebody is writing to it."""
 
 
+@public
 class ExtraMissing(BackupError):
     """What was asked for needs a package that is not installed; the message says which extra brings it."""
 
 
+@public
 class ArchiveError(BackupError):
     """An archive cannot be read or written: its file is missing or damaged, or the disk fails."""
 
 
+@public
 class NotAnArchive(ArchiveError):
     """The file is something else than an archive."""
 
 
+@public
 class ArchiveTooNew(ArchiveError):
     """A later version of Holdfast has written the archive."""
 
 
+@public
 class ArchiveBusy(ArchiveError):
     """Somebody else is writing to the archive."""
 
 
+@public
 class NotInArchive(ArchiveError):
     """A chat, person or message that was asked for is not in the archive."""
 
 
+@public
 class QueryRefused(ArchiveError):
     """What was asked for cannot be looked for; the message says what to write instead."""
 
 
+@public
 class AttachmentError(BackupError):
     """An attachment cannot be read or written; the rest of the backup is not touched by that."""
 
 
+@public
 class AttachmentMissing(AttachmentError):
     """The attachment's file is not in the content store."""
 
 
+@public
 class AttachmentTruncated(AttachmentError):
     """The attachment's file is cut short."""
 
 
+@public
 class AttachmentDamaged(AttachmentError):
     """The attachment's file was changed since it was written, or belongs to another key."""
 
 
+@public
 class AttachmentTooShort(AttachmentError):
     """The attachment's file is whole, but holds fewer bytes than the backup says."""
 
 
+@public
 class AttachmentMismatch(AttachmentError):
     """The attachment's file is whole, but its content is not the one the backup means."""

@@ -67,4 +67,4 @@ def write_sample(
         plain.seek(0)
         with opening.open(plain) as backup:
             backup.media = SampleMedia(sample_media(seed))
-            return convert(backup, target, to, keys=keys, replace=replace)
+            return convert(backup, target, to=to, keys=keys, replace=replace)

@@ -7,6 +7,7 @@ import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from google.protobuf.message import DecodeError
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.container.attachments import Attachment, LocalKey
 from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import Media
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
@@ -28,7 +30,8 @@ from holdfast.backup.errors import (
     UnwritableBackup,
 )
 from holdfast.backup.names import recipient_name
-from holdfast.backup.opening import Backup
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
 from holdfast.backup.schema import backup_pb2
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.collect import Selection, collect_block, name_of
@@ -101,6 +104,7 @@ class Pointer:
     remote: bool = False
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class MediaCheck:
     """What was found of the attachments a backup keeps, each file counted once."""
@@ -112,6 +116,7 @@ class MediaCheck:
     verified: bool
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -234,13 +239,30 @@ def chat_names(backup: Backup) -> dict[int, str]:
     return chats
 
 
-def extract(backup: Backup, folder: Path, *, replace: bool = False) -> Iterator[Extracted]:
-    """Write the attachments of a local folder or export out as ordinary files, each content once.
+@public
+def extract(
+    source: BackupSource,
+    target: str | PathLike[str],
+    key: KeyMaterial | str | None = None,
+    *,
+    replace: bool = False,
+) -> Iterator[Extracted]:
+    """Write the attachments of a local folder or export out as ordinary files; yield each when it is written.
 
     Each goes into a folder named after its chat, under its own name and the time it was sent. One that is missing
     or damaged is reported and does not stop the others. What is already there is not written again; another file
-    of the same name is reported too, unless it may be replaced.
+    of the same name is reported too, unless it may be replaced. Each content is written once.
+
+    >>> written = [item for item in hb.extract("phone", "files", hb.read_keys(key_file)) if not item.problem]
+    >>> len(written)
+    23
     """
+    with opened(source, key) as backup:
+        yield from extract_to(backup, Path(target), replace=replace)
+
+
+def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extracted]:
+    """Write the attachments of an open backup out as ordinary files."""
     keep_apart(backup, folder)
     media = backup.media
     if media is None:

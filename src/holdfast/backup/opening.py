@@ -11,7 +11,7 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Protocol, Self
+from typing import BinaryIO, Final, Protocol, Self, TypeAlias
 
 from google.protobuf.message import DecodeError
 
@@ -50,13 +50,14 @@ from holdfast.backup.file_types import (
     refuse_json,
     refuse_text,
 )
+from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.wire import Block, Frame, FrameStream, Limits, frames, walk
 from holdfast.backup.wire.salvage import HEAD, OnGap, SalvagedStream, is_plain, is_record, length_at
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Backup", "Form", "open"]
+__all__ = ["Backup", "BackupSource", "Form", "open", "opened"]
 
 LOOK: Final = 1 << 16
 TEXT_LOOK: Final = 32
@@ -74,6 +75,7 @@ RESERVED_FLAGS: Final = 0x20
 SMALLEST_SEALED: Final = 64
 
 
+@public
 class Form(StrEnum):
     """The forms a backup comes in."""
 
@@ -101,12 +103,19 @@ class Records(Protocol):
         """Yield the frames."""
 
 
+@public
 class Backup:
     """An opened backup: its header, and its frames each time they are asked for.
 
     Frames are read lazily, and from the start again for each iteration, except from standard input, which can be
     read once. `form` says what it was recognised as, `media` is where its attachments lie, if that is known.
     """
+
+    form: Form
+    name: str
+    header: bytes
+    size: int
+    media: Media | None
 
     def __init__(
         self,
@@ -177,6 +186,10 @@ class Backup:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+# What functions that read a backup take: where it is, or one that is open already.
+BackupSource: TypeAlias = str | PathLike[str] | BinaryIO | Backup
 
 
 @redacted
@@ -375,6 +388,7 @@ class Opener:
         return start
 
 
+@public
 def open(  # noqa: A001  # backup.open() is what people look for
     source: str | PathLike[str] | BinaryIO,
     key: KeyMaterial | str | None = None,
@@ -397,6 +411,10 @@ def open(  # noqa: A001  # backup.open() is what people look for
     folder is told there instead of raised, and what can still be read is, unproven; each reading tells it anew.
     With `on_gap` the frames go on behind places of the stream that cannot be read, of which it is told before what
     follows them; with `keep_gaps` also the bytes that stand there.
+
+    >>> with hb.open("chats.binproto") as backup:
+    ...     print(backup.form, sum(frame.message.HasField("chatItem") for frame in backup))
+    frame stream 200
     """
     keys = read_keys(key) if isinstance(key, str) else key
     opener = Opener(
@@ -420,6 +438,22 @@ def open(  # noqa: A001  # backup.open() is what people look for
             raise UnreadableBackup(f"{path} cannot be read: {reason}") from error
         with reading(str(path)):
             return opener.file(file, str(path), stack, path.parent)
+
+
+@contextmanager
+def opened(
+    source: BackupSource,
+    key: KeyMaterial | str | None = None,
+    *,
+    limits: Limits | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Backup]:
+    """Open a backup and close it again; one that is open already stays open."""
+    if isinstance(source, Backup):
+        yield source
+    else:
+        with open(source, key, limits=limits, progress=progress) as backup:
+            yield backup
 
 
 @contextmanager

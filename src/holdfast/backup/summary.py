@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from os import PathLike
-from typing import BinaryIO, Final
+from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from holdfast.backup import opening
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.dates import moment
 from holdfast.backup.media import MediaCheck, check_media, pointers_of
 from holdfast.backup.names import account_name, recipient_name
-from holdfast.backup.opening import Backup
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
 from holdfast.backup.wire import Block, Limits
 from holdfast.backup.wire.collect import Selection, collect_block
@@ -39,6 +37,7 @@ PICKED: Final = Selection(
 )
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -55,6 +54,7 @@ class Header:
         return moment(self.made_at_ms)
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatCount:
@@ -64,6 +64,7 @@ class ChatCount:
     messages: int
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Info:
@@ -97,8 +98,9 @@ class Info:
         return sum(self.counts.values()) + self.empty_frames
 
 
+@public
 def info(
-    source: str | PathLike[str] | BinaryIO | Backup,
+    source: BackupSource,
     key: KeyMaterial | str | None = None,
     *,
     limits: Limits | None = None,
@@ -109,12 +111,14 @@ def info(
 
     With `verify_media` every attachment of a local folder or export is decrypted and compared with its hash,
     instead of only being looked for.
+
+    >>> found = hb.info("chats.binproto")
+    >>> found.counts["chatItem"], found.header.made_at.year
+    (200, 2025)
     """
-    with ExitStack() as stack:
-        if not isinstance(source, Backup):
-            source = stack.enter_context(opening.open(source, key, limits=limits, progress=progress))
-        digest = Digest(source)
-        for block in source.blocks():
+    with opened(source, key, limits=limits, progress=progress) as backup:
+        digest = Digest(backup)
+        for block in backup.blocks():
             digest.add(block)
         return digest.info(verify_media=verify_media)
 

@@ -20,6 +20,7 @@ from holdfast.backup.container.whole import sync_folder, write_whole
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import KeyIncomplete, TargetRefused, UnwritableBackup
 from holdfast.backup.order import Order
+from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import Block, Names, frame_to_json, header_to_json, to_json_lines
@@ -42,6 +43,7 @@ class Target(Protocol):
         """Write many frames at once."""
 
 
+@public
 class BackupWriter:
     """Writes a backup record by record; made by the functions below.
 

@@ -116,7 +116,7 @@ def convert_backup(
         return with_open_backup(
             source,
             keys,
-            lambda found: convert(found, to_where, form, keys=new, names=chosen, replace=force),
+            lambda found: convert(found, to_where, to=form, keys=new, names=chosen, replace=force),
             edited=edited,
         )
 

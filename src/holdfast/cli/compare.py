@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from holdfast import backup
-from holdfast.backup.compare.choosing import Period, Window, choose_pairs, parse_period
+from holdfast.backup.compare.choosing import Period, Window, parse_period
 from holdfast.backup.compare.crop import crop
 from holdfast.backup.compare.diff import diff
 from holdfast.backup.compare.merge import merge
@@ -123,16 +123,15 @@ def show_difference(
 
     Ids and the order in which programs list things are no change.
     """
-    chosen = None if not chat else lambda pairing: choose_pairs(pairing, chat)
     with open_backups([before, after], KeyOptions(key, key_file or (), account_id)) as (sources, _keys):
         first, second = sources
         if detail:
             lines = diff_output.JsonDiffWriter(sys.stdout) if json else diff_output.TextDiffWriter(console())
-            answer = diff(first, second, chosen=chosen, on_change=lines.add)
+            answer = diff(first, second, chats=chat or (), on_change=lines.add)
             lines.end(answer)
         else:
             with waiting("comparing"):
-                answer = diff(first, second, chosen=chosen)
+                answer = diff(first, second, chats=chat or ())
             if json:
                 print_json(diff_output.document(answer))
             else:
@@ -214,7 +213,7 @@ def merge_backups(
             done = merge(
                 found,
                 resolve_target(output),
-                form,
+                to=form,
                 keys=new,
                 names=names,
                 assume_same_account=same_account,
@@ -283,7 +282,7 @@ def crop_backup(
         done = crop(
             found,
             resolve_target(target),
-            form,
+            to=form,
             chats=chat or (),
             without_chats=without_chat or (),
             window=window,

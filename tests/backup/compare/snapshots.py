@@ -151,5 +151,5 @@ def merging(raws: Iterable[bytes]) -> tuple[bytes, Merged, list[Conflict]]:
     """Merge streams, and say what happened."""
     out = io.BytesIO()
     conflicts: list[Conflict] = []
-    done = merge([opened(raw) for raw in raws], out, To.STREAM, on_conflict=conflicts.append)
+    done = merge([opened(raw) for raw in raws], out, to=To.STREAM, on_conflict=conflicts.append)
     return out.getvalue(), done, conflicts

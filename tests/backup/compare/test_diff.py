@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.compare.choosing import choose_pairs
 from holdfast.backup.compare.diff import diff
 from holdfast.backup.errors import DamagedBackup
 from tests.backup.compare.snapshots import changes, difference, opened, snapshot
@@ -83,7 +82,7 @@ def test_a_choice_of_chats_hides_the_others() -> None:
     new.frames[0].account.givenName = "Somebody"
     name = "Note to Self"
     with opened(old.raw()) as one, opened(new.raw()) as other:
-        found = diff(one, other, chosen=lambda pairing: choose_pairs(pairing, [name]))
+        found = diff(one, other, chats=[name])
     assert [chat.chat for chat in found.chats] == [name]
     assert not found.settings
     assert not found.records

@@ -17,7 +17,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.conversion import To
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
-from holdfast.backup.exports import FORMS, Choice, Form, export, from_backup
+from holdfast.backup.exports import FORMS, Choice, Form, export, export_backup
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.media import kept
 from holdfast.backup.sample import sample_records
@@ -100,7 +100,7 @@ def test_a_backup_is_exported_like_an_archive_of_it(
     home, keys = phone
     problems: list[str] = []
     with backup.open(home, keys) as found:
-        done = from_backup(found, tmp_path / "out", form, on_problem=problems.append)
+        done = export_backup(found, tmp_path / "out", form, on_problem=problems.append)
     with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(home, keys) as found:
         opened.add(found)
         assert not [copied for copied in opened.copy_media(found) if copied.problem]
@@ -110,7 +110,7 @@ def test_a_backup_is_exported_like_an_archive_of_it(
     assert sum(name.startswith("media/") for name in contents(tmp_path / "out")) >= 10
     assert {path.name for path in tmp_path.iterdir()} == {"out", "other", "a.db", "a.db-media"}
     with backup.open(home, keys) as found:
-        again = from_backup(found, tmp_path / "out", form)
+        again = export_backup(found, tmp_path / "out", form)
     assert (again.written, again.unchanged, again.removed) == (0, done.written, 0)
 
 
@@ -125,7 +125,7 @@ def test_long_texts_are_whole_in_every_form(
         assert found.media is not None
         with found.media.open(next(long)) as source:
             text = source.read().decode()
-        from_backup(found, tmp_path / "out", form, media=media)
+        export_backup(found, tmp_path / "out", form, media=media)
     last = re.findall(r"\w+(?: \w+){4,}", text)[-1]
     assert text.index(last) > 2048
     suffixes = {".html", ".md", ".jsonl", ".csv"}
@@ -137,13 +137,13 @@ def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMater
     """And those of chats that were not chosen always."""
     home, keys = phone
     with backup.open(home, keys) as found:
-        from_backup(found, tmp_path / "none", "json", media=False)
+        export_backup(found, tmp_path / "none", "json", media=False)
     assert not any(name.startswith("media/") for name in contents(tmp_path / "none"))
     with backup.open(home, keys) as found:
-        from_backup(found, tmp_path / "all", "json")
+        export_backup(found, tmp_path / "all", "json")
     chats = [json.loads(line) for line in (tmp_path / "all" / "chats.jsonl").read_text().splitlines()]
     with backup.open(home, keys) as found:
-        from_backup(found, tmp_path / "one", "json", Choice(chats=(chats[0]["id"],)))
+        export_backup(found, tmp_path / "one", "json", Choice(chats=(chats[0]["id"],)))
     assert 0 < len(contents(tmp_path / "one" / "media")) < len(contents(tmp_path / "all" / "media"))
 
 
@@ -154,7 +154,7 @@ def test_a_missing_attachment_is_told_and_stops_nothing(phone: tuple[Path, KeyMa
     shutil.copytree(home, tmp_path / "copy")
     next(path for path in sorted((tmp_path / "copy" / "files").rglob("*")) if path.is_file()).unlink()
     with backup.open(tmp_path / "copy", keys) as found:
-        from_backup(found, tmp_path / "out", "markdown", on_problem=problems.append)
+        export_backup(found, tmp_path / "out", "markdown", on_problem=problems.append)
     assert len(problems) == 1
     text = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.md"))
     assert "not in this export" in text
@@ -169,7 +169,7 @@ def test_what_cannot_work_is_refused_before_anything_is_made(
     mine.mkdir()
     (mine / "letter.txt").write_text("keep me")
     with backup.open(home, keys) as found, pytest.raises(ExportRefused):
-        from_backup(found, mine, "html")
+        export_backup(found, mine, "html")
     for form in FORMS:
         with pytest.raises(ExportRefused):
             export(opened, mine, form)

@@ -82,7 +82,7 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
 
 def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that memory does not grow with messages."""
-    monkeypatch.setattr(form, "GROUP", 10)
+    monkeypatch.setattr(form, "BATCH", 10)
     write_parquet(opened, tmp_path / "out", Choice())
     for path in (tmp_path / "out" / "messages").iterdir():
         file = parquet.ParquetFile(path)

@@ -1,14 +1,14 @@
 """Archives: one SQLite file that any number of backups are imported into, and that everything else is read from.
 
->>> from holdfast.backup import archives
->>> with archives.open("chats.db") as opened:
+>>> import holdfast.backup as hb
+>>> with hb.archive("chats.db") as opened:
 ...     for chat in opened.chats():
 ...         print(chat.name, chat.messages)
 """
 
 from holdfast.backup.archives.importing import Imported
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
-from holdfast.backup.archives.opening import Archive, open  # noqa: A004  # archives.open() is what people look for
+from holdfast.backup.archives.opening import Archive, archive, is_archive, open  # noqa: A004  # archives.open() is what people look for
 from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.searching import Hit, Hits
 from holdfast.backup.archives.statistics import Statistics
@@ -25,5 +25,7 @@ __all__ = [
     "Person",
     "Position",
     "Statistics",
+    "archive",
+    "is_archive",
     "open",
 ]

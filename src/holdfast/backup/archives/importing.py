@@ -30,6 +30,7 @@ from holdfast.backup.archives.uniting import unite
 from holdfast.backup.errors import ArchiveBusy, ArchiveError
 from holdfast.backup.names import account_name
 from holdfast.backup.opening import Backup
+from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData
 from holdfast.backup.wire import Block, FrameStream, walk
@@ -51,6 +52,7 @@ WHAT: Final = 2
 SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificSettings")
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Imported:

@@ -5,6 +5,7 @@ Millions of them are made for one export, and a struct is made in a twentieth of
 
 from msgspec import Struct
 
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = [
@@ -53,6 +54,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     source: str
 
 
+@public
 @redacted
 class Chat(Struct, frozen=True, gc=False):
     """A chat; `vanished` when the latest snapshot no longer has it."""
@@ -69,6 +71,7 @@ class Chat(Struct, frozen=True, gc=False):
     vanished: bool
 
 
+@public
 @redacted
 class Person(Struct, frozen=True, gc=False):
     """Somebody in an account: a contact or the owner."""
@@ -223,6 +226,7 @@ class Change(Struct, frozen=True, gc=False):
     after: str | None
 
 
+@public
 @redacted
 class Message(Struct, frozen=True, gc=False):
     """A message with all that hangs on it.

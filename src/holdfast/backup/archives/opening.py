@@ -5,7 +5,7 @@ from collections.abc import Iterator, Set
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeGuard
 
 import msgspec
 
@@ -19,9 +19,10 @@ from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.container.private import create_private_file, restrict
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.backup.opening import Backup
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Archive", "open"]
+__all__ = ["Archive", "archive", "is_archive", "open"]
 
 # Of the archive, in kB; the rest is read again from the disk when it is needed.
 CACHE: Final = 32 << 10
@@ -33,9 +34,13 @@ MEDIA: Final = "-media"
 MAGIC: Final = b"SQLite format 3\x00"
 
 
+@public
 @redacted
 class Archive(Reader):
     """An opened archive; `restricted` lists what others could read until it was opened to be written to."""
+
+    path: Path
+    restricted: tuple[Path, ...]
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
@@ -118,6 +123,34 @@ class Archive(Reader):
             raise ArchiveError(f"{self.path} cannot be read: {found}") from None
 
 
+@public
+def archive(path: str | PathLike[str], *, create: bool = False) -> Archive:
+    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+
+    An archive is one SQLite file that any number of backups are imported into. A new one can be read by its owner
+    alone.
+
+    >>> with hb.archive("chats.db", create=True) as chats, hb.open("chats.binproto") as backup:
+    ...     print(chats.add(backup).messages)
+    200
+    >>> with hb.archive("chats.db") as chats:
+    ...     print(len(chats.chats()), len(chats.search("dinner").hits))
+    19 4
+    """
+    return open(path, create=create)
+
+
+def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
+    """Tell whether a path leads to a SQLite file, which is no form of a backup."""
+    if not isinstance(source, str | PathLike):
+        return False
+    try:
+        with Path(source).open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
 def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
     """Open an archive to read it; with `create` to write to it, and make it where there is none.
 
@@ -148,9 +181,9 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
     except BaseException:
         connection.close()
         raise
-    archive = Archive(place, connection)
-    archive.restricted = restricted
-    return archive
+    opened = Archive(place, connection)
+    opened.restricted = restricted
+    return opened
 
 
 def parts_of(place: Path) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from holdfast.backup.archives.signs import sign_query, split_signs
 from holdfast.backup.errors import QueryRefused
+from holdfast.backup.public import public
 from holdfast.backup.wire.entries import KINDS
 from holdfast.redacted_repr import redacted
 
@@ -28,6 +29,7 @@ LONGEST: Final = 2000
 MOST_PARTS: Final = 64
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Filters:

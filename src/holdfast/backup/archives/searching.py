@@ -13,6 +13,7 @@ from holdfast.backup.archives import model
 from holdfast.backup.archives.query import Filters, Query, parse_query
 from holdfast.backup.archives.reading import Reader
 from holdfast.backup.errors import NotInArchive, QueryRefused
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Hit", "Hits", "search"]
@@ -28,6 +29,7 @@ OPEN, CLOSE = "\x02", "\x03"
 Order = Literal["date", "rank"]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -39,6 +41,7 @@ class Hit:
     after: tuple[model.Message, ...]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Hits:

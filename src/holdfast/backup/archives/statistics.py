@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from holdfast.backup.archives.reading import Reader
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Count", "Media", "Reply", "Statistics", "statistics"]
@@ -47,6 +48,7 @@ class Media:
     bytes: int
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Statistics:

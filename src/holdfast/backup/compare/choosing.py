@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Self
 from uuid import UUID
 
 from holdfast.backup.compare.pairing import Pairing
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.errors import UnknownChat
+from holdfast.backup.public import public
 from holdfast.backup.schema.backup_pb2 import Recipient
 
 __all__ = ["Period", "Window", "choose_pairs", "find_chats", "parse_period"]
@@ -30,12 +31,21 @@ class Period:
     last_ms: int
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Window:
     """The time to keep, both ends included; None where it is open."""
 
     first_ms: int | None = None
     last_ms: int | None = None
+
+    @classmethod
+    def between(cls, since: str | None, until: str | None) -> Self:
+        """Make a window of two dates, written as `2024`, `2024-03` or `2024-03-09`; `until` is included."""
+        return cls(
+            None if since is None else parse_period(since).first_ms,
+            None if until is None else parse_period(until).last_ms,
+        )
 
     def holds(self, ms: int) -> bool:
         """Tell whether a time lies in it."""

@@ -7,8 +7,9 @@ messages and calls, and keeps all chats and people. The account stays in any cas
 import tempfile
 from collections.abc import Collection, MutableSequence, Set
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from google.protobuf.message import Message
 
@@ -17,9 +18,10 @@ from holdfast.backup.apart import keep_apart
 from holdfast.backup.compare.choosing import Window, find_chats
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.conversion import Conversion, To, convert
-from holdfast.backup.opening import Backup
+from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
+from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.order import RECIPIENT_IDS
+from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, Frame
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment, Recipient
 from holdfast.backup.wire import Names, tables
@@ -46,6 +48,7 @@ ITEM: Final = RECORDS.index("chatItem")
 PNI: Final = b"\x01"
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Cropped:
@@ -60,11 +63,13 @@ class Cropped:
     written: Conversion
 
 
+@public
 def crop(
-    source: Backup,
-    target: Path | BinaryIO,
-    to: To,
+    source: BackupSource,
+    target: BackupTarget,
+    key: KeyMaterial | str | None = None,
     *,
+    to: To | str | None = None,
     chats: Collection[str] = (),
     without_chats: Collection[str] = (),
     window: Window = Window(),  # noqa: B008  # it cannot change
@@ -79,9 +84,42 @@ def crop(
     Without media, attachments are still listed but marked as not available; a long message is text, and stays
     whole. A quote of a message that is left out keeps what it says, and no longer points to it. With `replace` a
     file that is there already is replaced; the source never is.
+
+    >>> recent = hb.Window.between("2025", None)
+    >>> hb.crop("chats.binproto", "recent.binproto", chats=["Bryony Dale"], window=recent).messages
+    2
     """
-    if isinstance(target, Path):
-        keep_apart(source, target)
+    with opened(source, key) as backup:
+        return crop_open(
+            backup,
+            target,
+            to=to,
+            chats=chats,
+            without_chats=without_chats,
+            window=window,
+            without_media=without_media,
+            keys=keys,
+            names=names,
+            replace=replace,
+        )
+
+
+def crop_open(
+    source: Backup,
+    target: BackupTarget,
+    *,
+    to: To | str | None,
+    chats: Collection[str],
+    without_chats: Collection[str],
+    window: Window,
+    without_media: bool,
+    keys: KeyMaterial | None,
+    names: Names,
+    replace: bool,
+) -> Cropped:
+    """Write part of a backup that is open."""
+    if isinstance(target, str | PathLike):
+        keep_apart(source, Path(target))
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)
     kept -= find_chats(roster, without_chats)
@@ -93,7 +131,7 @@ def crop(
         file.seek(0)
         with opening.open(file) as plain:
             plain.media = source.media
-            written = convert(plain, target, to, keys=keys, names=names, replace=replace)
+            written = convert(plain, target, to=to, keys=keys, names=names, replace=replace)
     return Cropped(
         chats=len(kept),
         chats_before=len(roster.chats),

@@ -5,10 +5,11 @@ master keys, messages by chat, author and the time they were first sent, and equ
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from holdfast.backup.compare.canonical import aspects, parse, says
+from holdfast.backup.compare.choosing import choose_pairs
 from holdfast.backup.compare.facts import FieldChange, RecordChange
 from holdfast.backup.compare.index import Group, Index
 from holdfast.backup.compare.items import items
@@ -16,12 +17,15 @@ from holdfast.backup.compare.matching import mark, match_changed
 from holdfast.backup.compare.pairing import Pairing, pair
 from holdfast.backup.compare.records import record_changes, setting_changes
 from holdfast.backup.compare.roster import read_roster
-from holdfast.backup.opening import Backup
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = ["ChatDifference", "Difference", "MessageChange", "diff"]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatDifference:
@@ -36,6 +40,7 @@ class ChatDifference:
     aspects: Mapping[str, int]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class MessageChange:
@@ -49,6 +54,7 @@ class MessageChange:
     after: str
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -66,32 +72,50 @@ class Difference:
         return not (self.settings or self.records or self.chats)
 
 
+@public
 def diff(
-    before: Backup,
-    after: Backup,
+    before: BackupSource,
+    after: BackupSource,
+    key: KeyMaterial | str | None = None,
     *,
-    chosen: Callable[[Pairing], set[int]] | None = None,
+    chats: Collection[str] = (),
     on_change: Callable[[MessageChange], None] | None = None,
 ) -> Difference:
     """Say what changed from one backup to another.
 
-    `chosen` picks chats by their common numbers, and then only those are looked at. `on_change` is called with
-    every single change to a message, chat by chat and in order of time; without it changes are only counted. Both
+    With `chats`, by their names, ids or phone numbers, only those are looked at. `on_change` is called with every
+    single change to a message, chat by chat and in order of time; without it changes are only counted. Both
     backups are read several times, and memory holds some bytes a message.
+
+    >>> _ = hb.crop("chats.binproto", "earlier.binproto", window=hb.Window.between(None, "2025-08"))
+    >>> found = hb.diff("earlier.binproto", "chats.binproto")
+    >>> found.same, sum(chat.added for chat in found.chats)
+    (False, 14)
     """
+    with opened(before, key) as one, opened(after, key) as other:
+        return diff_open(one, other, chats, on_change)
+
+
+def diff_open(
+    before: Backup,
+    after: Backup,
+    chats: Collection[str],
+    on_change: Callable[[MessageChange], None] | None,
+) -> Difference:
+    """Say what changed between two backups that are open."""
     pairing = pair(read_roster(before), read_roster(after))
-    only = None if chosen is None else chosen(pairing)
+    only = choose_pairs(pairing, chats) if chats else None
     with Index() as index:
         index.add("before", items(before, pairing.people_before, pairing.chats_before))
         index.add("after", items(after, pairing.people_after, pairing.chats_after))
         tally = Tally(pairing, index, only)
         tally.count(before, after, on_change)
-        chats = tally.chats()
+        changed = tally.chats()
         messages = len(index.before), len(index.after)
     return Difference(
         settings=() if only is not None else setting_changes(pairing),
         records=tuple(record_changes(pairing, only)),
-        chats=chats,
+        chats=changed,
         messages_before=messages[0],
         messages_after=messages[1],
     )

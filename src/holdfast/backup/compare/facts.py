@@ -9,6 +9,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from holdfast.backup.order import RECIPIENT_IDS
+from holdfast.backup.public import public
 from holdfast.backup.wire.collect import name_of
 from holdfast.redacted_repr import redacted
 
@@ -32,6 +33,7 @@ NOTHING: Final = ""
 Naming = Callable[[object], str | None]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class FieldChange:
@@ -42,6 +44,7 @@ class FieldChange:
     after: str
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class RecordChange:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -23,10 +24,11 @@ from holdfast.backup.compare.union import LATER, Conflict, Report, unite
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment
 from holdfast.backup.container.media import Media
-from holdfast.backup.conversion import Conversion, To, convert
+from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
-from holdfast.backup.opening import Backup
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
 from holdfast.backup.wire import Names
 from holdfast.backup.wire.renumber import Numbered
 from holdfast.backup.writer import write_stream
@@ -37,6 +39,7 @@ __all__ = ["Merged", "merge", "same_account"]
 TIMER: Final = "its time ran out before the later backup was made; it stays, without the timer"
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -72,11 +75,13 @@ class Count:
             self.report(conflict)
 
 
+@public
 def merge(
-    sources: Sequence[Backup],
-    target: Path | BinaryIO,
-    to: To,
+    sources: Sequence[BackupSource],
+    target: BackupTarget,
+    key: KeyMaterial | str | None = None,
     *,
+    to: To | str | None = None,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     assume_same_account: bool = False,
@@ -85,14 +90,45 @@ def merge(
 ) -> Merged:
     """Make one backup of several of one account, and write it in any form `convert` writes.
 
-    Which is later is decided by the time each was made. Where two contradict each other the later one wins, and
-    `on_conflict` is told. A folder also gets the attachments of all of them. Backups of different accounts raise
-    `DifferentAccounts`, unless `assume_same_account` says otherwise. With `replace` a file that is there already
-    is replaced; none of the sources ever is.
+    `key` opens the sources, `keys` are those to encrypt with. Which is later is decided by the time each was made.
+    Where two contradict each other the later one wins, and `on_conflict` is told. A folder also gets the
+    attachments of all of them. Backups of different accounts raise `DifferentAccounts`, unless
+    `assume_same_account` says otherwise. With `replace` a file that is there already is replaced; none of the
+    sources ever is.
+
+    >>> _ = hb.crop("chats.binproto", "old.binproto", window=hb.Window.between(None, "2023"))
+    >>> merged = hb.merge(["old.binproto", "chats.binproto"], "all.binproto")
+    >>> merged.messages, merged.conflicts
+    (200, 0)
     """
-    if isinstance(target, Path):
+    with ExitStack() as stack:
+        return merge_open(
+            [stack.enter_context(opened(source, key)) for source in sources],
+            target,
+            to=to,
+            keys=keys,
+            names=names,
+            assume_same_account=assume_same_account,
+            on_conflict=on_conflict,
+            replace=replace,
+        )
+
+
+def merge_open(
+    sources: Sequence[Backup],
+    target: BackupTarget,
+    *,
+    to: To | str | None,
+    keys: KeyMaterial | None,
+    names: Names,
+    assume_same_account: bool,
+    on_conflict: Report | None,
+    replace: bool,
+) -> Merged:
+    """Make one backup of several that are open."""
+    if isinstance(target, str | PathLike):
         for source in sources:
-            keep_apart(source, target)
+            keep_apart(source, Path(target))
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:
         check_accounts(sources, rosters)
@@ -114,7 +150,7 @@ def merge(
             roster = read_roster(current)
         stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
         current.media = Stores(stores) if stores else None
-        written = convert(current, target, to, keys=keys, names=names, replace=replace)
+        written = convert(current, target, to=to, keys=keys, names=names, replace=replace)
     return Merged(
         roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written
     )

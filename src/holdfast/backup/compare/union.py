@@ -10,6 +10,7 @@ from holdfast.backup.compare.facts import HIDDEN, field_changes
 from holdfast.backup.compare.pairing import PLAN, Pairing
 from holdfast.backup.compare.records import HEADER, KINDS, folder_key, naming_of
 from holdfast.backup.compare.roster import Roster
+from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatStyle, Contact, Recipient
 from holdfast.backup.wire.renumber import renumber
@@ -24,6 +25,7 @@ TAKEN: Final = "somebody else has it in the later backup"
 FILLED: Final = ("profileKey", "identityKey", "profileGivenName", "profileFamilyName", "keyTransparencyData")
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Conflict:

@@ -12,6 +12,7 @@ from holdfast.backup.container.chunks import CHUNK, Sink, as_file
 from holdfast.backup.container.faults import OnFault, tell
 from holdfast.backup.errors import DamagedContainer, OversizedBackup
 from holdfast.backup.parts import Part
+from holdfast.backup.public import public
 
 try:
     from zlib_ng import zlib_ng as deflate
@@ -34,6 +35,7 @@ STREAM: Final = "compressed stream"
 CHECKSUMS: Final = frozenset({"incorrect data check", "incorrect length check"})
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class GunzipLimits:
     """How much a compressed stream may open to: at most `output` bytes, and `ratio` times what was read for it.

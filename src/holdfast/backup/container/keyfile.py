@@ -19,6 +19,7 @@ from typing import Any, Final
 from holdfast.backup.container.keys import BackupId, BackupKey, EntropyPool, ForwardSecrecyToken, MessageKeys
 from holdfast.backup.container.material import KeyMaterial, parse_aci
 from holdfast.backup.errors import KeyRefused
+from holdfast.backup.public import public
 
 __all__ = ["NAMES", "read_keys"]
 
@@ -37,8 +38,13 @@ HEX_KEY: Final = re.compile(r"[0-9a-fA-F]{64}")
 BASE64_KEY: Final = re.compile(r"[0-9A-Za-z+/_-]{43}=?")
 
 
+@public
 def read_keys(text: str) -> KeyMaterial:
-    """Read whatever keys a text holds. A refusal names the line, never what stands on it."""
+    """Read whatever keys a text holds. A refusal names the line, never what stands on it.
+
+    >>> hb.read_keys(key_file)
+    KeyMaterial(pool, aci)
+    """
     found: dict[str, Any] = {}
     raw: dict[str, str] = {}
     bare: list[str] = []

@@ -8,6 +8,7 @@ from holdfast.backup.container.keys import BackupId, BackupKey, EntropyPool, For
 from holdfast.backup.container.metadata import LocalMetadata
 from holdfast.backup.container.spelling import read_uuid
 from holdfast.backup.errors import KeyIncomplete, KeyRefused
+from holdfast.backup.public import public
 
 __all__ = ["KeyMaterial", "parse_aci"]
 
@@ -21,6 +22,7 @@ def parse_aci(text: str) -> UUID:
     return read_uuid(text, "an account id")
 
 
+@public
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class KeyMaterial:
     """The keys a person gave. Its repr says which, never what they are.

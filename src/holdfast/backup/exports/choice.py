@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from holdfast.backup.archives import Archive, Chat
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Choice", "chosen"]
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Choice:

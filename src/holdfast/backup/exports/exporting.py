@@ -6,13 +6,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
+from os import PathLike
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from holdfast.backup.archives import Archive
+from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
 from holdfast.backup.archives.importing import Progress as Importing
+from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
+from holdfast.backup.exports.arrow import check_pyarrow
 from holdfast.backup.exports.choice import Choice, chosen
 from holdfast.backup.exports.csv_files import write_csv
 from holdfast.backup.exports.folder import Written, check_target
@@ -20,17 +23,76 @@ from holdfast.backup.exports.html import write_html
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.jsonl import write_json
 from holdfast.backup.exports.markdown import write_markdown
-from holdfast.backup.exports.parquet import check_parquet, write_parquet
+from holdfast.backup.exports.parquet import write_parquet
 from holdfast.backup.exports.stamps import whole_stamp
-from holdfast.backup.opening import Backup
+from holdfast.backup.opening import Backup, BackupSource, opened
+from holdfast.backup.public import public
 
-__all__ = ["FORMS", "Form", "export", "from_backup", "imported"]
+__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "imported"]
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 
+@public
 def export(
+    source: Archive | BackupSource,
+    target: str | PathLike[str],
+    form: Form,
+    choice: Choice | None = None,
+    *,
+    key: KeyMaterial | str | None = None,
+    media: bool = True,
+    search: bool = True,
+    plain: bool = False,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Written:
+    """Write a backup or an archive, or what was chosen of it, as files into a folder.
+
+    `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
+    changed is written. `key` opens a backup. `media` puts the files of attachments beside, as far as they are
+    there; `on_problem` is told of those of a backup that are missing or damaged. `search` is for HTML, `plain` for
+    CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in.
+
+    >>> hb.export("chats.binproto", "pages", "html").written
+    65
+    """
+    folder = Path(target)
+    if not isinstance(source, Archive) and is_archive(source):
+        with open_archive(source) as archive:
+            return export_archive(
+                archive,
+                folder,
+                form,
+                choice,
+                media=media,
+                search=search,
+                plain=plain,
+                zone=zone,
+                progress=progress,
+            )
+    if isinstance(source, Archive):
+        return export_archive(
+            source, folder, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
+        )
+    with opened(source, key) as backup:
+        return export_backup(
+            backup,
+            folder,
+            form,
+            choice,
+            media=media,
+            search=search,
+            plain=plain,
+            zone=zone,
+            progress=progress,
+            on_problem=on_problem,
+        )
+
+
+def export_archive(
     archive: Archive,
     target: Path,
     form: Form,
@@ -82,7 +144,7 @@ def one_moment(archive: Archive) -> Iterator[None]:
         raise ArchiveError(f"{archive.path} cannot be read: {error}") from error
 
 
-def from_backup(
+def export_backup(
     backup: Backup,
     target: Path,
     form: Form,
@@ -95,12 +157,12 @@ def from_backup(
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Written:
-    """Write a backup, or what was chosen of it, into a folder, as `export` does with an archive.
+    """Write a backup, or what was chosen of it, into a folder, as `export_archive` does with an archive.
 
     `on_problem` is told of every attachment that is missing or damaged; the others are exported.
     """
     with imported(backup, target, form, choice, media=media, on_problem=on_problem) as archive:
-        return export(
+        return export_archive(
             archive, target, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
         )
 
@@ -120,7 +182,7 @@ def imported(
     # Importing takes a while; what cannot work is refused before.
     check_target(target)
     if form == "parquet":
-        check_parquet()
+        check_pyarrow()
     # On the disk of the target, so that files can be linked instead of copied.
     home = next(folder for folder in target.absolute().parents if folder.is_dir())
     try:

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Final, Self, TextIO, TypeGuard
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import NO_LINKS
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
+from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Folder", "Written", "check_target"]
@@ -46,6 +47,7 @@ DIGEST: Final = hashlib.sha256
 FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Written:
     """What an export did: files that were written, that were there already, and that are no longer of it."""

@@ -2,59 +2,40 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.errors import ExtraMissing
+from holdfast.backup.exports.arrow import BATCH, arrow_schema, check_pyarrow, record_batch
 from holdfast.backup.exports.choice import Choice
 from holdfast.backup.exports.folder import Written
 from holdfast.backup.exports.job import Progress
-from holdfast.backup.exports.periods import END
 from holdfast.backup.exports.tables import Form, Row, Table, write_tables
 
-__all__ = ["check_parquet", "write_parquet"]
-
-# Rows that are written together; more would take memory, fewer would take room.
-GROUP: Final = 20_000
+__all__ = ["write_parquet"]
 
 
 class ParquetWriter:
     """Writes rows in groups, a column at a time."""
 
     def __init__(self, target: BinaryIO, table: Table) -> None:
-        import pyarrow as pa  # noqa: PLC0415  # an extra, loaded when it is asked for
-        from pyarrow import parquet  # noqa: PLC0415
+        from pyarrow import parquet  # noqa: PLC0415  # an extra, loaded when it is asked for
 
-        types = {
-            "text": pa.string(),
-            "label": pa.dictionary(pa.int32(), pa.string()),
-            "int": pa.int64(),
-            "flag": pa.bool_(),
-            "time": pa.timestamp("ms", tz="UTC"),
-        }
-        self.schema: Any = pa.schema([(column.name, types[column.kind]) for column in table.columns])
-        self.times = [n for n, column in enumerate(table.columns) if column.kind == "time"]
+        self.table = table
+        self.schema = arrow_schema(table)
         self.waiting: list[Row] = []
-        self.pa: Any = pa
         self.writer: Any = parquet.ParquetWriter(target, self.schema, compression="zstd", version="2.6")
 
     def add(self, row: Row) -> None:
         """Keep a row until there are enough to write."""
         self.waiting.append(row)
-        if len(self.waiting) == GROUP:
+        if len(self.waiting) == BATCH:
             self.flush()
 
     def flush(self) -> None:
         """Write the rows that wait."""
-        if not self.waiting:
-            return
-        cells: list[Any] = [list(column) for column in zip(*self.waiting, strict=True)]
-        for n in self.times:
-            # Readers refuse a whole file for a time that no calendar has.
-            cells[n] = [ms if ms is not None and ms < END else None for ms in cells[n]]
-        arrays = [self.pa.array(column, kind.type) for column, kind in zip(cells, self.schema, strict=True)]
-        self.writer.write_batch(self.pa.record_batch(arrays, schema=self.schema))
-        self.waiting.clear()
+        if self.waiting:
+            self.writer.write_batch(record_batch(self.table, self.schema, self.waiting))
+            self.waiting.clear()
 
     def close(self) -> None:
         """Write what waits, and the end of the file."""
@@ -67,14 +48,6 @@ class ParquetWriter:
             self.writer.close()
 
 
-def check_parquet() -> None:
-    """Refuse to write Parquet where what it takes is not installed."""
-    try:
-        import pyarrow  # noqa: F401, PLC0415  # an extra, loaded when it is asked for
-    except ImportError as error:
-        raise ExtraMissing("Parquet needs an extra: pip install 'holdfast[parquet]'") from error
-
-
 def write_parquet(
     archive: Archive,
     target: Path,
@@ -85,6 +58,6 @@ def write_parquet(
     stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as Parquet."""
-    check_parquet()
+    check_pyarrow()
     form = Form("parquet", ".parquet", ParquetWriter)
     return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

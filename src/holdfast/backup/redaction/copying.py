@@ -16,6 +16,7 @@ from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
 from holdfast.backup.errors import BackupError, DamagedBackup
 from holdfast.backup.opening import Backup
+from holdfast.backup.public import public
 from holdfast.backup.redaction.broken import broken_like
 from holdfast.backup.redaction.fields import WANTED, replacements
 from holdfast.backup.wire import faults, tables
@@ -42,6 +43,7 @@ CUT_SHORT: Final = b"\x7f"
 NOTHING: Final = b"\xff"
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Redaction:
@@ -58,6 +60,7 @@ class Redaction:
     faults: tuple[str, ...] = ()
 
 
+@public
 def redact(
     source: str | PathLike[str] | BinaryIO | Backup,
     target: str | PathLike[str] | BinaryIO,
@@ -75,6 +78,9 @@ def redact(
     ones, and places where no record can be read as others of the same size. A file whose encryption or compression
     is damaged is copied as far as it can be read. With `replace` a file that is there already is replaced; the
     source never is.
+
+    >>> hb.redact("chats.binproto", "redacted.binproto", seed=1)
+    Redaction(frames=255, damaged=0, problem=<0 characters>, gaps=0, faults=<0 items>)
     """
     met: list[Fault] = []
     gaps: list[Gap] = []

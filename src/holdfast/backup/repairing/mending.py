@@ -28,6 +28,7 @@ from holdfast.backup.errors import (
     UnwritableBackup,
 )
 from holdfast.backup.opening import Backup
+from holdfast.backup.public import public
 from holdfast.backup.repairing.around import LOSES, REWRITTEN, around, each_once
 from holdfast.backup.repairing.log import Change, Log, Lost, Repaired, log_beside, read_log, write_log
 from holdfast.backup.repairing.originals import file_of, kept_beside, original_at, put_back, weigh
@@ -48,6 +49,7 @@ __all__ = ["Repair", "Wanted", "plan_repair", "repair", "undo_repair"]
 CUT_OFF = "stream.whole"
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -59,6 +61,7 @@ class Wanted:
     drop: bool = False
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Repair:
@@ -81,17 +84,24 @@ class Repair:
         return not self.unmended
 
 
+@public
 def plan_repair(
     source: str | PathLike[str] | BinaryIO | Backup,
     key: KeyMaterial | str | None = None,
     *,
     wanted: Wanted | None = None,
 ) -> Repair:
-    """Tell what a repair of a backup would change, and what would still be wrong with it, and write nothing."""
+    """Tell what a repair of a backup would change, and what would still be wrong with it, and write nothing.
+
+    >>> plan = hb.plan_repair("chats.binproto")
+    >>> plan.passes, len(plan.steps)
+    (True, 0)
+    """
     with again_and_again(source, key) as readable:
         return draw(readable, wanted or Wanted()).repair
 
 
+@public
 def repair(
     source: str | PathLike[str] | BinaryIO | Backup,
     target: str | PathLike[str],
@@ -109,6 +119,9 @@ def repair(
     the file around the stream is damaged, the file itself is kept beside the log. `to` is the form to write, with
     None that of the original; `keys` are those to encrypt with. With `replace` files that are there already are
     replaced; the source never is.
+
+    >>> hb.repair("chats.binproto", "repaired.binproto", log="changes.json").passes
+    True
     """
     path = Path(target)
     log_path = log_beside(path) if log is None else Path(log)
@@ -159,6 +172,7 @@ def repair(
         return dataclasses.replace(drawn.repair, kept=str(kept_path))
 
 
+@public
 def undo_repair(
     source: str | PathLike[str] | BinaryIO | Backup,
     log: str | PathLike[str],
@@ -173,6 +187,10 @@ def undo_repair(
 
     The plain stream is the original's to the byte, or nothing is written. An encrypted file holds the same stream
     under another random start; one that was damaged was kept, and is itself again to the byte.
+
+    >>> _ = hb.repair("chats.binproto", "repaired.binproto", log="changes.json")
+    >>> hb.undo_repair("repaired.binproto", "changes.json", "original.binproto")
+    0
     """
     written = read_log(Path(log))
     path = Path(target)
@@ -192,7 +210,7 @@ def undo_repair(
 
 def write(source: Backup, path: Path, shape: Shape, *, replace: bool) -> None:
     """Write a backup in its shape."""
-    convert(source, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy, replace=replace)
+    convert(source, path, to=shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy, replace=replace)
 
 
 @redacted

@@ -8,6 +8,7 @@ finding     what a validation yields
 backup_state    the ids of a backup, and what may exist only once
 raw_findings    turns what the compiled core reports into `Finding` objects
 validator   validates a whole backup, or frame by frame as it is written
+validation  the public interface: findings with a verdict
 files       the attachment files beside a backup
 unchecked_fields    the fields no rule looks at, and why
 """
@@ -15,7 +16,8 @@ unchecked_fields    the fields no rule looks at, and why
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import RULES
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Rule, Severity
-from holdfast.backup.rules.validator import ValidationRun, Validator, start_validation, validate
+from holdfast.backup.rules.validation import Validation, validate
+from holdfast.backup.rules.validator import ValidationRun, Validator, start_validation
 
 __all__ = [
     "RULES",
@@ -25,6 +27,7 @@ __all__ = [
     "Purpose",
     "Rule",
     "Severity",
+    "Validation",
     "ValidationRun",
     "Validator",
     "start_validation",

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from holdfast.backup.public import public
 from holdfast.backup.rules.rule import Rule, Severity
 
 __all__ = ["Finding"]
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One broken rule at one place.

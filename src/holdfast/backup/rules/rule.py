@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from holdfast.backup.public import public
 from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.wire.checks import Check
 from holdfast.backup.wire.numbers import add_rule
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 
+@public
 class Severity(StrEnum):
     """The severity of a finding; only errors make a backup invalid."""
 
@@ -32,6 +34,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+@public
 class Profile(StrEnum):
     """The view to take: an exporter is to write no fault, an importer reads what is there."""
 
@@ -39,6 +42,7 @@ class Profile(StrEnum):
     IMPORT = "import"
 
 
+@public
 class Edition(StrEnum):
     """The edition of the format: that of the specification, or with what was added since."""
 
@@ -46,6 +50,7 @@ class Edition(StrEnum):
     CURRENT = "current"
 
 
+@public
 class Purpose(StrEnum):
     """The purpose of a backup, which is not in the file."""
 
@@ -122,6 +127,7 @@ class Limit:
         return size in (self.spec if edition is Edition.SPEC else self.current)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `strict` and `lenient` are its severity under the two profiles, None where it is not asked.

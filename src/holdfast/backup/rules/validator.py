@@ -20,6 +20,7 @@ from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
+from holdfast.backup.public import public
 from holdfast.backup.rules.backup_state import BackupState
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
@@ -37,7 +38,7 @@ from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["ValidationRun", "Validator", "start_validation", "validate"]
+__all__ = ["ValidationRun", "Validator", "start_validation"]
 
 ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
@@ -85,6 +86,7 @@ class HeldFindings:
         yield from waiting
 
 
+@public
 class Validator:
     """Validates a backup that is being written: pass the header, then each frame, then call `finish`.
 
@@ -451,40 +453,3 @@ def start_validation(
             media=media,
             threads=threads,
         )
-
-
-def validate(
-    source: str | PathLike[str] | BinaryIO | Backup,
-    key: KeyMaterial | str | None = None,
-    *,
-    profile: ProfileName = "strict",
-    edition: EditionName = "auto",
-    purpose: PurposeName = "remote",
-    media: bool | None = False,
-    threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[Finding]:
-    """Hold a backup, in any form `open` takes, to the rules, and yield what is found in file order.
-
-    The profile `strict` is for who wrote the backup, `import` for who has to read it. The edition `auto` is told
-    by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. The
-    attachment files of a local folder or export are looked for, with `media` also decrypted, and with None left
-    alone. What is wrong with the file itself, its encryption or its compression is found too, unless it was opened
-    before.
-    """
-    if isinstance(source, Backup):
-        yield from ValidationRun(
-            source, profile=profile, edition=edition, purpose=purpose, media=media, threads=threads
-        )
-        return
-    with start_validation(
-        source,
-        key,
-        profile=profile,
-        edition=edition,
-        purpose=purpose,
-        media=media,
-        threads=threads,
-        progress=progress,
-    ) as validation:
-        yield from validation

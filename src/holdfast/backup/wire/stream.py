@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup import schema
 from holdfast.backup.errors import DamagedBackup, OversizedBackup, UnreadableBackup
+from holdfast.backup.public import public
 from holdfast.backup.wire import frames, walk
 from holdfast.backup.wire.faults import FAULTS
 from holdfast.redacted_repr import redacted
@@ -32,6 +33,7 @@ LENGTH: Final = 10
 NO_CAP: Final = (1 << 32) - 1
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much of what the input claims is believed."""
@@ -58,6 +60,7 @@ class Limits:
             )
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -89,6 +92,7 @@ class Frame:
             raise damaged(fault, self.index, self.body + at) from None
 
 
+@public
 @redacted
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -138,6 +142,7 @@ def damaged(fault: int, index: int, offset: int) -> DamagedBackup:
     return DamagedBackup(f"the record {FAULTS[fault]}", frame=index, offset=offset)
 
 
+@public
 class FrameStream:
     """The records of one stream, read once and in order; memory does not grow with their number.
 

@@ -34,5 +34,5 @@ def snapshots() -> tuple[bytes, bytes]:
     whole = b"".join(encode_varint(len(record)) + record for record in sample_records(MESSAGES, seed=SEED))
     earlier = io.BytesIO()
     with opening.open(io.BytesIO(whole)) as source:
-        crop(source, earlier, To.STREAM, window=Window(None, LAST_MS))
+        crop(source, earlier, to=To.STREAM, window=Window(None, LAST_MS))
     return earlier.getvalue(), whole

@@ -1,0 +1,57 @@
+"""Tables of an export as Arrow record batches; needs the extra `parquet`."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from holdfast.backup.errors import ExtraMissing
+from holdfast.backup.exports.periods import END
+from holdfast.backup.exports.tables import Row, Table
+
+__all__ = ["BATCH", "arrow_schema", "check_pyarrow", "record_batch", "record_batches"]
+
+# Rows of a batch; more would take memory, fewer would take room.
+BATCH: Final = 20_000
+
+
+def check_pyarrow() -> None:
+    """Raise `ExtraMissing` where pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401, PLC0415  # an extra, loaded when it is asked for
+    except ImportError as error:
+        raise ExtraMissing("Parquet needs an extra: pip install 'holdfast[parquet]'") from error
+
+
+def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
+    """Return the Arrow schema of a table."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    types = {
+        "text": pa.string(),
+        "label": pa.dictionary(pa.int32(), pa.string()),
+        "int": pa.int64(),
+        "flag": pa.bool_(),
+        "time": pa.timestamp("ms", tz="UTC"),
+    }
+    return pa.schema([(column.name, types[column.kind]) for column in table.columns])
+
+
+def record_batch(table: Table, schema: Any, rows: Sequence[Row]) -> Any:
+    """Turn rows of a table into a record batch."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    cells: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
+    for n, column in enumerate(table.columns):
+        if column.kind == "time":
+            # Readers refuse a whole file for a time that no calendar has.
+            cells[n] = [ms if ms is not None and ms < END else None for ms in cells[n]]
+    arrays = [pa.array(values, field.type) for values, field in zip(cells, schema, strict=True)]
+    return pa.record_batch(arrays, schema=schema)
+
+
+def record_batches(table: Table, rows: Iterable[Row], size: int = BATCH) -> Iterator[Any]:
+    """Turn all rows of a table into record batches of at most `size` rows."""
+    schema = arrow_schema(table)
+    waiting = iter(rows)
+    while batch := list(islice(waiting, size)):
+        yield record_batch(table, schema, batch)

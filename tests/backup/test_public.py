@@ -1,0 +1,128 @@
+"""The public API: complete, shown under its own name, documented by examples that run."""
+
+import doctest
+import importlib
+import inspect
+import pickle
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast.backup as hb
+from holdfast.backup.conversion import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+
+FUNCTIONS = (
+    "archive",
+    "check_completeness",
+    "convert",
+    "crop",
+    "dataset",
+    "diff",
+    "export",
+    "extract",
+    "info",
+    "merge",
+    "open",
+    "plan_repair",
+    "read_keys",
+    "redact",
+    "repair",
+    "undo_repair",
+    "validate",
+    "write",
+)
+KEY_FILE = "recovery-key = " + "abcd" * 16 + "\naccount-id = 659aa5f4-a28d-fcc1-1ea1-b997537a3d95\n"
+
+
+def definitions() -> list[str]:
+    """List the public classes and functions."""
+    return [name for name in hb.__all__ if name != "COMPILED"]
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the backup and the folder that the examples name."""
+    home = tmp_path_factory.mktemp("examples")
+    write_sample(sample_records(200, 1), home / "chats.binproto", To.STREAM, seed=1)
+    write_sample(sample_records(200, 1), home / "phone", To.FOLDER, seed=1, keys=hb.read_keys(KEY_FILE))
+    return home
+
+
+def test_the_functions_are_functions() -> None:
+    """All that the library can do to a backup, each under one word."""
+    assert tuple(name for name in hb.__all__ if inspect.isfunction(getattr(hb, name))) == FUNCTIONS
+
+
+@pytest.mark.parametrize("name", definitions())
+def test_a_public_name_is_shown_under_the_public_module(name: str) -> None:
+    """In tracebacks, reprs and documentation, wherever it is defined; a pickle finds it there."""
+    value = getattr(hb, name)
+    assert (value.__module__, value.__qualname__) == ("holdfast.backup", name)
+    assert pickle.loads(pickle.dumps(value)) is value
+
+
+def test_an_error_is_shown_under_its_public_name(tmp_path: Path) -> None:
+    """The last line of a traceback names what can be caught."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import holdfast.backup as hb; hb.info('nowhere')"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.stderr.splitlines()[-1].startswith("holdfast.backup.UnreadableBackup: nowhere cannot be read")
+
+
+def test_no_submodule_shadows_a_public_name() -> None:
+    """Importing a submodule binds its name in the package, so that none may be called like a function."""
+    modules = {module.name for module in pkgutil.iter_modules(hb.__path__)}
+    assert not modules & set(hb.__all__)
+
+
+def test_nothing_else_is_shown_under_the_public_module() -> None:
+    """What shows as `holdfast.backup.X` can be imported from there."""
+    for module in pkgutil.walk_packages(hb.__path__, "holdfast.backup."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if getattr(value, "__module__", None) == "holdfast.backup" and inspect.isclass(value):
+                assert value.__name__ in hb.__all__, f"{module.name}.{name}"
+
+
+def test_importing_the_library_loads_nothing_of_it() -> None:
+    """Each name is loaded when it is used: neither protobuf nor cryptography is there before."""
+    code = "import sys, holdfast.backup; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert [name for name in loaded if name.startswith(("holdfast.backup.", "google", "cryptography"))] == []
+
+
+def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
+    """As of any module; the public ones are completed before they are loaded."""
+    with pytest.raises(AttributeError, match="has no attribute 'vanish'"):
+        hb.vanish  # noqa: B018  # the access is what is tested
+    assert dir(hb) == sorted(hb.__all__)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_example_gives_what_its_documentation_says(
+    name: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each public function has an example, which runs in a folder with a made-up backup."""
+    for source in prepared.iterdir():
+        (tmp_path / source.name).symlink_to(source)
+    monkeypatch.chdir(tmp_path)
+    documented = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(getattr(hb, name)) or "",
+        {"hb": hb, "key_file": KEY_FILE},
+        name,
+        None,
+        None,
+    )
+    assert documented.examples, f"{name} has no example"
+    report: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(documented, out=report.append)
+    assert result.failed == 0, "".join(report)

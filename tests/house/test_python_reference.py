@@ -1,0 +1,80 @@
+"""The reference of the Python library is complete and readable."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from tools import python_api
+
+import holdfast.backup as hb
+from tests.conftest import ROOT
+
+CLASSES = [name for name in hb.__all__ if inspect.isclass(getattr(hb, name))]
+
+
+def page() -> str:
+    """Read the page."""
+    return (ROOT / "docs/reference/python.md").read_text()
+
+
+def section(name: str) -> str:
+    """Cut out what the page says about one name."""
+    found = re.search(rf"^### {name}\n(.*?)(?=^##? |^### |\Z)", page(), re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{name} is not on the page"
+    return found[1]
+
+
+@pytest.mark.parametrize("name", hb.__all__)
+def test_every_public_name_is_on_the_page(name: str) -> None:
+    """With what its docstring says."""
+    value = getattr(hb, name)
+    if name != "COMPILED":
+        assert (inspect.getdoc(value) or "").splitlines()[0] in section(name)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_field_and_method_of_a_class_is_on_the_page(name: str) -> None:
+    """Fields and properties with their types, methods with their signatures; what is left out is named by hand."""
+    cls = getattr(hb, name)
+    text = section(name)
+    left_out = python_api.INTERNAL.get(name, set())
+    public = {one for one, _ in python_api.members(cls)} | set(getattr(cls, "__annotations__", {}))
+    for attribute in {one for one in public if not one.startswith("_")} - left_out:
+        assert f"| `{attribute}` |" in text or f"#### {name}.{attribute}\n" in text, f"{name}.{attribute}"
+    assert left_out <= public | {"connection"}, "what is left out exists"
+
+
+@pytest.mark.parametrize("name", [one for one in CLASSES if python_api.is_made_by_hand(getattr(hb, one))])
+def test_a_constructor_is_on_the_page(name: str) -> None:
+    """Or the function that returns such objects."""
+    assert f"```python\n{name}(" in section(name) or "Returned by [" in section(name)
+
+
+def test_types_are_readable() -> None:
+    """A type has the name people import, without the modules it is defined in."""
+    for block in re.findall(r"```python\n(.*?)```", page(), re.DOTALL):
+        assert not re.search(r"\b(holdfast|typing|collections|os|pathlib|datetime)\.", block), block
+        assert "Union[" not in block
+        assert " object at 0x" not in block
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text"),
+    [
+        (int | None, "int | None"),
+        (dict[str, list[Path]], "dict[str, list[Path]]"),
+        (hb.Backup, "Backup"),
+        (None, "None"),
+        (tuple[int, ...], "tuple[int, ...]"),
+    ],
+)
+def test_a_type_is_written_as_in_code(annotation: object, text: str) -> None:
+    """Unions by bars, generics with what they hold."""
+    assert python_api.readable(annotation) == text
+
+
+def test_the_policy_is_linked_from_the_documentation() -> None:
+    """What is public and how it changes is said once, and found."""
+    assert "stability.md" in (ROOT / "docs/README.md").read_text()
+    assert "stability.md" in page()
