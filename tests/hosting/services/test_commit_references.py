@@ -248,7 +248,7 @@ def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repo
         ref_changes.settle(app, ship, ada.id, [], [move])
     assert told(app.database)[-1][1]["after"] == made
     assert issues.find_issue(app.database, ship, 1) == issue
-    assert [line["event"] for line in lines] == ["new commits cannot be read"]
+    assert [line["event"] for line in lines] == ["commit message parsing failed"]
 
 
 @pytest.mark.parametrize("midway", [False, True])

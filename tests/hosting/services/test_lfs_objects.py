@@ -158,7 +158,7 @@ def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
     copy.lfs.owner = tmp_path / "bucket-owner"  # type: ignore[attr-defined]  # a bucket
     with capture_logs() as lines:
         assert clear(copy, now=time.time()) == Cleared(0, 0)
-    assert [line["event"] for line in lines] == ["the bucket belongs to another service, and is not cleared"]
+    assert [line["event"] for line in lines] == ["LFS garbage collection skipped: bucket of another service"]
     del bucket.objects["lfs/owner"]
     assert clear(copy, now=time.time()) == Cleared(0, 0)
     assert bucket.objects["lfs/owner"] != mark
@@ -174,7 +174,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
     refused = App.open(stranger)
     with capture_logs() as lines:
         assert clear(refused, now=time.time()) == Cleared(0, 0)
-    assert [line["event"] for line in lines] == ["the store of large files cannot be cleared"]
+    assert [line["event"] for line in lines] == ["LFS garbage collection failed"]
     assert "hunter2" not in str(lines)
     assert [found.kind.value for found in check_lfs_objects(refused)] == ["lfs-store"]
     refused.close()
@@ -197,7 +197,7 @@ def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.Monkey
     assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
     assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(lfs_objects, "PATIENCE", 0.0)
+        patch.setattr(lfs_objects, "WAIT_SECONDS", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
             bring(app, b"again")
     bringing = threading.Thread(target=bring, args=(app, b"again"))

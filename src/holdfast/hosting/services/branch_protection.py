@@ -1,7 +1,7 @@
 """Branch protection: the rules of a repository, and whether they allow a change of a branch.
 
 A change is checked before a file is committed through the API, and before a push moves a ref. The first rule that
-matches the branch decides: lowest priority first, then plain names before patterns, then the oldest.
+matches the branch applies: lowest priority first, then plain names before patterns, then the oldest.
 """
 
 from collections.abc import Callable, Iterable
@@ -46,18 +46,18 @@ MOST_APPROVALS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class BranchChange:
-    """What is about to happen to a branch; what costs something is asked only when a rule needs it."""
+    """A change of a branch to check; expensive properties are computed only if a rule needs them."""
 
     branch: str
     deletes: bool
     is_forced: Callable[[], bool]
     paths: Callable[[], Iterable[str]]
     unsigned: Callable[[], str | None]
-    """The first commit without a signature that counts, if there is one."""
+    """The first commit without a valid signature, if any."""
 
 
 def matching(rules: Iterable[Protection], branch: str) -> Protection | None:
-    """Return the rule for a branch."""
+    """Return the rule that applies to a branch, or None."""
     found = [protection for protection in rules if matches(protection.rule_name, branch)]
     if not found:
         return None
@@ -65,26 +65,26 @@ def matching(rules: Iterable[Protection], branch: str) -> Protection | None:
 
 
 def matches(pattern: str, branch: str) -> bool:
-    """Tell whether a rule is for a branch; a plain name is, in whatever case."""
+    """Return whether a rule's pattern matches a branch; a plain name does in any case."""
     if is_plain(pattern):
         return pattern.casefold() == branch.casefold()
     return compile_glob(pattern, "/").matches(branch)
 
 
 def listed(user: Account, teams: frozenset[int], users: tuple[int, ...], allowed_teams: tuple[int, ...]) -> bool:
-    """Tell whether somebody is on a list, by themselves or through a team."""
+    """Return whether a user is on an allowlist, directly or through a team."""
     return user.id in users or not teams.isdisjoint(allowed_teams)
 
 
 def may_push(rule: Rule, user: Account, teams: frozenset[int]) -> bool:
-    """Tell whether somebody who may write may push here; administrators are not exempt."""
+    """Return whether a user with write access may push; administrators are not exempt."""
     if not rule.enable_push:
         return False
     return not rule.enable_push_whitelist or listed(user, teams, rule.push_users, rule.push_teams)
 
 
 def may_force_push(rule: Rule, user: Account, teams: frozenset[int]) -> bool:
-    """Tell whether somebody may replace what is on the branch."""
+    """Return whether a user may force-push."""
     if not rule.enable_force_push or not may_push(rule, user, teams):
         return False
     return not rule.enable_force_push_allowlist or listed(
@@ -93,7 +93,7 @@ def may_force_push(rule: Rule, user: Account, teams: frozenset[int]) -> bool:
 
 
 def file_patterns(text: str) -> list[str]:
-    """Split the patterns of a rule."""
+    """Split the file patterns of a rule."""
     return [part.strip().lower() for part in text.split(";") if part.strip()]
 
 
@@ -104,13 +104,13 @@ def first_match(text: str, paths: Iterable[str]) -> str | None:
 
 
 def all_match(text: str, paths: Iterable[str]) -> bool:
-    """Tell whether every path is matched by one of a rule's patterns, of which there must be one."""
+    """Return whether every path is matched by one of a rule's patterns; False without patterns."""
     patterns = [compile_glob(pattern, "./") for pattern in file_patterns(text)]
     return bool(patterns) and all(any(pattern.matches(path.lower()) for pattern in patterns) for path in paths)
 
 
 def may_commit(protection: Protection, user: Account, teams: frozenset[int], path: str) -> str | None:
-    """Return why a file may not be written to a protected branch through the API; None when it may."""
+    """Return why a file may not be written to a protected branch through the API; None if it may."""
     rule = protection.rule
     if not may_push(rule, user, teams) and not all_match(rule.unprotected_file_patterns, [path]):
         return f"user cannot commit to repo [user: {user.name.lower()}]"
@@ -122,7 +122,7 @@ def may_commit(protection: Protection, user: Account, teams: frozenset[int], pat
 
 
 def refusal_of(protection: Protection, change: BranchChange, user: Account, teams: frozenset[int]) -> str | None:
-    """Return why a branch may not be changed so, in the words clients know; None when it may."""
+    """Return why a change of a branch is refused, in Gitea's words; None if it is allowed."""
     rule, branch = protection.rule, change.branch
     if change.deletes:
         return f"Branch {branch} is protected from deletion"
@@ -150,7 +150,7 @@ Approvals = Annotated[int, Meta(ge=0, le=MOST_APPROVALS)]
 
 
 class ProtectionEdit(msgspec.Struct, frozen=True):
-    """Changes of a rule, by the names of the API; what is unset keeps its value."""
+    """Changes of a rule, by API field names; unset fields keep their value."""
 
     priority: Annotated[int, Meta(ge=0, le=LARGEST_PRIORITY)] | UnsetType = UNSET
     enable_push: bool | UnsetType = UNSET
@@ -194,7 +194,7 @@ def list_all(app: App, actor: Actor, target: RepositoryAccess) -> list[Protectio
 
 
 def find(app: App, actor: Actor, target: RepositoryAccess, name: str) -> Protection:
-    """Return a rule by name; raise `NoSuchProtection` when there is none."""
+    """Return a rule by name; raise `NoSuchProtection` if there is none."""
     access.require_repository_admin(actor, target)
     return store.find_protection(app.database, target.repository, name)
 
@@ -212,10 +212,10 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, changes:
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, name: str, changes: ProtectionEdit) -> Protection:
     """Change a rule."""
-    kept = find(app, actor, target, name)
-    rule = changed_rule(app, target, kept.rule, changes)
+    existing = find(app, actor, target, name)
+    rule = changed_rule(app, target, existing.rule, changes)
     priority = None if changes.priority is UNSET else changes.priority
-    return store.change_protection(app.database, target.repository, kept, rule, priority=priority)
+    return store.change_protection(app.database, target.repository, existing, rule, priority=priority)
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
@@ -224,7 +224,7 @@ def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
 
 
 def changed_rule(app: App, target: RepositoryAccess, rule: Rule, changes: ProtectionEdit) -> Rule:
-    """Return a rule with some changes, which are validated."""
+    """Return a rule with changes applied and validated."""
     check_number("Priority", changes.priority, LARGEST_PRIORITY)
     check_number("RequiredApprovals", changes.required_approvals, MOST_APPROVALS)
     values: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(changes, name)) is not UNSET}

@@ -54,7 +54,7 @@ LONGEST_REF: Final = 100
 
 
 def require_code_write(actor: Actor, target: RepositoryAccess) -> Account:
-    """Return the user who acts; raise an error unless they may change the repository's refs."""
+    """Return the acting user; raise an error unless they may change the repository's refs."""
     access.require_read(target, Unit.CODE)
     access.require_unarchived(target)
     user = access.require_login(actor)
@@ -171,23 +171,23 @@ class NewTag:
     """A branch, a tag or a commit; empty is the default branch."""
 
 
-def create_tag(app: App, actor: Actor, target: RepositoryAccess, wanted: NewTag) -> Ref:
-    """Create a tag, annotated when it has a message."""
+def create_tag(app: App, actor: Actor, target: RepositoryAccess, new: NewTag) -> Ref:
+    """Create a tag, annotated if it has a message."""
     user = require_code_write(actor, target)
-    check_required(wanted.name, "TagName")
-    check_ref_field(wanted.name, "TagName", LONGEST_REF)
+    check_required(new.name, "TagName")
+    check_ref_field(new.name, "TagName", LONGEST_REF)
     repo = open_git(app, target)
-    at = resolve_commit(repo, target, wanted.revision)
-    if refs.tag(repo, wanted.name) is not None:
-        raise TagExists(wanted.name, f"tag already exists [name: {wanted.name}]")
-    if wanted.message.strip():
+    at = resolve_commit(repo, target, new.revision)
+    if refs.tag(repo, new.name) is not None:
+        raise TagExists(new.name, f"tag already exists [name: {new.name}]")
+    if new.message.strip():
         tagger = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
-        at = write_tag(repo, at, wanted.name, tagger, wanted.message.strip() + "\n")
-    move = Move(f"refs/tags/{wanted.name}", ref_changes.zero_id(target.repository), at)
+        at = write_tag(repo, at, new.name, tagger, new.message.strip() + "\n")
+    move = Move(f"refs/tags/{new.name}", ref_changes.zero_id(target.repository), at)
     ref_changes.move_refs(
         app, target.repository, user, [move], lambda opened: ref_store.create(opened, move.ref, at)
     )
-    return find_tag(repo, wanted.name)
+    return find_tag(repo, new.name)
 
 
 def delete_tag(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:

@@ -7,13 +7,13 @@ from typing import Final
 
 __all__ = ["MessageReference", "parse_keywords", "parse_message", "parse_references"]
 
-# A message may have any length: so much of it is read, and so many references are found.
+# Limits: how much of a message is read, and how many references are returned.
 LONGEST_READ: Final = 64 * 1024
 MOST_REFERENCES: Final = 100
 
 GAP: Final = r"[ \t]{0,8}(?:\r?\n[ \t]{0,8})?"
 NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
-# What goes on after a number is another number, a name or a path: `#1.5`, `#1st`, `#1/2`.
+# Not followed by what makes it another number, a name or a path: `#1.5`, `#1st`, `#1/2`.
 ISSUE: Final = rf"(?:({NAME})/({NAME}))?#([0-9]{{1,9}})(?![\w#]|[-./@]\w)"
 UNGROUPED: Final = rf"(?:{NAME}/{NAME})?#[0-9]{{1,9}}(?![\w#]|[-./@]\w)"
 BETWEEN: Final = rf"{GAP}(?:,{GAP}(?:and(?=\s){GAP})?|&{GAP}|and(?=\s){GAP})"
@@ -21,7 +21,7 @@ KEYWORDS: Final = r"close[sd]?|fix(?:e[sd])?|resolve[sd]?|reopen(?:s|ed)?"
 LIST: Final = rf"{UNGROUPED}(?:{BETWEEN}{UNGROUPED}){{0,{MOST_REFERENCES - 1}}}"
 KEYWORD_LIST: Final = re.compile(rf"(?<![\w\-./@#])({KEYWORDS})(?::|(?=\s)){GAP}({LIST})", re.IGNORECASE)
 LISTED: Final = re.compile(ISSUE)
-# `&` begins what HTML calls an entity: `&#39;`.
+# `&` begins an HTML entity: `&#39;`.
 REFERENCE: Final = re.compile(rf"(?<![\w\-./@#&]){ISSUE}")
 
 

@@ -33,7 +33,7 @@ class CollaboratorPage:
 
 
 def find_person(app: App, name: str) -> Account:
-    """Return a user by name; raise `NoSuchAccount` when there is none."""
+    """Return a user by name; raise `NoSuchAccount` if there is none."""
     try:
         return accounts.find_user(app.database, name)
     except NoSuchUser:
@@ -48,7 +48,7 @@ def list_all(app: App, actor: Actor, target: RepositoryAccess, *, skip: int, lim
 
 
 def is_collaborator(app: App, actor: Actor, target: RepositoryAccess, name: str) -> bool:
-    """Tell whether a user is a collaborator of a repository."""
+    """Return whether a user is a collaborator of a repository."""
     access.require_repository_admin(actor, target)
     return store.is_collaborator(app.database, target.repository, find_person(app, name))
 
@@ -66,13 +66,13 @@ def add(app: App, actor: Actor, target: RepositoryAccess, name: str, permission:
 
 
 def remove(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
-    """Remove a collaborator; removing somebody who is none does nothing."""
+    """Remove a collaborator; does nothing for other users."""
     access.require_repository_admin(actor, target)
     store.remove_collaborator(app.database, target.repository, find_person(app, name))
 
 
 def permission_of(app: App, actor: Actor, target: RepositoryAccess, name: str) -> tuple[Account, Mode]:
-    """Return a user and their mode in a repository: anybody's for its administrators, one's own for others."""
+    """Return a user and their access mode; only administrators may see that of others."""
     user = access.require_login(actor)
     if name.casefold() != user.name.casefold() and not target.permissions.is_admin:
         raise Forbidden(Permission.OWN_PERMISSION)

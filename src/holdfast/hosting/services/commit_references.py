@@ -32,15 +32,15 @@ from holdfast.hosting.store.repositories import Repository
 __all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "newest"]
 
 log = structlog.get_logger(__name__)
-# Of everything that is limited here the newest counts. Commits of one ref update whose messages are read:
+# Limits keep the newest. Commits of one ref update whose messages are parsed:
 MOST_COMMITS: Final = 1000
-# References of one transaction: of those with a keyword, and of those without.
+# References per transaction, with and without a keyword.
 MOST_REFERENCES: Final = 1000
-# Issues one transaction changes, and issues it notes commits on: nobody else writes to SQLite meanwhile.
+# Issues changed, and issues commits are noted on, per transaction: it holds SQLite's write lock.
 MOST_ISSUES: Final = 300
-# Commits of one transaction that are noted on one issue.
+# Commits per transaction noted on one issue.
 MOST_COMMITS_ON_ISSUE: Final = 30
-# How often closing is tried again for issues whose blockers were closed meanwhile.
+# How often closing is retried for issues whose blockers are closed by the same push.
 ROUNDS: Final = 10
 
 Repositories = Mapping[tuple[str, str], Repository]
@@ -63,7 +63,7 @@ class CommitReference:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """An issue that a reference closes or reopens, when the user may."""
+    """An issue to close or reopen because of a reference, if the user may."""
 
     reference: CommitReference
     transaction: IssueTransaction
@@ -73,9 +73,9 @@ class StateChange:
 def find_references(
     app: App, repository: Repository, actor_id: int, move: Move, known: Sequence[Commit] | None
 ) -> list[CommitReference]:
-    """Return the references in the commits of a ref update, oldest first; `known` are the commits when at hand.
+    """Return the references in the commits of a ref update, oldest first; `known` are its commits if loaded.
 
-    A new branch has none: its history is from elsewhere, and its numbers mean other issues.
+    A new branch has none: its history comes from elsewhere, where the numbers mean other issues.
     """
     if move.ref != f"refs/heads/{repository.default_branch}" or not move.changes:
         return []
@@ -88,9 +88,9 @@ def find_references(
         ]
         return newest(found) if found else found
     except GitError as error:
-        # The ref update is recorded all the same.
+        # Not an error: the ref update is recorded all the same.
         problem = type(error).__name__
-        log.warning("new commits cannot be read", repository_id=repository.id, commit=move.new, error=problem)
+        log.warning("commit message parsing failed", repository_id=repository.id, commit=move.new, error=problem)
         return []
 
 
@@ -102,7 +102,7 @@ def read_added(app: App, repository: Repository, move: Move) -> Iterable[Commit]
 
 
 def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
-    """Return the newest references, those with a keyword first, so that the others do not displace them."""
+    """Return the newest references; those with a keyword take precedence."""
     with_keyword = [one for one in references if one.reference.closes is not None]
     without = [one for one in references if one.reference.closes is None]
     return with_keyword[-MOST_REFERENCES:] + without[-MOST_REFERENCES:]
@@ -111,7 +111,7 @@ def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
 def lock_repositories(
     database: Database, connection: Connection, repository: Repository, references: Sequence[CommitReference]
 ) -> Repositories:
-    """Lock the repositories that references name, before the transaction does anything else, and return them."""
+    """Lock the repositories that references name, first in the transaction, and return them."""
     names = {one.repository for one in references} - {("", "")}
     if names or any(one.reference.closes is not None for one in references):
         hold_graph(connection)
@@ -131,7 +131,7 @@ def apply(
     locked: Repositories,
     references: Sequence[CommitReference],
 ) -> None:
-    """Close, reopen and note on timelines what the users may; what is not allowed or possible raises no error."""
+    """Close, reopen and note what the users may; what is not allowed or possible is skipped."""
     with_keyword = [one for one in references if one.reference.closes is not None]
     if with_keyword:
         change_states(database, connection, repository, locked, with_keyword)
@@ -151,27 +151,27 @@ def change_states(
     waiting = state_changes(Within(database, connection), connection, locked, references)
     for _ in range(ROUNDS):
         before = len(waiting)
-        # In the other order each time: issues that block one another are often named in that order.
+        # Reversed each round: issues that block one another are often named in that order.
         waiting = [one for one in waiting if not change_state(one, repository)][::-1]
         if not waiting or len(waiting) == before:
             break
     for one in waiting:
         log.info(
-            "a commit would close an issue that has open dependencies",
+            "issue not closed: open dependencies",
             repository_id=one.issue.repository_id,
             issue=one.issue.number,
             commit=one.reference.commit_id,
         )
 
 
-def change_state(wanted: StateChange, repository: Repository) -> bool:
-    """Close or reopen an issue; return False when it cannot be closed yet."""
-    reason = Reason(wanted.reference.commit_id, repository.id)
-    if not wanted.reference.reference.closes:
-        issues.reopen(wanted.transaction, wanted.issue, reason)
+def change_state(change: StateChange, repository: Repository) -> bool:
+    """Close or reopen an issue; return False if it has open blockers."""
+    reason = Reason(change.reference.commit_id, repository.id)
+    if not change.reference.reference.closes:
+        issues.reopen(change.transaction, change.issue, reason)
         return True
     try:
-        issues.close(wanted.transaction, wanted.issue, reason)
+        issues.close(change.transaction, change.issue, reason)
     except StillBlocked:
         return False
     return True
@@ -180,7 +180,7 @@ def change_state(wanted: StateChange, repository: Repository) -> bool:
 def state_changes(
     database: Database, connection: Connection, locked: Repositories, references: Sequence[CommitReference]
 ) -> list[StateChange]:
-    """Return the changes the users may make, one for each issue: the last state, by the first who asked for it."""
+    """Return the permitted changes, one per issue: the last state, by the first user who requested it."""
     users = accounts_by_id(connection, {one.actor_id for one in references})
     writable = {number: writable_by(database, user, locked) for number, user in users.items()}
     allowed = [
@@ -222,7 +222,7 @@ def note_commits(
     locked: Repositories,
     references: Sequence[CommitReference],
 ) -> None:
-    """Put commits on the timelines of the issues they refer to, each once and as the user who brought it.
+    """Add commits to the timelines of the issues they refer to, once each, as the user who pushed them.
 
     A commit that closed or reopened the issue is there already. No event is recorded: nothing has changed.
     """
@@ -259,7 +259,7 @@ def note_commits(
 def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:
     """Return the permissions of a user in each repository, by its id."""
     by_id = {one.id: one for one in locked.values()}
-    # Administrators and owners need no grant, and most commits are theirs.
+    # Administrators and owners need no grants, and most commits are theirs.
     others = [] if user.is_admin else [one for one in by_id.values() if one.owner.id != user.id]
     grants = repositories.grants_in(database, user, others) if others else {}
     return {
@@ -268,10 +268,9 @@ def permissions_of(database: Database, user: Account, locked: Repositories) -> d
 
 
 def may_note(permissions: Permissions, issue: Issue, place: Repository, repository: Repository) -> bool:
-    """Tell whether a commit of `repository` may appear on the timeline of an issue of `place`.
+    """Return whether a commit of `repository` may appear on the timeline of an issue of `place`.
 
-    In the same repository read access is enough; elsewhere it takes write access, or anybody could fill the
-    timelines of strangers.
+    In the same repository read access suffices; elsewhere it takes write access, to prevent spam.
     """
     unit = access.issue_unit(is_pull=issue.is_pull)
     if place.id == repository.id:

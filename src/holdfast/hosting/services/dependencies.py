@@ -1,9 +1,8 @@
-"""Dependencies between issues: what blocks an issue, what it blocks, and the graph of both.
+"""Dependencies between issues: blockers, blocked issues, and the graph of both.
 
-Of a dependency, the dependent is the issue that waits, and the blocker is the issue it waits for. Whoever changes
-a dependency must be able to write the dependent and to read the blocker. Otherwise the error is that of an issue
-that does not exist: neither an error nor the time it takes may tell a hidden issue or repository from a missing
-one, so the same queries run either way.
+In a dependency, the dependent issue is blocked by the blocker. Changing one requires write access to the dependent
+and read access to the blocker; otherwise the error is that of a missing issue. Neither the error nor its timing
+may reveal whether an issue or repository is hidden or missing, so the same queries run either way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -74,14 +73,14 @@ class LocatedIssue:
 
 
 def add_blocker(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
-    """Let an issue be blocked by another; raises `DependencyCycle` when that one waits for it."""
+    """Add a blocker to an issue; raise `DependencyCycle` if it is blocked by the issue itself."""
     user = access.require_login(actor)
     [blocker] = locate(app, actor, target, [reference])
     link(app, actor, user, LocatedIssue(issue, target), blocker)
 
 
 def add_blocked(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
-    """Let an issue block another; raises `DependencyCycle` when it waits for that one."""
+    """Make an issue a blocker of another; raise `DependencyCycle` if that one blocks it."""
     user = access.require_login(actor)
     [dependent] = locate(app, actor, target, [reference])
     link(app, actor, user, dependent, LocatedIssue(issue, target))
@@ -90,7 +89,7 @@ def add_blocked(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
 def remove_blocker(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference
 ) -> None:
-    """Remove a blocker of an issue; raises `NoSuchDependency` when it is none."""
+    """Remove a blocker from an issue; raise `NoSuchDependency` if it is none."""
     user = access.require_login(actor)
     [blocker] = locate(app, actor, target, [reference])
     unlink(app, user, LocatedIssue(issue, target), blocker)
@@ -99,7 +98,7 @@ def remove_blocker(
 def remove_blocked(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference
 ) -> None:
-    """Let an issue no longer block another; raises `NoSuchDependency` when it does not."""
+    """Stop an issue from blocking another; raise `NoSuchDependency` if it does not."""
     user = access.require_login(actor)
     [dependent] = locate(app, actor, target, [reference])
     unlink(app, user, dependent, LocatedIssue(issue, target))
@@ -110,12 +109,12 @@ def set_blockers(
 ) -> None:
     """Replace all blockers of an issue, or change nothing.
 
-    What the actor could not remove one by one stays: issues they may not read and, where dependencies across
+    Blockers the actor could not remove one by one stay: issues they may not read and, where dependencies across
     repositories are disabled, issues of other repositories.
     """
     user = access.require_login(actor)
     check_length(references, "Dependencies", LIST_LENGTH)
-    wanted = locate(app, actor, target, references)
+    blocker_ids = locate(app, actor, target, references)
     require_dependent(LocatedIssue(issue, target))
     removable = issue_lists.visible_to(user, public_only=actor.public_only)
     if not app.settings.allow_cross_repository_dependencies:
@@ -125,14 +124,14 @@ def set_blockers(
             app.database,
             target.repository,
             issue,
-            [one.issue for one in wanted],
+            [one.issue for one in blocker_ids],
             actor=user,
             removable=removable,
         )
 
 
 def link(app: App, actor: Actor, user: Account, dependent: LocatedIssue, blocker: LocatedIssue) -> None:
-    """Add a dependency, when the actor may write the dependent."""
+    """Add a dependency, if the actor may write the dependent."""
     require_dependent(dependent)
     with naming_cycle(app, actor):
         dependencies.add_dependency(
@@ -141,7 +140,7 @@ def link(app: App, actor: Actor, user: Account, dependent: LocatedIssue, blocker
 
 
 def unlink(app: App, user: Account, dependent: LocatedIssue, blocker: LocatedIssue) -> None:
-    """Remove a dependency, when the actor may write the dependent."""
+    """Remove a dependency, if the actor may write the dependent."""
     require_dependent(dependent)
     dependencies.remove_dependency(
         app.database, dependent.target.repository, dependent.issue, blocker.issue, actor=user
@@ -149,7 +148,7 @@ def unlink(app: App, user: Account, dependent: LocatedIssue, blocker: LocatedIss
 
 
 def require_dependent(dependent: LocatedIssue) -> None:
-    """Raise `NoSuchIssue` unless the actor may change what blocks an issue."""
+    """Raise `NoSuchIssue` unless the actor may change the blockers of an issue."""
     repository = dependent.target.repository
     if (
         repository.is_archived
@@ -167,7 +166,7 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
     except DependencyCycle as error:
         path: list[int | None] = list(error.path)
         if len(path) > CYCLE_LENGTH:
-            # How many are left out is not told: some may be hidden.
+            # The number of omitted issues is not revealed: some may be hidden.
             path[CYCLE_LENGTH - 1 : -1] = [None]
         with app.database.read() as connection:
             ids = {one for one in path if one is not None}
@@ -178,7 +177,7 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
                 names.append("...")
                 continue
             name = full_name(seen.get(number))
-            # Nor is told how many hidden ones follow each other.
+            # Nor is the number of consecutive hidden ones.
             if not names or names[-1] != name or seen[number].is_readable:
                 names.append(name)
         raise DependencyCycle(error.path, tuple(names)) from error
@@ -187,7 +186,7 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
 def locate(
     app: App, actor: Actor, target: RepositoryAccess, references: Sequence[IssueReference]
 ) -> list[LocatedIssue]:
-    """Return the issues that references name, in the same few queries however many there are."""
+    """Return the issues that references name, in a constant number of queries."""
     here = {("", ""), (target.repository.owner.name, target.repository.name)}
     elsewhere = {reference.repository for reference in references} - here
     if elsewhere and not app.settings.allow_cross_repository_dependencies:
@@ -212,7 +211,7 @@ def locate(
 def find_repositories(
     app: App, actor: Actor, names: set[tuple[str, str]]
 ) -> dict[tuple[str, str], RepositoryAccess]:
-    """Return the repositories of these names that exist, and what the actor may do in each."""
+    """Return the existing repositories with these names, with the actor's permissions."""
     if not names:
         return {}
     found = repositories.find_repositories(app.database, names)
@@ -226,10 +225,10 @@ def find_repositories(
 
 
 def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | None = None) -> DependencyGraph:
-    """Return what blocks an issue and what it blocks, directly and through others, up to `depth` steps away.
+    """Return the blockers of an issue and what it blocks, transitively, up to `depth` steps away.
 
-    An issue the viewer may not read is a hidden node, and what lies behind it is not followed. Of a very large
-    graph the nearest issues are shown, and `truncated` says that there are more.
+    An unreadable issue is a hidden node and not expanded. Of a very large graph the nearest issues are returned,
+    with `truncated` set.
     """
     require_dependencies(target)
     with viewer.app.database.read() as connection:
@@ -253,6 +252,6 @@ def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | N
 
 
 def require_dependencies(target: RepositoryAccess) -> None:
-    """Raise `NoSuchDependency` for a repository whose dependencies are disabled."""
+    """Raise `NoSuchDependency` if dependencies are disabled in a repository."""
     if not target.repository.allows_dependencies:
         raise NoSuchDependency("not found")

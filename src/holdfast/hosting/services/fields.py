@@ -35,12 +35,12 @@ def check_length(value: Sized, field: str, limit: int) -> None:
         raise InvalidField(field, Violation.TOO_LONG, limit)
 
 
-def due(given: datetime | None, field: str) -> int | None:
-    """Return a due date in seconds since 1970; clients send the year 1 to remove one, and get 0."""
-    when = seconds(given)
-    if given is None or when is None:
+def due(due_date: datetime | None, field: str) -> int | None:
+    """Return a due date in seconds since 1970; the year 1, which clients send to remove it, gives 0."""
+    when = seconds(due_date)
+    if due_date is None or when is None:
         return None
-    if given.year == 1:
+    if due_date.year == 1:
         return 0
     if not 0 < when < LAST_SECOND:
         raise InvalidField(field, Violation.DATE_OUT_OF_RANGE)

@@ -1,7 +1,7 @@
-"""Changes of files: their preconditions, whether they apply to a commit, and the tree that results.
+"""File changes of a commit: preconditions, validity against the parent commit, and the resulting tree.
 
-All checks of a request are made against its parent commit before anything changes; then the changes are applied in
-order, and checked against each other. The messages are Gitea's.
+All checks are made against the parent commit before anything changes; then the changes are applied in order and
+checked against each other. The messages are Gitea's.
 """
 
 import re
@@ -47,7 +47,7 @@ EXISTS: Final = "repository file already exists [path: {}]"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The precondition of a change, as in `If-Match` and `If-None-Match`; it holds when nothing is set."""
+    """The precondition of a change, as in `If-Match` and `If-None-Match`; an empty one always holds."""
 
     is_there: bool = False
     """The file must exist."""
@@ -60,11 +60,11 @@ class Condition:
 
     @property
     def needs_file(self) -> bool:
-        """Whether it can hold for an existing file only."""
+        """Whether it can only hold for an existing file."""
         return self.is_there or self.one_of is not None
 
     def check(self, path: str, blob: str | None) -> None:
-        """Raise `ConditionFailed` unless it holds for the blob of the file at a path, None when there is none."""
+        """Raise `ConditionFailed` unless it holds for the blob at a path, None if there is none."""
         if blob is None:
             if self.needs_file:
                 raise ConditionFailed(f"object does not exist [id: , rel_path: {path}]")
@@ -75,11 +75,11 @@ class Condition:
         if self.is_missing:
             raise ConditionFailed(f"repository file already exists [path: {path}]")
         if blob in self.none_of:
-            raise ConditionFailed(f"repository file is one of those it must not be [path: {path}, sha: {blob}]")
+            raise ConditionFailed(f"the file matches If-None-Match [path: {path}, sha: {blob}]")
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of one file; `from_path` is where it lay before, and the same as `path` when it stays there."""
+    """A change of one file; `from_path` is its former path, equal to `path` unless it is moved."""
 
     operation: Operation
     path: str
@@ -92,35 +92,35 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moves(self) -> bool:
-        """Whether the file gets another path."""
+        """Whether the file is moved."""
         return self.from_path != self.path
 
 
 class Base(msgspec.Struct, frozen=True):
-    """What changes are made on top of: a commit and its tree, or nothing in an empty repository."""
+    """The parent commit and its tree; both empty in an empty repository."""
 
     commit: str | None
     root: Folder
 
 
 class AppliedChanges(msgspec.Struct):
-    """The tree that came of some changes, and for each what lies at its path then, unless it was deleted."""
+    """The resulting tree, and per change the entry at its path, or None if it was deleted."""
 
     root: Folder
     spots: list[Spot | None] = msgspec.field(default_factory=list)
 
 
 def clean(path: str, *, new: bool = False) -> str:
-    """Clean a path, and refuse one that no file can have; a new one has to be text."""
-    made = paths.clean(path)
-    if not paths.may_hold_file(made) or (new and well_formed(made) != made):
+    """Normalize a path; raise `FileRefused` for an invalid one. A new path must be UTF-8."""
+    normalized = paths.clean(path)
+    if not paths.may_hold_file(normalized) or (new and well_formed(normalized) != normalized):
         shown = path if len(path) <= paths.LONGEST_PATH else f"{path[: paths.LONGEST_PATH]}…"
         raise FileRefused(f"path contains a malformed path component [path: {shown}]")
-    return made
+    return normalized
 
 
 def cleaned(change: FileChange) -> FileChange:
-    """Return a change with its paths cleaned."""
+    """Return a change with normalized paths."""
     is_there = change.operation in {"update", "delete"} or (change.condition and change.condition.needs_file)
     stays = is_there and not change.from_path
     path = clean(change.path, new=not stays)
@@ -137,7 +137,7 @@ def cleaned(change: FileChange) -> FileChange:
 
 
 def quoted(path: str) -> str:
-    """Return a path for a sentence; one with control characters is quoted as git does, so that it has no lines."""
+    """Return a path for a message; with control characters it is quoted as git does."""
     if not CONTROL.search(path):
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
@@ -145,7 +145,7 @@ def quoted(path: str) -> str:
 
 
 def default_message(changes: Sequence[FileChange]) -> str:
-    """Say which files are added, updated and deleted."""
+    """Return the default commit message, which names the changed files."""
     words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
     for change in changes:
         words[WORDS.get(change.operation, "Update")].append(quoted(well_formed(change.path)))
@@ -155,7 +155,7 @@ def default_message(changes: Sequence[FileChange]) -> str:
 def apply(
     draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, Spot | None], str]
 ) -> AppliedChanges:
-    """Check the changes against the base, then make them in order; `keep` writes what a file holds."""
+    """Check the changes against the base, then apply them in order; `keep` stores the content of a file."""
     for change in changes:
         if change.condition is not None:
             change.condition.check(change.path, file_at(draft, base.root, change.path))
@@ -175,13 +175,13 @@ def apply(
 
 
 def file_at(draft: Draft, root: Folder, path: str) -> str | None:
-    """Return the blob of the file at a path; None when there is none, whatever else lies there."""
+    """Return the blob of the file at a path; None if there is none."""
     found = draft.find(root, path)
     return None if isinstance(found, Nowhere) or found.mode in {DIRECTORY, SUBMODULE} else found.id
 
 
 def check_source(draft: Draft, base: Base, change: FileChange) -> None:
-    """Ask that the file to change is there, and is the one the caller last saw."""
+    """Raise an error unless the file to change exists and is the version the client has seen."""
     if change.operation == "create":
         return
     found = draft.find(base.root, change.from_path)
@@ -203,7 +203,7 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
 
 
 def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -> None:
-    """Ask that a path is as it was in the commit the caller knows."""
+    """Raise `ShaMismatch` unless a path is unchanged since the commit the client knows."""
     known = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
     before = None if known is None else draft.find(draft.folder(known.tree), change.from_path)
     if before != found:
@@ -211,7 +211,7 @@ def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -
 
 
 def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
-    """Ask that a file can lie where it is to be."""
+    """Raise an error if a file cannot be created at its path."""
     spots = draft.way(root, change.path).spots
     parts = change.path.split("/")
     for count, found in enumerate(spots[: len(parts) - 1], 1):
@@ -237,7 +237,7 @@ def make(
     *,
     again: bool,
 ) -> None:
-    """Make one change on top of those before it."""
+    """Apply one change on top of the previous ones."""
     before = draft.find(made.root, change.from_path)
     source = None if isinstance(before, Nowhere) else before
     if again:
@@ -263,7 +263,7 @@ def make(
 
 
 def check_content(change: FileChange, mode: int) -> None:
-    """Ask that a link leads somewhere, and that a file git reads for itself does nobody harm."""
+    """Raise `FileRefused` for an empty symbolic link target, or a malicious git control file."""
     if change.content is None:
         return
     if mode == SYMLINK:
@@ -277,7 +277,7 @@ def check_content(change: FileChange, mode: int) -> None:
 
 
 def mode_of(change: FileChange, source: Spot | None) -> int:
-    """Decide what mode a file gets: the one asked for, or what it had as far as that makes sense."""
+    """Return the mode of a file: the requested one, or else its former mode."""
     if change.operation == "rename" and source is not None:
         if change.mode is not None and source.mode == SUBMODULE:
             raise FileRefused(f"[Mode]: a submodule keeps its mode [path: {change.from_path}]")
@@ -288,10 +288,10 @@ def mode_of(change: FileChange, source: Spot | None) -> int:
 
 
 def missing(found: Nowhere) -> NoSuchObject:
-    """Say that there is nothing at a path."""
+    """Return the error for a path that does not exist."""
     return NoSuchObject(f"object does not exist [id: , rel_path: {found.path}]")
 
 
 def mismatch(given: str, expected: str) -> ShaMismatch:
-    """Say that a file is another one than the caller thinks."""
+    """Return the error for a blob that is not the expected one."""
     return ShaMismatch(f"sha does not match [given: {given}, expected: {expected}]")

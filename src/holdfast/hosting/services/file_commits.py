@@ -1,9 +1,9 @@
-"""Commits of changed files to a branch: authorization, idempotency keys and group commit.
+"""Commits of file changes to a branch: authorization, idempotency keys and group commit.
 
-Requests for one repository are committed in groups: one of the waiting threads makes the commits of all who wait,
-one on top of the other. The ref updates are in the database and all objects on the disk before a ref moves, and
-the ref is on the disk and the events are recorded before anybody gets a response. When a push moved the branch
-first (compare-and-set fails), the checks run again on the new commit.
+Requests for one repository are committed in groups: one of the waiting threads makes the commits of all, one on
+top of the other. Ref updates are in the database and all objects synced to disk before a ref moves, and the ref is
+synced and the events recorded before any response is sent. If a push moved the branch first (compare-and-set
+fails), the checks run again on the new commit.
 """
 
 import sqlite3
@@ -54,12 +54,12 @@ from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["CommitRequest", "CommitResult", "FileCommit", "FileResult", "commit", "commit_files"]
 
-# How often others may move a branch between our reading it and our moving it, before we give up.
-TRIED: Final = 20
+# How many compare-and-set conflicts are retried before giving up.
+MAX_ATTEMPTS: Final = 20
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
+    """A request for a commit; empty branches stand for the default branch and for `branch`."""
 
     repository: Repository
     actor: Account
@@ -77,7 +77,7 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def source(self) -> str:
-        """The branch it is made on top of."""
+        """The branch it is based on."""
         return self.branch or self.repository.default_branch
 
     @property
@@ -87,9 +87,9 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of files to be committed, and what else a caller may say about the commit.
+    """File changes to commit, with the options of the commit.
 
-    Empty branches stand for the default branch and for `branch`; people who are not named are the actor.
+    Empty branches stand for the default branch and for `branch`; author and committer default to the actor.
     """
 
     changes: Sequence[FileChange]
@@ -107,7 +107,7 @@ class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileResult(msgspec.Struct, frozen=True):
-    """What lies at a path after a commit, and what the commit has to do with it."""
+    """The entry at a path after a commit, and its relation to the commit."""
 
     entry: TreeEntry
     is_new: bool
@@ -116,19 +116,19 @@ class FileResult(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """A commit that was made, or that would have been; a file that was deleted has no result."""
+    """A commit, or the preview of one in a dry run; a deleted file has no result."""
 
     commit: Commit
     branch: str
     files: tuple[FileResult | None, ...]
     known: Mapping[str, FileContent] = field(default_factory=dict, compare=False)
-    """What the files hold, by their blobs, as far as that is in memory."""
+    """Contents of files by blob id, as far as they are in memory."""
     is_made: bool = True
-    """Whether it is there; one that was only tried out is not, nor is anything of it."""
+    """Whether it was committed; False for a dry run."""
 
 
 class PreparedCommit(msgspec.Struct, frozen=True):
-    """A commit that is ready: the move that leads to it, and the large files it points to."""
+    """A commit ready to be written: its ref update, and the LFS objects it points to."""
 
     move: Move
     committed: CommitResult
@@ -139,7 +139,7 @@ Waiting = QueuedRequest[CommitRequest, CommitResult]
 
 
 class CommitBatch(msgspec.Struct):
-    """Commits that are made together: where the branches are once they are, and what protects them."""
+    """A batch of commits: the branch tips including prepared commits, and the protections."""
 
     host: App
     repository: Repository
@@ -150,25 +150,25 @@ class CommitBatch(msgspec.Struct):
     known: dict[str, FileContent] = msgspec.field(default_factory=dict)
 
     def head(self, branch: str) -> str | None:
-        """Return where a branch is, counting the commits that are ready."""
+        """Return the tip of a branch, including prepared commits."""
         if branch not in self.heads:
             self.heads[branch] = refs.target(self.repo, BRANCHES + branch)
         return self.heads[branch]
 
     def is_empty(self) -> bool:
-        """Tell whether there is no branch and no tag, counting the commits that are ready."""
+        """Return whether there is no branch and no tag, including prepared commits."""
         return not any(self.heads.values()) and refs.is_empty(self.repo)
 
 
-def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit) -> CommitResult:
-    """Commit changes of files to a branch for an actor, or tell what a dry run would commit."""
+def commit(app: App, actor: Actor, target: RepositoryAccess, options: FileCommit) -> CommitResult:
+    """Commit file changes to a branch for an actor, or preview them in a dry run."""
     access.require_read(target, Unit.CODE)
     access.require_editable(target)
     user = access.require_login(actor)
     access.require_branch_write(target)
-    check_ref_field(wanted.branch, "BranchName")
-    check_ref_field(wanted.new_branch, "NewBranchName")
-    for change in wanted.changes:
+    check_ref_field(options.branch, "BranchName")
+    check_ref_field(options.new_branch, "NewBranchName")
+    for change in options.changes:
         check_required(change.path, "Path")
     own = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
     return commit_files(
@@ -176,60 +176,60 @@ def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit)
         CommitRequest(
             repository=target.repository,
             actor=user,
-            changes=wanted.changes,
-            author=wanted.author or own,
-            committer=wanted.committer or own,
-            message=wanted.message,
-            branch=wanted.branch,
-            new_branch=wanted.new_branch,
-            force=wanted.force,
-            signoff=wanted.signoff,
-            expected_head=wanted.expected_head,
-            dry_run=wanted.dry_run,
-            key=wanted.key,
+            changes=options.changes,
+            author=options.author or own,
+            committer=options.committer or own,
+            message=options.message,
+            branch=options.branch,
+            new_branch=options.new_branch,
+            force=options.force,
+            signoff=options.signoff,
+            expected_head=options.expected_head,
+            dry_run=options.dry_run,
+            key=options.key,
         ),
     )
 
 
 def commit_files(app: App, request: CommitRequest) -> CommitResult:
-    """Commit changes of files without asking for permission, or tell what a dry run would commit."""
+    """Commit file changes without authorization, or preview them in a dry run."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
     wanted = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
         return prepare(open_batch(app, repository), wanted).committed
-    # What is small is written with the trees; what is not is written before the turn comes, so that nobody waits.
+    # Small files are written with the trees; larger ones before queueing, so that the batch does not wait.
     large = [change for change in changes if change.content is not None and change.content.small is None]
     if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
         write_ahead(open_batch(app, repository), wanted, large)
-    made: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
+    result: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
     app.pushed.add(repository.id)
-    return made
+    return result
 
 
 def write_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> None:
-    """Write what some of the files hold; nothing if the request is refused."""
+    """Write the contents of large files before queueing; nothing if the request is refused."""
     checked = check(batch, request, lambda _base, _change, _source: ref_changes.zero_id(request.repository))
     for change in large:
         keep(batch, checked.base, change, None, [], ahead=True)
 
 
 def open_batch(app: App, repository: Repository) -> CommitBatch:
-    """Start a batch on what is there."""
+    """Start a batch on the current refs."""
     repo = open_repository(app.folders.path(repository.id))
     return CommitBatch(app, repository, repo, Draft(repo), protections.protections_of(app.database, repository))
 
 
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
-    """Make the commits of all who wait for a repository.
+    """Make the commits of all waiting requests of a repository (group commit).
 
-    It is held against everybody else who commits to it: threads, processes, and machines that share the database.
+    Other threads, processes and machines that share the database are excluded by the repository's lock.
     """
     repository = jobs[0].request.repository
     folder = app.folders.path(repository.id)
     with app.database.holding(repository.id), locked(folder):
         left = jobs
-        for _ in range(TRIED):
+        for _ in range(MAX_ATTEMPTS):
             attempt(open_batch(app, repository), left)
             left = [job for job in left if not job.is_done]
             if not left:
@@ -239,7 +239,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
 
 
 def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
-    """Make as many of the commits as can be made; those whose branch somebody else has moved stay undone."""
+    """Make as many of the commits as possible; those whose branch was moved concurrently stay undone."""
     ready: list[tuple[Waiting, PreparedCommit]] = []
     replayed: dict[tuple[int, str], Waiting] = {}
     for job in jobs:
@@ -251,7 +251,7 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
                     job.result = done
                     continue
                 if (key.user_id, key.name) in replayed:
-                    continue  # the same key twice in one batch: the second finds the first one's commit next time
+                    continue  # same key twice in one batch: the second replays the first next time
                 replayed[key.user_id, key.name] = job
             prepared = prepare(batch, job.request)
         except HostingError as error:
@@ -264,7 +264,7 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
 
 
 class CheckedCommit(msgspec.Struct, frozen=True):
-    """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
+    """A request that can be committed: its base, the resulting tree, and the tip of its branch."""
 
     base: Base
     applied: AppliedChanges
@@ -274,7 +274,7 @@ class CheckedCommit(msgspec.Struct, frozen=True):
 def check(
     batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
 ) -> CheckedCommit:
-    """Check a request against the branch as it is now."""
+    """Check a request against the current tip of the branch."""
     source, target = request.source, request.target
     head = batch.head(source)
     if head is None and not batch.is_empty():
@@ -330,7 +330,7 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
 
 
 def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
-    """Tell what lies at a path, compared with the tree before."""
+    """Return the entry at a path, compared with the tree before."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
     known = batch.known.get(spot.id)
     entry = (
@@ -340,7 +340,7 @@ def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) 
 
 
 def full_message(request: CommitRequest) -> str:
-    """Return the message as it is stored."""
+    """Return the commit message as stored."""
     message = (request.message or file_changes.default_message(request.changes)).strip() + "\n"
     if request.signoff:
         message += f"\nSigned-off-by: {request.committer.name} <{request.committer.email}>"
@@ -357,9 +357,9 @@ def keep(
     ahead: bool = False,
     dry: bool = False,
 ) -> str:
-    """Write what a file holds and return the id of its blob; large files go where the attributes send them.
+    """Store the content of a file and return its blob id; `.gitattributes` may send it to LFS.
 
-    What is small goes with the trees, unless it is to be written `ahead` of them; a `dry` run writes nothing.
+    Small contents go with the trees unless `ahead` is set; a `dry` run writes nothing.
     """
     host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
     content = change.content or FileContent(b"")
@@ -390,7 +390,7 @@ def keep(
 
 
 def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
-    """Ask the rule of the branch about each file."""
+    """Raise `PushRefused` if branch protection forbids changing one of the files."""
     rule = branch_protection.matching(batch.rules, request.target)
     if rule is None:
         return
@@ -402,7 +402,7 @@ def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
 
 
 def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
-    """Ask the rule of the branch about its move, as for a push."""
+    """Raise `PushRefused` if branch protection forbids the ref update, as for a push."""
     if branch_protection.matching(batch.rules, request.target) is None:
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
@@ -412,13 +412,13 @@ def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Ba
             request.target, False, lambda: False, lambda: paths, lambda: one.new
         )
         if request.dry_run and base.commit is not None and base.commit != current:
-            # git is asked about the commit it would be made on top of: it does not know the one that would be.
+            # git reads the base commit: the new one is not on disk yet.
             below = ref_changes.described(
                 batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
             )
             return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
         if not request.dry_run and (one.creates or base.commit is None or base.commit != current):
-            # What is compared with another branch is asked of git, which only knows what is on the disk.
+            # Comparisons with another branch need objects on disk.
             batch.draft.write(durable=batch.host.settings.durable_writes)
             return ref_changes.described(batch.repo, one, request.repository.default_branch)
         return known
@@ -429,7 +429,7 @@ def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Ba
 
 
 def replay(batch: CommitBatch, request: CommitRequest, key: Key) -> CommitResult | None:
-    """Return what was made under a key before; nothing when that never happened."""
+    """Return the result recorded under an idempotency key, or None."""
     used = commit_keys.find_key(batch.host.database, request.repository, key)
     if used is None:
         return None
@@ -453,7 +453,7 @@ def replay(batch: CommitBatch, request: CommitRequest, key: Key) -> CommitResult
 
 
 def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) -> None:
-    """Write the objects, announce the commits, move the branches, and record what has moved."""
+    """Write the objects, record the pending updates, move the refs, and record the events."""
     host, repo, repository = batch.host, batch.repo, batch.repository
     durable = host.settings.durable_writes
     written = batch.draft.write(durable=durable)
@@ -480,7 +480,7 @@ def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) ->
             else:
                 landed += group
     except BaseException:
-        # What has moved stays announced, so that somebody records it later.
+        # Refs that have moved stay pending, for recovery to record.
         lost = [number for number in numbers if all(number != landed_number for _, _, landed_number in landed)]
         raise
     finally:
@@ -502,13 +502,13 @@ def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) ->
 
 
 def commits_of(prepared: PreparedCommit) -> tuple[Commit, ...] | None:
-    """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
+    """Return the new commits of a branch; None if the commit is based on another branch."""
     commit = prepared.committed.commit
     return (commit,) if commit.parents == (prepared.move.old,) else None
 
 
 def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | None:
-    """Return what a commit of one file changed; of others that is read when somebody wants to know."""
+    """Return the changed files of a commit of one file; those of others are read on demand."""
     if commits_of(prepared) is None or len(request.changes) != 1:
         return None
     change, result = request.changes[0], prepared.committed.files[0]
@@ -523,10 +523,10 @@ def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | 
 def announce(
     app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
 ) -> tuple[list[int], set[str]]:
-    """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
+    """Record pending ref updates, idempotency keys and LFS links.
 
-    Returns the numbers of the announcements, and which large files the repository did not have before. When the
-    repository or somebody who commits to it is not there any more, that is said.
+    Returns the ids of the pending updates, and which LFS objects are new to the repository. Raises `GoneMeanwhile`
+    if the repository or a user was deleted.
     """
     try:
         return write_down(app, repository, ready)
@@ -539,14 +539,14 @@ def announce(
 def write_down(
     app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
 ) -> tuple[list[int], set[str]]:
-    """Write what `announce` does, unless what it is about is gone."""
+    """Do what `announce` does, without translating integrity errors."""
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
-    made = [(job.request.actor.id, prepared.move) for job, prepared in ready]
+    pending = [(job.request.actor.id, prepared.move) for job, prepared in ready]
     if not pointers and all(job.request.key is None for job, _ in ready):
         with app.database.quick_write() as link:
-            return pending_ref_updates.add_moves(link, repository, made, under_lock=True), set()
+            return pending_ref_updates.add_moves(link, repository, pending, under_lock=True), set()
     with app.database.write() as connection:
-        numbers = pending_ref_updates.add_moves(connection, repository, made, under_lock=True)
+        numbers = pending_ref_updates.add_moves(connection, repository, pending, under_lock=True)
         keys = [
             (job.request.key, number)
             for (job, _), number in zip(ready, numbers, strict=True)
@@ -560,7 +560,7 @@ def write_down(
 
 
 def forget(app: App, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
-    """Take back the announcements of what did not happen, and the large files nothing leads to."""
+    """Delete pending updates that did not happen, and the links of their LFS objects."""
     with app.database.write() as connection:
         pending_ref_updates.forget(connection, numbers)
         if linked:

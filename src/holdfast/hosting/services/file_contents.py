@@ -1,6 +1,6 @@
-"""What a file that is written becomes in a repository: a blob, or a pointer to an object of the large-file store.
+"""The stored form of a written file: a blob, or an LFS pointer.
 
-Which of the two, `.gitattributes` of the tree it is written on top of decides, as it does for people who push.
+`.gitattributes` of the parent tree decides, as for clients that push.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ FROM_COMMIT: Final = AttrCheck.NO_SYSTEM | AttrCheck.INDEX_ONLY | AttrCheck.INCL
 
 
 class FileContent:
-    """The bytes of a file, in memory or in a file of ours; each form they can be kept in is written once."""
+    """The content of a file, in memory or in a temporary file; each stored form is written once."""
 
     def __init__(self, source: bytes | Path) -> None:
         self._source = source
@@ -44,7 +44,7 @@ class FileContent:
         self._pointer: tuple[str, LfsPointer] | None = None
 
     def blob(self, repo: Repo, *, durable: bool) -> str:
-        """Write it as a blob and return its id."""
+        """Write the blob and return its id."""
         if self._blob is None:
             if isinstance(self._source, bytes):
                 self._blob = loose_objects.write_object(repo, "blob", self._source, durable=durable).id
@@ -53,7 +53,7 @@ class FileContent:
         return self._blob
 
     def pointer(self, app: App, repo: Repo) -> tuple[str, LfsPointer]:
-        """Keep it in the store of large files, and return the blob of the pointer to it."""
+        """Store an LFS object, and return the blob id of its pointer."""
         if self._pointer is None:
             made = self.described()
             asyncio.run(bring_in(app, made.oid, made.size, self._chunks()))
@@ -63,7 +63,7 @@ class FileContent:
 
     @property
     def blob_id(self) -> str:
-        """The id it has as a blob, written or not."""
+        """The blob id, whether it is written or not."""
         if self._blob_id is None:
             source = self._source
             made = (
@@ -76,27 +76,27 @@ class FileContent:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return len(self._source) if isinstance(self._source, bytes) else self._source.stat().st_size
 
     @property
     def small(self) -> bytes | None:
-        """All its bytes, when they are so few that writing them holds nobody up."""
+        """The bytes, if they are few enough to be written within a batch."""
         return self._source if isinstance(self._source, bytes) and len(self._source) <= SMALL else None
 
     def beginning(self, most: int) -> bytes:
-        """Return its first bytes."""
+        """Return the first bytes."""
         if isinstance(self._source, bytes):
             return self._source[:most]
         with self._source.open("rb") as file:
             return file.read(most)
 
     def is_pointer(self) -> bool:
-        """Tell whether it is a pointer already: clients that know of large files send these."""
+        """Return whether it is an LFS pointer already, as clients with LFS support send."""
         return LfsPointer.parse(self.beginning(MOST_BYTES + 1)) is not None
 
     def described(self) -> LfsPointer:
-        """Return the pointer to it that a large file would get."""
+        """Return the LFS pointer the content would get."""
         if isinstance(self._source, bytes):
             return LfsPointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
         with self._source.open("rb") as file:
@@ -112,7 +112,7 @@ class FileContent:
 
 
 def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
-    """Tell whether the attributes in a commit's tree send a file to the store of large files."""
+    """Return whether the attributes of a commit's tree store a file in LFS."""
     blobs = [] if commit is None else attributes_above(draft, root, path)
     if commit is None or not blobs:
         return False
@@ -124,7 +124,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
     if not any(FILTER in content for content in contents):
         return False
     if sum(effort(content, raw(path)) for content in contents) > MOST_EFFORT:
-        # Whoever wrote such patterns can mend them.
+        # A client error: the patterns are the repository's own.
         if raw(path).rpartition(b"/")[2] == ATTRIBUTES:
             return False
         raise FileRefused(f"the patterns of .gitattributes would take too long to match [path: {path}]")
@@ -135,7 +135,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
 
 
 def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
-    """Return the blobs in which the directories on the way to a path say something about files in them."""
+    """Return the `.gitattributes` blobs of the directories above a path."""
     entries = [folder.get(ATTRIBUTES) for folder in draft.way(root, path).folders]
     return [
         entry[1].hex()
@@ -145,7 +145,7 @@ def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
 
 
 def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> FileContent | None:
-    """Return the bytes of the large file a blob points to; None when it points to none that is here."""
+    """Return the content of the LFS object a blob points to; None if it is no pointer or the object is missing."""
     header = repo.header(blob)
     if header is None or header[1] > MOST_BYTES:
         return None

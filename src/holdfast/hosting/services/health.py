@@ -1,4 +1,4 @@
-"""Whether the service can do its work: the database, its shape, the data folder, and what waits to be sent."""
+"""Health checks: database, schema revision, data folder, and the webhook backlog."""
 
 import os
 import tempfile
@@ -22,12 +22,12 @@ log = structlog.get_logger(__name__)
 
 @lru_cache(maxsize=1)
 def expected() -> str:
-    """Return the revision this version expects; looking for it reads every migration."""
+    """Return the expected schema revision; cached, as it reads all migrations."""
     return migrate.latest()
 
 
 def problems(app: App) -> dict[str, str]:
-    """Return what is wrong, by part: `database`, `migrations`, `data`; nothing when all is well."""
+    """Return the problems by part (`database`, `migrations`, `data`); empty if healthy."""
     found = {}
     try:
         revision = migrate.revision(app.database)
@@ -45,23 +45,23 @@ def problems(app: App) -> dict[str, str]:
 
 
 def instance_problem(app: App) -> str:
-    """Say that the data folder is not the database's; an empty text when it is."""
+    """Return whether the data folder belongs to the database, as a message; empty if it does."""
     try:
         return "does not belong to the database; the log says more" if logged_mismatch(app) else ""
     except (SQLAlchemyError, DatabaseError):
-        return ""  # told as a problem of the database the next time
+        return ""  # reported as a problem of the database by the next check
 
 
 def logged_mismatch(app: App) -> bool:
-    """Tell whether the data folder is not the database's, and log why; the reason names paths."""
+    """Return whether the data folder does not belong to the database, and log the reason, which names paths."""
     reason = instance.mismatch(app.database, app.settings)
     if reason:
-        log.error("the data folder does not belong to the database", reason=reason)
+        log.error("data folder mismatched", reason=reason)
     return bool(reason)
 
 
 def gauges(app: App) -> tuple[Gauge, ...]:
-    """Look at what is to be watched: how much waits for the receivers of webhooks, and for how long already."""
+    """Return the webhook backlog: its length, and the age of the oldest delivery."""
     queue = outbox.queue(app.database)
     waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
     return (
@@ -71,7 +71,7 @@ def gauges(app: App) -> tuple[Gauge, ...]:
 
 
 def folder_problem(folder: Path) -> str:
-    """Say why nothing can be written to a folder; an empty text when it can."""
+    """Return why a folder is not writable; empty if it is."""
     try:
         descriptor, path = tempfile.mkstemp(prefix=".ready-", dir=folder)
         os.close(descriptor)

@@ -59,7 +59,7 @@ class IssueDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change about an issue; None, and an empty state, keep a value."""
+    """Changes to an issue; None, and an empty state, keep a value."""
 
     title: str | None = None
     body: str | None = None
@@ -77,13 +77,13 @@ class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_write_access(self) -> bool:
-        """Whether something is to change that an author without write access may not change."""
+        """Whether it changes something that an author without write access may not."""
         given = (self.labels, self.assignees, self.milestone_id, self.due_date)
         return self.remove_due_date or any(one is not None for one in given)
 
 
 def find(app: App, target: RepositoryAccess, number: int) -> Issue:
-    """Return the issue or pull request of a number; raises `NoSuchIssue` for one the actor may not read."""
+    """Return an issue or pull request by number; raise `NoSuchIssue` if the actor may not read it."""
     issue = issues.find_issue(app.database, target.repository, number)
     if not target.permissions.may_read(access.issue_unit(is_pull=issue.is_pull)):
         raise NoSuchIssue("not found")
@@ -95,8 +95,8 @@ def create(
 ) -> Issue:
     """Open an issue, or with `branches` a pull request.
 
-    Everybody who can read issues may. Labels, assignees, milestone, due date and `is_closed` need write access:
-    without it they are left out, as Gitea does.
+    Requires read access. Labels, assignees, milestone, due date and `is_closed` need write access: without it they
+    are ignored, as in Gitea.
     """
     unit = access.issue_unit(is_pull=branches is not None)
     user = access.require_login(actor)
@@ -126,8 +126,8 @@ def create(
 def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes: IssueEdit) -> Issue:
     """Change an issue; its author may change title, body, ref and state, everything else needs write access.
 
-    Raises `Outdated` when the body is not of the version the edit is based on, and `StillBlocked` when the issue
-    is to be closed while one that blocks it is open.
+    Raises `Outdated` if the body is not of the expected version, and `StillBlocked` if the issue is to be closed
+    while a blocker is open.
     """
     user = access.require_issue_edit(actor, target, issue, issue.author_id)
     if changes.needs_write_access and not access.may_write_issue(target.permissions, issue):
@@ -155,7 +155,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
 
 
 def check_lists(labels: LabelKeys, people: Sequence[str]) -> None:
-    """Raise `InvalidField` when a request names too many labels or assignees."""
+    """Raise `InvalidField` if a request names too many labels or assignees."""
     check_length(labels, "Labels", LIST_LENGTH)
     check_length(people, "Assignees", LIST_LENGTH)
 
@@ -202,12 +202,12 @@ def replace_labels(app: App, actor: Actor, target: RepositoryAccess, issue: Issu
     """Replace all labels of an issue."""
     user = access.require_issue_write(actor, target, issue)
     check_length(keys, "Labels", LIST_LENGTH)
-    wanted = labels_named(app.database, target.repository, keys)
-    issue_labels.replace_labels(app.database, target.repository, issue, user, wanted)
+    labels = labels_named(app.database, target.repository, keys)
+    issue_labels.replace_labels(app.database, target.repository, issue, user, labels)
 
 
 def remove_label(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, key: int | str) -> None:
-    """Remove a label from an issue; raises `NoSuchLabel` when the repository has none of that id or name."""
+    """Remove a label from an issue; raise `NoSuchLabel` if the repository has none with that id or name."""
     user = access.require_issue_write(actor, target, issue)
     try:
         less = labels_named(app.database, target.repository, [key])

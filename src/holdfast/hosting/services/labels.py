@@ -32,7 +32,7 @@ class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change about a label; None keeps a value."""
+    """Changes to a label; None keeps a value."""
 
     name: str | None = None
     color: str | None = None
@@ -56,7 +56,7 @@ def create(app: App, actor: Actor, owner: LabelOwner, new: NewLabel) -> Label:
 
 
 def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: LabelEdit) -> Label:
-    """Change a label; raises `NoSuchLabel` when the owner has none of that id."""
+    """Change a label; raise `NoSuchLabel` if the owner has none with that id."""
     keeper = require_management(actor, owner)
     columns: dict[str, str | bool | int] = {}
     if changes.name is not None:
@@ -73,12 +73,12 @@ def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: Labe
 
 
 def delete(app: App, actor: Actor, owner: LabelOwner, label_id: int) -> None:
-    """Delete a label, and remove it from all issues that have it."""
+    """Delete a label, and remove it from its issues."""
     labels.delete_label(app.database, require_management(actor, owner), label_id)
 
 
 def require_management(actor: Actor, owner: LabelOwner) -> Repository | Account:
-    """Return what the labels belong to; raise an error unless the actor may change them."""
+    """Return the owner of the labels; raise an error unless the actor may change them."""
     if isinstance(owner, RepositoryAccess):
         access.require_issue_management(actor, owner)
         return owner.repository

@@ -1,8 +1,8 @@
-"""The store of large files as a whole: bringing an object in, and clearing away those nobody has.
+"""The LFS object store: adding an object, and garbage collection.
 
-What repositories have is written down in the database. An object is in the store before that is, so one nobody has
-may be on its way: whoever brings an object holds a lease on it from before its first byte until long after it was
-to be written down, and whoever removes one holds its lease too. So neither meets the other, on any machine.
+Links between repositories and objects are in the database. An object is stored before it is linked, so an unlinked
+one may be an upload in progress: an upload holds a lease on its object from its first byte until it had time to be
+linked, and a removal holds the same lease. So the two exclude each other, on all machines.
 """
 
 import asyncio
@@ -21,38 +21,38 @@ from holdfast.hosting.store import lfs
 
 __all__ = ["GRACE", "Cleared", "bring_in", "clear", "stored"]
 
-# A large file is sent before the commit that names it; somebody may take days between the two.
+# Grace period: an LFS object is uploaded before the commit that names it, possibly by days.
 GRACE: Final = 7 * 86_400
-# How many objects are removed at once, how long that may take, and for how long nobody brings them meanwhile.
+# Batch size of a removal, its timeout, and the duration of its leases.
 BATCH: Final = 100
-REMOVING: Final = 60.0
-KEPT_AWAY: Final = 600.0
-# How long somebody who brings an object waits for its removal, and how often that is looked after.
-PATIENCE: Final = 10.0
-PAUSE: Final = 0.1
+REMOVAL_TIMEOUT: Final = 60.0
+REMOVAL_LEASE: Final = 600.0
+# How long an upload waits for a removal of the same object, and the polling interval.
+WAIT_SECONDS: Final = 10.0
+POLL_SECONDS: Final = 0.1
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What was removed: objects nobody had, and what was left of those that never arrived."""
+    """What was removed: unlinked objects, and incomplete uploads."""
 
     objects: int
     unfinished: int
 
 
 async def bring_in(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-    """Keep an object that is what it was announced to be; there is time to link it before it is cleared away."""
-    waited = time.monotonic() + PATIENCE
+    """Store an object after verifying its size and hash; it is not collected before it can be linked."""
+    waited = time.monotonic() + WAIT_SECONDS
     while not await asyncio.to_thread(lfs.claim, app.database, oid, seconds=GRACE):
         if time.monotonic() > waited:
             raise LfsUnavailable(f"object {oid} is being removed right now; try again in a few minutes")
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(POLL_SECONDS)
     await app.lfs.write(oid, size, chunks)
 
 
 def stored(app: App) -> dict[str, StoredLfsObject]:
-    """Return all objects of the store by their names."""
+    """Yield all objects of the store."""
 
     async def gather() -> dict[str, StoredLfsObject]:
         return {one.oid: one async for one in app.lfs.stored()}
@@ -61,41 +61,41 @@ def stored(app: App) -> dict[str, StoredLfsObject]:
 
 
 def clear(app: App, *, now: float) -> Cleared:
-    """Remove what nobody has had for a while and what never arrived; a store that cannot be used is left alone."""
+    """Remove unlinked objects and incomplete uploads; a failing store is logged."""
     try:
         return asyncio.run(cleared(app, now))
     except LfsError as error:
-        log.warning("the store of large files cannot be cleared", error=str(error))
+        log.warning("LFS garbage collection failed", error=str(error))
         return Cleared(0, 0)
 
 
 async def cleared(app: App, now: float) -> Cleared:
-    """Remove what nobody has had for a while, and what never arrived."""
+    """Remove unlinked objects and incomplete uploads after the grace period."""
     before, begun = now - GRACE, time.monotonic()
     if not await app.lfs.may_be_cleared(before):
         return Cleared(0, 0)
     old = [one.oid async for one in app.lfs.stored() if one.written_at < before]
     removed = 0
     for start in range(0, len(old), BATCH):
-        # Not the time it began: going through a store may take longer than a lease lasts.
+        # The current time, not that of the start: a scan may take longer than a lease.
         moment = now + time.monotonic() - begun
         removed += await remove_unlinked(app, old[start : start + BATCH], moment)
     return Cleared(removed, await app.lfs.drop_unfinished(before))
 
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
-    """Remove those of some objects that nobody has; none while a backup is made."""
+    """Remove those objects that no repository links to; none during a backup."""
     with exclusive_backup_lock(app.settings.data) as allowed:
         if not allowed:
             return 0
-        taken = await asyncio.to_thread(lfs.take_unlinked, app.database, oids, seconds=KEPT_AWAY, now=now)
+        taken = await asyncio.to_thread(lfs.take_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
         if not taken:
             return 0
-        # When this fails, a removal may still be under way: nobody brings these until their leases have run out.
+        # If this fails, a removal may still be running: the leases block uploads until they expire.
         try:
-            async with asyncio.timeout(REMOVING):
+            async with asyncio.timeout(REMOVAL_TIMEOUT):
                 await asyncio.gather(*(app.lfs.delete(oid) for oid in taken))
         except TimeoutError:
-            raise LfsUnavailable(f"removing took longer than {REMOVING:g} seconds") from None
+            raise LfsUnavailable(f"removing took longer than {REMOVAL_TIMEOUT:g} seconds") from None
         await asyncio.to_thread(lfs.give_back, app.database, taken)
         return len(taken)

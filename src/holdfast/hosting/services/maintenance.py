@@ -1,4 +1,4 @@
-"""Looking after what is kept: clearing away what has run out, and packing repositories."""
+"""Maintenance: deletion of expired rows, and garbage collection of repositories."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -34,19 +34,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What was cleared away."""
+    """What was deleted."""
 
     sessions: int
     login_failures: int
     lfs_objects: int
-    """Large files no repository has had for a while."""
+    """LFS objects without a link."""
     lfs_uploads: int
-    """What was left of large files that never arrived."""
+    """Incomplete LFS uploads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What became of the repositories that were to be packed: their ids."""
+    """The result of a garbage collection: repository ids."""
 
     packed: tuple[int, ...]
     busy: tuple[int, ...]
@@ -54,7 +54,7 @@ class Collected:
 
 
 def clean(app: App, *, now: float | None = None) -> Cleaned:
-    """Clear away sessions that have run out, wrong passwords that no longer count, and half-made things."""
+    """Delete expired sessions, rate limit counters and idempotency keys, and incomplete files."""
     moment = int(time.time() if now is None else now)
     window = app.settings.login_failure_minutes * 60
     with app.database.write() as connection:
@@ -68,13 +68,13 @@ def clean(app: App, *, now: float | None = None) -> Cleaned:
 
 
 def forget_deliveries(app: App, *, now: float | None = None) -> int:
-    """Remove what webhooks were told longer ago than it is kept, and events nobody is still to be told of."""
+    """Delete webhook deliveries after their retention period, and events without deliveries."""
     moment = int(time.time() if now is None else now)
     return outbox.forget(app.database, before=moment - app.settings.webhook_history_days * 86_400)
 
 
 def needs_collecting(folder: Path) -> bool:
-    """Tell whether a repository has so many loose objects or packs that reading it becomes slow."""
+    """Return whether a repository has enough loose objects or packs to slow down reading."""
     objects = folder / "objects"
     packs = sum(1 for _ in (objects / "pack").glob("*.pack"))
     if packs > MANY_PACKS:
@@ -94,7 +94,7 @@ def collect(
     grace: int = gc.GRACE,
     passed: Callable[[int], object] = lambda number: number,
 ) -> Collected:
-    """Pack repositories and drop what nothing leads to; those a backup is being made of are left for later."""
+    """Run `git gc` on repositories; those locked by a backup are skipped."""
     packed: list[int] = []
     busy: list[int] = []
     failed: list[int] = []
@@ -105,8 +105,8 @@ def collect(
                 measure(app, number)
         except (GitError, OSError) as error:
             if not app.folders.exists(number):
-                continue  # deleted meanwhile
-            log.warning("a repository cannot be packed", repository=number, error=type(error).__name__)
+                continue  # deleted concurrently
+            log.warning("repository garbage collection failed", repository=number, error=type(error).__name__)
             failed.append(number)
         else:
             (packed if done else busy).append(number)
@@ -115,7 +115,7 @@ def collect(
 
 
 def measure(app: App, number: int) -> None:
-    """Write down how many bytes a repository takes now that it is packed."""
+    """Store the size of a repository."""
     moment = int(time.time())
     size = app.folders.size(number)
     with app.database.write() as connection:
@@ -123,12 +123,12 @@ def measure(app: App, number: int) -> None:
 
 
 def collect_needed(app: App) -> Collected:
-    """Pack the repositories that need it."""
+    """Collect the repositories that need it."""
     return collect(app, (number for number in app.folders.all_ids() if needs(app, number)))
 
 
 def needs(app: App, number: int) -> bool:
-    """Tell whether a repository that may vanish meanwhile needs packing."""
+    """Return whether a repository needs collecting; False if it was deleted concurrently."""
     try:
         return needs_collecting(app.folders.path(number))
     except OSError:

@@ -29,7 +29,7 @@ class NewMilestone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MilestoneEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change about a milestone; None keeps a value, and `NO_DUE_DATE` removes the due date."""
+    """Changes to a milestone; None keeps a value, and `NO_DUE_DATE` removes the due date."""
 
     title: str | None = None
     description: str | None = None

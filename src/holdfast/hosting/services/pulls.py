@@ -1,4 +1,4 @@
-"""Pull requests: issues that name two branches. They are discussed and closed; there is no merging yet."""
+"""Pull requests: issues with two branches. They are discussed and closed; merging is not implemented."""
 
 import time
 from collections.abc import Sequence
@@ -33,13 +33,13 @@ from holdfast.hosting.store.issues import Branches, Issue
 
 __all__ = ["create", "edit", "find", "states"]
 
-# How long a request compares branches; results are cached, so the next request gets further.
+# Time limit per request; results are cached, so the next request gets further.
 TIME_LIMIT_SECONDS: Final = 10.0
 HEAD_LENGTH: Final = 255
 
 
 def find(app: App, target: RepositoryAccess, number: int) -> Issue:
-    """Return the pull request of a number; raises `NoSuchIssue` for an issue that is none."""
+    """Return a pull request by number; raise `NoSuchIssue` for an issue that is none."""
     issue = issues.find(app, target, number)
     if not issue.is_pull:
         raise NoSuchIssue(f"pull request does not exist [index: {number}]")
@@ -47,7 +47,7 @@ def find(app: App, target: RepositoryAccess, number: int) -> Issue:
 
 
 def create(app: App, actor: Actor, target: RepositoryAccess, draft: IssueDraft, *, head: str, base: str) -> Issue:
-    """Open a pull request that asks to merge the branch `head`, which may be `owner:branch`, into `base`."""
+    """Open a pull request to merge the branch `head`, which may be `owner:branch`, into `base`."""
     access.require_login(actor)
     access.require_unarchived(target)
     access.require_read(target, Unit.PULLS)
@@ -63,7 +63,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
 
 
 def states(app: App, target: RepositoryAccess, found: Sequence[Issue]) -> dict[int, PullState]:
-    """Compare the branches of pull requests, by their ids; what does not fit in the time limit is left out."""
+    """Compare the branches of pull requests, by id; what exceeds the time limit is left out."""
     until = time.monotonic() + TIME_LIMIT_SECONDS
     compared: dict[int, PullState] = {}
     with suppress(NoSuchFolder):
@@ -93,7 +93,7 @@ def find_branches(app: App, target: RepositoryAccess, head: str, base: str) -> B
 
 
 def branch_tip(repo: Repo, target: RepositoryAccess, branch: str) -> str:
-    """Return the commit a branch points to; raises `NoSuchRef` when there is no such branch."""
+    """Return the commit of a branch; raise `NoSuchRef` if it does not exist."""
     found = refs.branch(repo, branch)
     if found is None:
         raise NoSuchRef(f"branch does not exist [repo_id: {target.repository.id} name: {branch}]")
@@ -101,7 +101,7 @@ def branch_tip(repo: Repo, target: RepositoryAccess, branch: str) -> str:
 
 
 def pull_state(repo: Repo, issue: Issue) -> PullState:
-    """Compare the branches of a pull request: as they are, or for a closed one as they were."""
+    """Compare the branches of a pull request; for a closed one, as they were when it was closed."""
     opened = PullState(issue.head_sha, issue.base_sha, issue.base_sha)
     head, base = refs.branch(repo, issue.head_branch), refs.branch(repo, issue.base_branch)
     is_live = not issue.is_closed and head is not None and base is not None
@@ -113,7 +113,7 @@ def pull_state(repo: Repo, issue: Issue) -> PullState:
         stats = tree_changes.stats_between(repo, before, read_commit(repo, head_sha).tree)
         mergeable = is_live and merges_cleanly(repo, base_sha, head_sha)
     except (NoSuchObject, GitDamaged, GitTimedOut):
-        # A branch was deleted and its commits with it, or there is too much to compare.
+        # The commits of a deleted branch are gone, or the comparison exceeds its limit.
         return opened
     return PullState(
         head_sha,

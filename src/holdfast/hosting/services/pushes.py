@@ -20,7 +20,7 @@ from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["Pushing"]
 
-# How many files without an object are looked for, and how many are named.
+# How many missing LFS objects are searched for, and how many are named.
 MOST_MISSING: Final = 1000
 PATHS_NAMED: Final = 5
 log = structlog.get_logger(__name__)
@@ -35,7 +35,7 @@ class Pushing:
     actor: Account
 
     def judge(self, push: Push) -> list[PushRejection]:
-        """Return the refused ref updates; one by branch protection refuses the whole push."""
+        """Return the refused ref updates; a violation of branch protection refuses the whole push."""
         moves = push.changes
         default = self.repository.default_branch
 
@@ -45,7 +45,7 @@ class Pushing:
                 move.deletes,
                 lambda: not push.is_fast_forward(move),
                 lambda: sorted(push.changed_paths(move, base=f"refs/heads/{default}")),
-                # Nobody's keys are known here, so no signature counts.
+                # Public keys are not supported, so no signature is valid.
                 lambda: next(iter(push.commits(move, most=1)), None),
             )
 
@@ -59,7 +59,7 @@ class Pushing:
         return refusals or self.missing_large_files(push)
 
     def missing_large_files(self, push: Push) -> list[PushRejection]:
-        """Refuse a push with LFS pointers whose objects are missing: nobody could clone it."""
+        """Refuse a push with LFS pointers whose objects are missing."""
         if self.host.settings.allow_missing_lfs_objects:
             return []
         missing: set[str] = set()
@@ -85,7 +85,7 @@ class Pushing:
         folder = host.folders.existing(repository.id)
         repo = open_repository(folder)
         with host.database.holding(repository.id), locked(folder):
-            # To delete what is not there is no move: nobody is told of it, now or by a recovery.
+            # Deleting a missing ref is no update, and no event is recorded.
             moves = existing_deletes(repo, pushed.changes)
             if not moves:
                 return []
@@ -93,7 +93,7 @@ class Pushing:
             try:
                 applied = apply_moves(repo, moves, atomic=pushed.atomic)
             except (GitError, OSError):
-                # What was moved before it failed stays announced, for a recovery to record.
+                # Updates made before the failure stay pending, for recovery to record.
                 lost = [
                     number
                     for number, move in zip(numbers, moves, strict=True)
@@ -106,9 +106,9 @@ class Pushing:
         else:
             try:
                 ref_changes.settle(host, repository, self.actor.id, numbers, applied.moved, options=pushed.options)
-            except Exception as error:  # the refs have moved, and a recovery records them
+            except Exception as error:  # the refs have moved, and recovery records them
                 log.warning(
-                    "a push landed and could not be recorded",
+                    "push recording failed",
                     repository_id=repository.id,
                     exc_info=None if is_outage(error) else error,
                     error=type(error).__name__,

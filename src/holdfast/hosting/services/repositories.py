@@ -1,6 +1,6 @@
 """Repositories: create, edit, rename, transfer, archive and delete them, and their topics.
 
-A repository is a row in the database and a folder on disk; both are made and removed together.
+A repository is a row in the database and a folder on disk, created and removed together.
 """
 
 import re
@@ -83,7 +83,7 @@ MOST_TOPICS: Final = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRepository:
-    """What a new repository is to be."""
+    """The settings of a new repository."""
 
     name: str
     description: str = ""
@@ -94,33 +94,31 @@ class NewRepository:
 
 
 def create(
-    app: App, owner: Account, actor: Account, wanted: NewRepository, files: Mapping[str, bytes] | None = None
+    app: App, owner: Account, actor: Account, new: NewRepository, files: Mapping[str, bytes] | None = None
 ) -> store.Repository:
-    """Create a repository without asking for permission, with a first commit of some files.
+    """Create a repository without authorization, with an initial commit of `files`.
 
-    The folder exists before anybody can find the row.
+    The folder exists before the row becomes visible.
     """
-    check_ref_name(wanted.default_branch)
-    if wanted.object_format not in OBJECT_FORMATS:
-        raise Refused(f"this server cannot keep {wanted.object_format} repositories")
+    check_ref_name(new.default_branch)
+    if new.object_format not in OBJECT_FORMATS:
+        raise Refused(f"this server does not support {new.object_format} repositories")
     with app.database.write() as connection:
         number = store.add_repository(
             connection,
             owner,
-            wanted.name,
-            description=wanted.description,
-            is_private=wanted.is_private,
-            is_template=wanted.is_template,
-            default_branch=wanted.default_branch,
-            object_format=wanted.object_format,
+            new.name,
+            description=new.description,
+            is_private=new.is_private,
+            is_template=new.is_template,
+            default_branch=new.default_branch,
+            object_format=new.object_format,
             is_empty=not files,
             branch_count=1 if files else 0,
         )
-        # A folder of this id can only be what an attempt left behind whose row was never kept.
+        # A folder with this id can only be the leftover of an attempt whose row was rolled back.
         app.folders.delete(number)
-        folder = app.folders.create(
-            number, default_branch=wanted.default_branch, object_format=wanted.object_format
-        )
+        folder = app.folders.create(number, default_branch=new.default_branch, object_format=new.object_format)
         if files:
             now = int(time.time())
             author = Signature(commit_name(actor), commit_email(actor), now, 0)
@@ -130,7 +128,7 @@ def create(
                 author=author,
                 committer=author,
                 message="Initial commit",
-                branch=wanted.default_branch,
+                branch=new.default_branch,
             )
         hooks.copy_defaults(connection, number)
         note_creation(connection, number, owner, actor)
@@ -138,7 +136,7 @@ def create(
 
 
 def remove(app: App, repository: store.Repository, actor: Account) -> None:
-    """Delete a repository without asking for permission: its row first, then its folder."""
+    """Delete a repository without authorization: the row first, then the folder."""
     settle = before_deleting(app, DeletedEntity(repository_id=repository.id))
     with app.database.write() as connection:
         dependencies.leave_graph(connection, [repository.id], actor)
@@ -151,16 +149,16 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
 
 
 def permissions_in(app: App, actor: Actor, repository: store.Repository) -> Permissions:
-    """Return what an actor may do in a repository."""
+    """Return an actor's permissions in a repository."""
     user = actor.user
     if user is None or user.is_admin or user.id == repository.owner.id:
-        # No grant makes it more or less.
+        # Grants do not apply.
         return access.repository_access(actor, repository, ())
     return access.repository_access(actor, repository, store.grants_of(app.database, user, repository))
 
 
 def show(app: App, actor: Actor, number: int) -> RepositoryAccess:
-    """Return the repository of an id; raise `NoSuchRepository` when the actor may not see it."""
+    """Return a repository by id; raise `NoSuchRepository` if the actor may not see it."""
     repository = store.repository_by_id(app.database, number)
     permissions = permissions_in(app, actor, repository)
     if permissions.mode == Mode.NONE:
@@ -169,7 +167,7 @@ def show(app: App, actor: Actor, number: int) -> RepositoryAccess:
 
 
 def may_create_for(app: App, actor: Actor, owner: Account) -> bool:
-    """Tell whether an actor may create repositories for an owner: themselves, or an organization."""
+    """Return whether an actor may create repositories for an owner: themselves, or an organization."""
     user = actor.user
     if user is None:
         return False
@@ -184,7 +182,7 @@ def may_create_for(app: App, actor: Actor, owner: Account) -> bool:
 
 
 def require_create_for(app: App, actor: Actor, owner: Account) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they may create repositories for the owner."""
+    """Return the acting user; raise `Forbidden` unless they may create repositories for the owner."""
     user = access.require_login(actor)
     if not may_create_for(app, actor, owner):
         raise Forbidden(Permission.CREATE_REPOSITORIES)
@@ -207,23 +205,23 @@ def find_new_owner(app: App, actor: Actor, name: str) -> Account:
 
 
 def create_for(
-    app: App, actor: Actor, owner: Account, wanted: NewRepository, *, auto_init: bool = False
+    app: App, actor: Actor, owner: Account, new: NewRepository, *, auto_init: bool = False
 ) -> store.Repository:
     """Create a repository for an owner; `auto_init` adds a first commit with a README."""
     user = require_create_for(app, actor, owner)
-    check_required(wanted.name, "Name")
-    check_length(wanted.name, "Name", LONGEST_NAME)
-    check_length(wanted.description, "Description", LONGEST_DESCRIPTION)
-    check_ref_field(wanted.default_branch, "DefaultBranch")
+    check_required(new.name, "Name")
+    check_length(new.name, "Name", LONGEST_NAME)
+    check_length(new.description, "Description", LONGEST_DESCRIPTION)
+    check_ref_field(new.default_branch, "DefaultBranch")
     files = {}
     if auto_init:
-        text = f"# {wanted.name}\n" + (f"\n{wanted.description}\n" if wanted.description else "")
+        text = f"# {new.name}\n" + (f"\n{new.description}\n" if new.description else "")
         files["README.md"] = text.encode()
-    return create(app, owner, user, wanted, files)
+    return create(app, owner, user, new, files)
 
 
 class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of a repository's settings; what is unset keeps its value."""
+    """Changes of a repository's settings; unset fields keep their value."""
 
     name: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
@@ -242,7 +240,7 @@ class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
     has_packages: bool | UnsetType = UNSET
     has_actions: bool | UnsetType = UNSET
     declared: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    """Settings that are stored for clients and have no effect here, by their names in `Declared`."""
+    """Settings that are stored and returned but have no effect, by their names in `Declared`."""
 
 
 # The fields of `RepositoryEdit` that are columns of the same name.
@@ -256,10 +254,10 @@ COLUMNS: Final = tuple(
 def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEdit) -> store.Repository:
     """Change a repository's settings, its name among them, and return it as it is now."""
     user = access.require_repository_admin(actor, target)
-    kept = target.repository
-    if changes.is_private not in {UNSET, kept.is_private} and not target.permissions.is_owner:
+    current = target.repository
+    if changes.is_private not in {UNSET, current.is_private} and not target.permissions.is_owner:
         raise VisibilityRefused
-    name = kept.name if changes.name is UNSET else changes.name
+    name = current.name if changes.name is UNSET else changes.name
     for field, text, limit in (
         ("Name", name, LONGEST_NAME),
         ("Description", changes.description, LONGEST_DESCRIPTION),
@@ -267,49 +265,51 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
     ):
         if text is not UNSET:
             check_length(text, field, limit)
-    columns = changed_columns(app, kept, changes)
+    columns = changed_columns(app, current, changes)
     with app.database.write() as connection:
-        if name and name != kept.name:
-            rename(connection, kept, name, user)
-        store.change_repository(connection, kept, **columns)
-        note_changes(connection, kept, user, columns)
-    return store.repository_by_id(app.database, kept.id)
+        if name and name != current.name:
+            rename(connection, current, name, user)
+        store.change_repository(connection, current, **columns)
+        note_changes(connection, current, user, columns)
+    return store.repository_by_id(app.database, current.id)
 
 
-def changed_columns(app: App, kept: store.Repository, changes: RepositoryEdit) -> dict[str, str | bool | int]:
-    """Return the columns that a change of settings touches."""
+def changed_columns(
+    app: App, repository: store.Repository, changes: RepositoryEdit
+) -> dict[str, str | bool | int]:
+    """Return the columns that a change of settings updates."""
     columns: dict[str, str | bool | int] = {
         name: value for name in COLUMNS if (value := getattr(changes, name)) is not UNSET
     }
-    if changes.is_archived is not UNSET and changes.is_archived != kept.is_archived:
+    if changes.is_archived is not UNSET and changes.is_archived != repository.is_archived:
         columns["archived_at"] = int(time.time()) if changes.is_archived else 0
     branch = changes.default_branch
-    if branch is not UNSET and branch and branch != kept.default_branch:
-        columns["default_branch"] = set_default_branch(app, kept, branch)
+    if branch is not UNSET and branch and branch != repository.default_branch:
+        columns["default_branch"] = set_default_branch(app, repository, branch)
     if changes.declared:
-        declared = msgspec.json.decode(kept.declared, type=Declared)
+        declared = msgspec.json.decode(repository.declared, type=Declared)
         columns["declared"] = msgspec.json.encode(msgspec.structs.replace(declared, **changes.declared)).decode()
     return columns
 
 
-def set_default_branch(app: App, kept: store.Repository, branch: str) -> str:
+def set_default_branch(app: App, repository: store.Repository, branch: str) -> str:
     """Point HEAD to another branch; it must exist unless the repository is empty."""
-    repo = open_repository(app.folders.existing(kept.id))
-    if not kept.is_empty and refs.branch(repo, branch) is None:
-        raise InvalidValue("DefaultBranch", f"branch does not exist [repo_id: {kept.id} name: {branch}]")
+    repo = open_repository(app.folders.existing(repository.id))
+    if not repository.is_empty and refs.branch(repo, branch) is None:
+        raise InvalidValue("DefaultBranch", f"branch does not exist [repo_id: {repository.id} name: {branch}]")
     if not refs.is_ref_name(branch):
         raise InvalidField("DefaultBranch", Violation.REF_NAME)
-    app.point_head(kept.id, branch)
+    app.point_head(repository.id, branch)
     return branch
 
 
-def rename(connection: Connection, kept: store.Repository, name: str, actor: Account) -> None:
-    """Give a repository another name; the old one redirects to it."""
+def rename(connection: Connection, repository: store.Repository, name: str, actor: Account) -> None:
+    """Rename a repository; the old name redirects to it."""
     try:
-        store.rename_repository(connection, kept, name)
+        store.rename_repository(connection, repository, name)
     except NameRefused as error:
         raise InvalidValue("Name", str(error)) from None
-    note_rename(connection, kept, actor)
+    note_rename(connection, repository, actor)
 
 
 def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -> store.Repository:
@@ -359,7 +359,7 @@ def add_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> N
 
 
 def remove_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
-    """Remove a topic from a repository; raise `NoSuchTopic` when it does not have it."""
+    """Remove a topic from a repository; raise `NoSuchTopic` if it does not have it."""
     access.require_repository_admin(actor, target)
     topics = topics_of(target.repository)
     if topic.lower() not in topics:

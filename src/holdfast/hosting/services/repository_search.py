@@ -28,7 +28,7 @@ Sort = Literal["alpha", "created", "updated", "pushed", "size", "id"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositorySearch:
-    """What repositories to search for."""
+    """The filters of a repository search."""
 
     text: str = ""
     in_topics: bool = False
@@ -47,7 +47,7 @@ class RepositorySearch:
 
 
 def visible(actor: Actor, unit: str | None = None) -> ColumnElement[bool]:
-    """Return the condition that a list may show a repository, or one of its units, to an actor."""
+    """Return the SQL condition that a list may show a repository, or one of its units, to an actor."""
     return store.readable_by(actor.user, public_only=actor.public_only, unit=unit)
 
 
@@ -61,7 +61,7 @@ def list_visible(
     skip: int = 0,
     limit: int,
 ) -> RepositoryPage:
-    """List the repositories that meet every condition and that the actor may see."""
+    """List the repositories that match all conditions and are visible to the actor."""
     found, total = store.list_repositories(
         app.database, [visible(actor), *conditions], sort=sort, descending=descending, skip=skip, limit=limit
     )
@@ -69,7 +69,7 @@ def list_visible(
 
 
 def named_like(text: str) -> ColumnElement[bool]:
-    """Return the condition that a repository's name, owner or description contains a text, or `owner/name`."""
+    """Return the SQL condition that a repository's name, owner or description contains a text, or `owner/name`."""
     words = [word for word in text.casefold().split("/") if word.strip()]
     if len(words) == 2:
         owner, name = (word.strip() for word in words)
@@ -84,36 +84,36 @@ def named_like(text: str) -> ColumnElement[bool]:
     )
 
 
-def search(app: App, actor: Actor, wanted: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
-    """Search the repositories an actor may see by name, and by description or topic."""
+def search(app: App, actor: Actor, filters: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
+    """Search the repositories visible to an actor by name, and by description or topic."""
     conditions: list[ColumnElement[bool]] = []
-    if wanted.text:
-        matches = table.c.folded_name.contains(wanted.text.casefold(), autoescape=True)
-        if wanted.in_topics:
-            matches = table.c.topics.contains(f'"{wanted.text.lower()}"', autoescape=True)
-        elif wanted.in_descriptions:
-            matches = or_(matches, table.c.description.icontains(wanted.text, autoescape=True))
+    if filters.text:
+        matches = table.c.folded_name.contains(filters.text.casefold(), autoescape=True)
+        if filters.in_topics:
+            matches = table.c.topics.contains(f'"{filters.text.lower()}"', autoescape=True)
+        elif filters.in_descriptions:
+            matches = or_(matches, table.c.description.icontains(filters.text, autoescape=True))
         conditions.append(matches)
-    if wanted.owner_id:
-        mine = table.c.owner_id == wanted.owner_id
+    if filters.owner_id:
+        mine = table.c.owner_id == filters.owner_id
         shared = exists().where(
-            collaborators.c.repository_id == table.c.id, collaborators.c.user_id == wanted.owner_id
+            collaborators.c.repository_id == table.c.id, collaborators.c.user_id == filters.owner_id
         )
-        conditions.append(mine if wanted.only_owned else or_(mine, shared))
-    if not wanted.include_private:
+        conditions.append(mine if filters.only_owned else or_(mine, shared))
+    if not filters.include_private:
         conditions.append(~table.c.is_private)
-    if wanted.is_private is not None:
-        conditions.append(table.c.is_private == wanted.is_private)
-    if wanted.is_template is not None:
-        conditions.append(table.c.is_template == wanted.is_template)
-    if wanted.is_archived is not None:
-        conditions.append(table.c.archived_at > 0 if wanted.is_archived else table.c.archived_at == 0)
-    if wanted.mode == "mirror":
+    if filters.is_private is not None:
+        conditions.append(table.c.is_private == filters.is_private)
+    if filters.is_template is not None:
+        conditions.append(table.c.is_template == filters.is_template)
+    if filters.is_archived is not None:
+        conditions.append(table.c.archived_at > 0 if filters.is_archived else table.c.archived_at == 0)
+    if filters.mode == "mirror":
         conditions.append(table.c.is_mirror)
-    elif wanted.mode == "fork":
+    elif filters.mode == "fork":
         conditions.append(table.c.fork_of.is_not(None))
-    elif wanted.mode == "source":
+    elif filters.mode == "source":
         conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
     return list_visible(
-        app, actor, conditions, sort=wanted.sort, descending=wanted.descending, skip=skip, limit=limit
+        app, actor, conditions, sort=filters.sort, descending=filters.descending, skip=skip, limit=limit
     )

@@ -1,4 +1,4 @@
-"""Revisions: what a branch, a tag or an id stands for in the git repository on disk."""
+"""Revisions: resolves a branch, a tag or an object id in the git repository on disk."""
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
@@ -11,7 +11,7 @@ __all__ = ["open_git", "resolve_commit"]
 
 
 def open_git(app: App, target: RepositoryAccess) -> Repo:
-    """Open the git repository on disk; raise `NoSuchFolder` when it is missing."""
+    """Open the git repository on disk; raise `NoSuchFolder` if it is missing."""
     return open_repository(app.folders.path(target.repository.id))
 
 

@@ -1,4 +1,4 @@
-"""Deliveries of webhooks: list and show them, deliver again, cancel."""
+"""Webhook deliveries: list and show them, redeliver, cancel."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ STATES = ("waiting", "delivered", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class SentDelivery:
-    """A delivery, and the payload of its event where that is the body that was sent."""
+    """A delivery, with the payload of its event if that is the body that was sent."""
 
     delivery: Delivery
     payload: str
@@ -29,19 +29,19 @@ def list_deliveries(
     actor: Actor,
     owner: WebhookOwner,
     webhook_id: int,
-    wanted: DeliveryFilter,
+    filters: DeliveryFilter,
     *,
     skip: int,
     limit: int,
 ) -> tuple[list[Delivery], int]:
-    """Return one page of a webhook's deliveries, newest first and without their content, and their number."""
+    """Return one page of a webhook's deliveries, newest first and without bodies, and the total."""
     hook = webhooks.find(app, actor, owner, webhook_id)
-    check_filter(wanted)
-    return deliveries.deliveries_of(app.database, hook.id, wanted, skip=skip, limit=limit)
+    check_filter(filters)
+    return deliveries.deliveries_of(app.database, hook.id, filters, skip=skip, limit=limit)
 
 
 def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> SentDelivery:
-    """Return a delivery by its id or its UUID."""
+    """Return a delivery by id or UUID."""
     found = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
     return SentDelivery(found, "" if found.body else deliveries.payload_of(app.database, found))
 
@@ -54,19 +54,19 @@ def cancel(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: st
 
 
 def redeliver(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> Delivery:
-    """Queue a delivery again, behind the pending ones; raise `WebhookInactive` where nothing would be sent."""
+    """Queue a delivery again, behind the pending ones; raise `WebhookInactive` if it is inactive."""
     hook = webhooks.find(app, actor, owner, webhook_id)
     found = of_webhook(app, hook, key)
     check_active(hook)
     return deliveries.redeliver(app.database, found)
 
 
-def redeliver_all(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, wanted: DeliveryFilter) -> int:
+def redeliver_all(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, filters: DeliveryFilter) -> int:
     """Queue the events of earlier deliveries again, each once and in order; return their number."""
     hook = webhooks.find(app, actor, owner, webhook_id)
-    check_filter(wanted)
+    check_filter(filters)
     check_active(hook)
-    return deliveries.redeliver_all(app.database, hook.id, wanted)
+    return deliveries.redeliver_all(app.database, hook.id, filters)
 
 
 def of_webhook(app: App, hook: Hook, key: str) -> Delivery:
@@ -74,15 +74,15 @@ def of_webhook(app: App, hook: Hook, key: str) -> Delivery:
     return deliveries.find_delivery(app.database, hook.id, key)
 
 
-def check_filter(wanted: DeliveryFilter) -> None:
-    """Check that there are deliveries of that state and event."""
-    if wanted.kind is not None and wanted.kind not in KINDS:
-        raise InvalidValue("Event", f"unknown event {wanted.kind[:100]!r}")
-    if wanted.state is not None and wanted.state not in STATES:
-        raise InvalidValue("Status", f"unknown state {wanted.state[:100]!r}")
+def check_filter(filters: DeliveryFilter) -> None:
+    """Raise `InvalidValue` for an unknown state or event."""
+    if filters.kind is not None and filters.kind not in KINDS:
+        raise InvalidValue("Event", f"unknown event {filters.kind[:100]!r}")
+    if filters.state is not None and filters.state not in STATES:
+        raise InvalidValue("Status", f"unknown state {filters.state[:100]!r}")
 
 
 def check_active(hook: Hook) -> None:
-    """Raise `WebhookInactive` for a webhook that nothing is sent to."""
+    """Raise `WebhookInactive` for an inactive webhook."""
     if not hook.is_active:
         raise WebhookInactive(deliveries.INACTIVE)

@@ -66,7 +66,7 @@ MAX_AUTHORIZATION: Final = 4096
 MAX_OPTION: Final = 2048
 ABSOLUTE_URL: Final = re.compile(r"https?://[^\s\x00-\x20\x7f\\]+", re.IGNORECASE)
 NUMERIC_PORT: Final = re.compile(r"(?:\[[^\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
-# No line end: whoever could write one into a header could write any header.
+# No line breaks, against header injection.
 HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\x80-\xff\t]*")
 
 Columns = dict[str, str | int | bool]
@@ -74,7 +74,7 @@ Columns = dict[str, str | int | bool]
 
 @redacted
 class NewWebhook(msgspec.Struct, frozen=True, kw_only=True):
-    """A webhook to create; an option that is UNSET was not given."""
+    """A webhook to create; UNSET options were not given."""
 
     type: str
     url: str | UnsetType = UNSET
@@ -90,12 +90,12 @@ class NewWebhook(msgspec.Struct, frozen=True, kw_only=True):
     is_active: bool = False
     name: str = ""
     is_system: bool | None = False
-    """Whether a webhook of the service receives every event; None for a value that is no boolean."""
+    """Whether a webhook of the service receives every event; None for a value that is not a boolean."""
 
 
 @redacted
 class WebhookEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change of a webhook; an option that is UNSET keeps its value."""
+    """Changes to a webhook; UNSET options keep their value."""
 
     url: str | UnsetType = UNSET
     content_type: str | UnsetType = UNSET
@@ -113,13 +113,13 @@ class WebhookEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def require_enabled(app: App) -> None:
-    """Raise `WebhooksDisabled` where the settings switch webhooks off."""
+    """Raise `WebhooksDisabled` if the settings disable webhooks."""
     if not app.settings.webhooks:
         raise WebhooksDisabled
 
 
 def authorize(app: App, actor: Actor, owner: WebhookOwner) -> HookOwner:
-    """Return the owner as the store knows it; raise unless the actor may change its webhooks."""
+    """Return the owner as the store knows it; raise unless the actor may manage its webhooks."""
     require_webhook_admin(actor, owner)
     require_enabled(app)
     return owner.stored
@@ -134,20 +134,20 @@ def list_webhooks(
     limit: int,
     scope: Literal["system", "default"] | None = None,
 ) -> tuple[list[HookSummary], int]:
-    """Return one page of the webhooks, oldest first, and their number; `scope` is for those of the service."""
+    """Return one page of the webhooks, oldest first, and the total; `scope` is for those of the service."""
     return hooks.hooks_of(app.database, authorize(app, actor, owner), skip=skip, limit=limit, scope=scope)
 
 
 def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> Hook:
-    """Return a webhook; raise `NoSuchHook` when the owner has none of that id."""
+    """Return a webhook; raise `NoSuchHook` if the owner has none with that id."""
     return hooks.find_hook(app.database, authorize(app, actor, owner), webhook_id)
 
 
-def create(app: App, actor: Actor, owner: WebhookOwner, wanted: NewWebhook) -> Hook:
+def create(app: App, actor: Actor, owner: WebhookOwner, new: NewWebhook) -> Hook:
     """Create a webhook."""
     stored = authorize(app, actor, owner)
-    columns = new_columns(wanted, app.sealer)
-    return hooks.add_hook(app.database, stored, columns, is_system=bool(wanted.is_system))
+    columns = new_columns(new, app.sealer)
+    return hooks.add_hook(app.database, stored, columns, is_system=bool(new.is_system))
 
 
 def edit(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, changes: WebhookEdit) -> Hook:
@@ -163,7 +163,7 @@ def delete(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> None
 
 
 def resume(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> Hook:
-    """End the pause of a webhook: pending deliveries are due at once."""
+    """Resume a paused webhook: pending deliveries are due at once."""
     stored = authorize(app, actor, owner)
     return hooks.resume_hook(app.database, stored, hooks.find_hook(app.database, stored, webhook_id))
 
@@ -174,7 +174,7 @@ def send_test(
     """Queue a push event without new commits for one webhook.
 
     `ref` is a branch, a tag or a commit, by default the default branch. `repository` is for webhooks that receive
-    the events of several; by default it is the one pushed to last.
+    the events of several; by default it is the most recently pushed one.
     """
     user = require_webhook_admin(actor, owner)
     stored = authorize(app, actor, owner)
@@ -205,7 +205,7 @@ def send_test(
 
 
 def repository_for_test(app: App, owner: HookOwner, name: str) -> Repository:
-    """Return the repository a test is about: the owner itself, the one named, or the one pushed to last."""
+    """Return the repository of a test: the owner itself, the one named, or the most recently pushed one."""
     if owner.kind == "repository":
         return repositories.repository_by_id(app.database, owner.number)
     conditions: list[ColumnElement[bool]] = [table.c.owner_id == owner.number if owner.kind == "owner" else true()]
@@ -228,35 +228,35 @@ def repository_for_test(app: App, owner: HookOwner, name: str) -> Repository:
     return found[0]
 
 
-def new_columns(wanted: NewWebhook, sealer: Sealer) -> Columns:
-    """Check a new webhook, in the order of Gitea's checks, and return its row."""
-    check_texts(wanted)
-    if wanted.type not in TYPES:
-        raise InvalidWebhookOption("type", "is not a known type", f"Invalid hook type: {wanted.type[:100]}")
-    for option, value in (("url", wanted.url), ("content_type", wanted.content_type)):
+def new_columns(new: NewWebhook, sealer: Sealer) -> Columns:
+    """Validate a new webhook, in the order of Gitea's checks, and return its row."""
+    check_texts(new)
+    if new.type not in TYPES:
+        raise InvalidWebhookOption("type", "is not a known type", f"Invalid hook type: {new.type[:100]}")
+    for option, value in (("url", new.url), ("content_type", new.content_type)):
         if value is UNSET:
             raise InvalidWebhookOption(option, "is required", f"Missing config option: {option}")
-    content_type = checked_content_type(text_of(wanted.content_type))
-    url, credentials = checked_url(text_of(wanted.url))
-    check_is_system(is_system=wanted.is_system)
-    check_lengths(wanted)
-    meta = slack_options(wanted, {}) if wanted.type == "slack" else {}
+    content_type = checked_content_type(text_of(new.content_type))
+    url, credentials = checked_url(text_of(new.url))
+    check_is_system(is_system=new.is_system)
+    check_lengths(new)
+    meta = slack_options(new, {}) if new.type == "slack" else {}
     return {
-        "type": wanted.type,
-        "name": wanted.name.strip(),
+        "type": new.type,
+        "name": new.name.strip(),
         "url": url,
         "content_type": content_type,
-        "secret": sealer.seal(wanted.secret),
-        "authorization": sealer.seal(wanted.authorization or credentials),
+        "secret": sealer.seal(new.secret),
+        "authorization": sealer.seal(new.authorization or credentials),
         "meta": msgspec.json.encode(meta).decode(),
-        "events": ",".join(checked_events(wanted.events)),
-        "branch_filter": wanted.branch_filter,
-        "is_active": wanted.is_active,
+        "events": ",".join(checked_events(new.events)),
+        "branch_filter": new.branch_filter,
+        "is_active": new.is_active,
     }
 
 
 def changed_columns(hook: Hook, changes: WebhookEdit, sealer: Sealer) -> Columns:
-    """Check what is to be changed of a webhook, and return the columns that are."""
+    """Validate changes to a webhook, and return the columns to update."""
     check_texts(changes)
     columns: Columns = {}
     if changes.branch_filter is not UNSET:
@@ -274,7 +274,7 @@ def changed_columns(hook: Hook, changes: WebhookEdit, sealer: Sealer) -> Columns
 
 
 def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: Sealer) -> Columns:
-    """Check the options of the type that are given, and return the columns they change."""
+    """Validate options of a type, and return the columns to update."""
     changed: Columns = {}
     if changes.content_type is not UNSET:
         changed["content_type"] = checked_content_type(changes.content_type)
@@ -297,39 +297,39 @@ def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: S
 
 
 def text_of(value: str | UnsetType) -> str:
-    """Return the text of an option, which is empty where it was not given."""
+    """Return the text of an option; empty if it was not given."""
     return "" if value is UNSET else value
 
 
-def check_texts(wanted: NewWebhook | WebhookEdit) -> None:
-    """Check the fields that every type of webhook has."""
+def check_texts(webhook: NewWebhook | WebhookEdit) -> None:
+    """Validate the fields that every type of webhook has."""
     limits = (
-        ("Name", wanted.name, MAX_NAME),
-        ("BranchFilter", wanted.branch_filter, MAX_NAME),
-        ("AuthorizationHeader", wanted.authorization, MAX_AUTHORIZATION),
+        ("Name", webhook.name, MAX_NAME),
+        ("BranchFilter", webhook.branch_filter, MAX_NAME),
+        ("AuthorizationHeader", webhook.authorization, MAX_AUTHORIZATION),
     )
     for field, value, limit in limits:
         if value is not UNSET and len(value) > limit:
             raise InvalidField(field, Violation.TOO_LONG, limit)
     try:
-        compile_glob(text_of(wanted.branch_filter))
+        compile_glob(text_of(webhook.branch_filter))
     except PatternRefused as error:
         raise InvalidValue("BranchFilter", str(error)) from None
-    if not HEADER_VALUE.fullmatch(text_of(wanted.authorization)):
+    if not HEADER_VALUE.fullmatch(text_of(webhook.authorization)):
         raise InvalidValue("AuthorizationHeader", "must be one line of text that a header can hold")
 
 
 def checked_content_type(content_type: str) -> str:
-    """Return the content type of the body, which is one of two."""
+    """Return the content type of the body, `json` or `form`."""
     if content_type not in CONTENT_TYPES:
         raise InvalidWebhookOption("content_type", "must be json or form", "Invalid content type")
     return content_type
 
 
-def check_lengths(wanted: NewWebhook | WebhookEdit) -> None:
-    """Check the length of the options that have no other rule."""
+def check_lengths(webhook: NewWebhook | WebhookEdit) -> None:
+    """Validate the length of the options that have no other rule."""
     for option in ("secret", *SLACK_OPTIONS):
-        if len(text_of(getattr(wanted, option))) > MAX_OPTION:
+        if len(text_of(getattr(webhook, option))) > MAX_OPTION:
             raise InvalidValue("Config", f"{option} must have at most {MAX_OPTION} characters")
 
 
@@ -352,15 +352,15 @@ def checked_url(url: str) -> tuple[str, str]:
 
 
 def check_is_system(*, is_system: bool | None) -> None:
-    """Check that a client's value was a boolean."""
+    """Raise `InvalidWebhookOption` unless a client's value was a boolean."""
     if is_system is None:
         raise InvalidWebhookOption("is_system_webhook", "must be true or false", "Invalid is_system_webhook value")
 
 
-def slack_options(wanted: NewWebhook | WebhookEdit, kept: dict[str, str]) -> dict[str, str]:
+def slack_options(webhook: NewWebhook | WebhookEdit, existing: dict[str, str]) -> dict[str, str]:
     """Return the options of a webhook for Slack, which needs a channel."""
-    given = {option: value for option in SLACK_OPTIONS if (value := getattr(wanted, option)) is not UNSET}
-    options = {**kept, **given}
+    given = {option: value for option in SLACK_OPTIONS if (value := getattr(webhook, option)) is not UNSET}
+    options = {**existing, **given}
     if "channel" not in options:
         raise InvalidWebhookOption("channel", "is required", "Missing config option: channel")
     channel = options["channel"].strip()
