@@ -278,7 +278,7 @@ def test_a_service_goes_on_after_its_server_was_away(
                     continue
                 assert (answer.status_code, answer.headers.get("retry-after")) == (503, "5"), answer.text
             assert httpx.get(f"{service.url}/readyz").status_code == 503
-            wait_for(lambda: "deliveries wait: the database does not answer" in stream.getvalue())
+            wait_for(lambda: "webhook deliveries suspended: database unavailable" in stream.getvalue())
         finally:
             server.start()
         assert client.post("/repos/admin/r/issues", json={"title": "after"}).status_code == 201

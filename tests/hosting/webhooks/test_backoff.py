@@ -18,7 +18,7 @@ def test_eight_tries_take_about_a_day() -> None:
 
 def test_no_two_receivers_are_asked_at_the_same_moment() -> None:
     """Pauses differ by chance, and not by much."""
-    pauses = {pause_before(3, chance=random.Random(seed)) for seed in range(50)}
+    pauses = {pause_before(3, source=random.Random(seed)) for seed in range(50)}
     assert len(pauses) == 50
     assert max(pauses) / min(pauses) < 1.4
 
@@ -33,4 +33,4 @@ def test_a_pause_never_grows_beyond_a_day() -> None:
 )
 def test_a_receiver_may_ask_for_more_time(wish: str, least: int) -> None:
     """Up to an hour; what is no number of seconds is not heard."""
-    assert max(8.5, least) <= pause_before(1, wish=wish) <= max(11.5, least)
+    assert max(8.5, least) <= pause_before(1, retry_after=wish) <= max(11.5, least)

@@ -139,7 +139,7 @@ def test_a_kind_nobody_can_describe_is_said_and_waits(app: App, outbox: Outbox, 
     with delivering(app):
         outbox.happen([hook], kind="unheard-of")
         wait_for(lambda: outbox.rows()[0].tries == 1)
-    assert "cannot be described" in outbox.rows()[0].error
+    assert "cannot be rendered" in outbox.rows()[0].error
     assert outbox.states() == ["waiting"]
 
 
@@ -161,4 +161,4 @@ def test_a_deliverer_that_cannot_start_says_so_and_the_service_goes_on(
     ill = replace(app, settings=msgspec.structs.replace(app.settings, webhook_allowed_hosts="[a"))
     with delivering(ill):
         pass
-    assert "nothing is delivered any more" in capsys.readouterr().out
+    assert "webhook deliverer crashed" in capsys.readouterr().out

@@ -1,1 +1,1 @@
-"""Tells receivers of webhooks what happened: what is sent, where to, and when again."""
+"""Webhooks: payloads, the outbox worker, request signing, address checks, and chat messages."""

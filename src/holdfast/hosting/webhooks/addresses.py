@@ -1,8 +1,8 @@
-"""Which addresses webhooks may be sent to.
+"""Address check of webhook targets, against server-side request forgery (SSRF).
 
-Whoever makes a webhook names an address, and the service connects to it from where it stands: inside a network,
-beside other services, next to a cloud's metadata. By default, therefore, only addresses of the public internet are
-called. What is judged is the address a connection is made to, never only the name it was asked for by.
+A webhook's URL is chosen by users, but the service connects to it from inside a network, next to other services
+and cloud metadata endpoints. So by default only public internet addresses are allowed. The check is made on the
+address a connection is made to, not only on the host name.
 """
 
 import ipaddress
@@ -20,7 +20,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 PUBLIC: Final = "public"
 LOOPBACK: Final = "loopback"
 PRIVATE: Final = "private"
-# The first that holds an address says what it is. Python's own `is_global` differs between its versions.
+# The first matching network decides. Python's `is_global` differs between versions.
 KINDS: Final[tuple[tuple[Network, str], ...]] = tuple(
     (ipaddress.ip_network(network), kind)
     for network, kind in (
@@ -63,14 +63,14 @@ KINDS: Final[tuple[tuple[Network, str], ...]] = tuple(
         ("ff00::/8", "multicast"),
     )
 )
-# What has been given out as public so far; the rest of IPv6 is reserved.
+# The allocated global unicast range; the rest of IPv6 is reserved.
 GLOBAL_IPV6: Final = ipaddress.IPv6Network("2000::/3")
 # The low 64 bits of an ISATAP address, which carry an IPv4 address.
 ISATAP: Final = (0x00005EFE, 0x02005EFE)
 
 
 def kind_of(address: Address) -> str:
-    """Say what kind of address it is: `public`, or the reason why it is none."""
+    """Return the kind of an address: `public`, or why it is not."""
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         address = ipaddress.IPv6Address(int(address))
     for network, kind in KINDS:
@@ -86,7 +86,7 @@ def kind_of(address: Address) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the setting `webhook_allowed_hosts` allows."""
+    """The parsed setting `webhook_allowed_hosts`."""
 
     kinds: frozenset[str]
     everything: bool
@@ -95,7 +95,7 @@ class Allowed:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the setting: kinds of addresses, networks and patterns of host names, separated by commas."""
+        """Parse the setting: address kinds, networks and host name patterns, separated by commas."""
         kinds, networks, hosts = set(), [], []
         parts = [part.strip().lower() for part in text.split(",") if part.strip()]
         for part in parts:
@@ -109,7 +109,7 @@ class Allowed:
         return cls(frozenset(kinds), "*" in parts, tuple(networks), tuple(hosts))
 
     def allows(self, host: str, address: Address) -> bool:
-        """Tell whether a connection to an address may be made that was asked for by the name of a host."""
+        """Return whether a connection to an address is allowed, given the host name of the URL."""
         if self.everything:
             return True
         plain = ipaddress.ip_address(str(address).partition("%")[0])
@@ -121,7 +121,7 @@ class Allowed:
 
 
 def refusal(host: str, addresses: Sequence[Address]) -> str:
-    """Say which addresses are not called, and which setting would allow them."""
+    """Return the message that names the refused addresses and the setting that would allow them."""
     seen = list(dict.fromkeys(addresses))
     which = ", ".join(f"{address} ({kind_of(address)})" for address in seen[:4])
     words = {kind_of(address) for address in seen} & {PRIVATE, LOOPBACK}

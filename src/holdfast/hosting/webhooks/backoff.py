@@ -1,4 +1,4 @@
-"""How long to wait before a receiver that could not be told is told again."""
+"""Exponential backoff with jitter for webhook retries, honouring `Retry-After`."""
 
 import random
 from typing import Final
@@ -6,19 +6,23 @@ from typing import Final
 __all__ = ["pause_before"]
 
 FIRST_SECONDS: Final = 10.0
-# With eight tries the seven pauses add up to about a day: 10 s, 43 s, 3 min, 13 min, 57 min, 4 h, 17 h.
+# With eight attempts the seven delays add up to about a day: 10 s, 43 s, 3 min, 13 min, 57 min, 4 h, 17 h.
 GROWTH: Final = 4.3
-LONGEST_SECONDS: Final = 18 * 3600.0
-# So that receivers that went down together are not asked together.
+MAX_SECONDS: Final = 18 * 3600.0
+# Jitter, so that receivers that failed together are not retried together.
 JITTER: Final = 0.15
-# What a receiver asks for itself counts up to here.
-LONGEST_WISH: Final = 3600
+# The longest `Retry-After` that is honoured, in seconds.
+MAX_RETRY_AFTER: Final = 3600
 
 
-def pause_before(tries: int, *, wish: str = "", chance: random.Random | None = None) -> float:
-    """Return how many seconds to wait after so many tries; `wish` is the Retry-After header of the last answer."""
+def pause_before(tries: int, *, retry_after: str = "", source: random.Random | None = None) -> float:
+    """Return the delay in seconds after a number of attempts; `retry_after` is the response's header."""
     grown = FIRST_SECONDS * GROWTH ** min(tries - 1, 20)
-    pause = min(grown, LONGEST_SECONDS)
-    spread = (chance or random).uniform(1 - JITTER, 1 + JITTER)
-    asked = min(int(wish), LONGEST_WISH) if wish.isascii() and wish.isdigit() and len(wish) < 9 else 0
-    return max(pause * spread, float(asked))
+    delay = min(grown, MAX_SECONDS)
+    spread = (source or random).uniform(1 - JITTER, 1 + JITTER)
+    requested = (
+        min(int(retry_after), MAX_RETRY_AFTER)
+        if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 9
+        else 0
+    )
+    return max(delay * spread, float(requested))

@@ -1,8 +1,8 @@
-"""Sends webhooks: redirects, the time limit, and how much of a response is kept.
+"""HTTP client of webhooks: redirects, timeout, and how much of a response is recorded.
 
-The address check is the client's, at connect time, for each redirect as for the first request. With a proxy, the
-proxy resolves names and has to check addresses. A response counts from its head on: a receiver that answered 200
-has the delivery, even when the body breaks off or never ends.
+Addresses are checked at connect time, for each redirect as for the first request. With a proxy, the proxy resolves
+names and has to check addresses. The status line decides: a receiver that responded 200 has the delivery, even if
+the body breaks off or never ends.
 """
 
 import asyncio
@@ -28,36 +28,36 @@ KEPT_BYTES: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """What is kept of a receiver's response."""
+    """The recorded part of a response."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    """The first 64 KB of it."""
+    """The first 64 KB."""
     cut: str = ""
-    """Why the body is not whole, where it is not."""
+    """Why the body is incomplete, if it is."""
 
     def header(self, name: str) -> str:
-        """Return a header by its name in lower case; empty when there is none."""
+        """Return a header by its lower-case name; empty if there is none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
 @dataclass(slots=True)
 class PartialResponse:
-    """The response as far as it has been read."""
+    """A response while it is being read."""
 
     response: HttpResponse | None = None
     body: bytes = b""
 
     def kept(self, cut: str = "") -> WebhookResponse | None:
-        """Return what is kept of it; nothing before its head has arrived, and nothing of a redirect."""
+        """Return the recorded part; None before its head has arrived, and for a redirect."""
         if self.response is None or self.response.is_redirect:
             return None
         return WebhookResponse(self.response.status, self.response.headers, self.body[:KEPT_BYTES], cut)
 
 
 class WebhookClient:
-    """Sends the requests of webhooks; belongs to one event loop. `timeout` limits a whole exchange."""
+    """Sends webhook requests; belongs to one event loop. `timeout` limits a whole exchange."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class WebhookClient:
         )
 
     async def send(self, outgoing: WebhookRequest) -> WebhookResponse:
-        """Send a request, follow redirects and return the last response; raises `DeliveryFailed`."""
+        """Send a request, follow redirects and return the last response; raise `DeliveryFailed`."""
         partial = PartialResponse()
         try:
             request = HttpRequest(outgoing.method, HttpUrl.parse(outgoing.url), outgoing.headers, outgoing.body)
@@ -114,7 +114,7 @@ class WebhookClient:
             kept = partial.kept(cut)
             if kept is not None:
                 if not cut:
-                    partial.response = None  # read to its end, so the connection is idle again already
+                    partial.response = None  # read completely, so the connection is idle again
                 return kept
             request = redirected(request, response.status, response.header("location"))
             response.close()
@@ -123,7 +123,7 @@ class WebhookClient:
 
 
 async def read_start(partial: PartialResponse, response: HttpResponse) -> str:
-    """Read the body as far as it is kept, and say why it is not whole, where it is not."""
+    """Read the recorded part of the body, and return why it is incomplete, if it is."""
     try:
         while piece := await response.read(KEPT_BYTES + 1 - len(partial.body)):
             partial.body += piece
@@ -135,7 +135,7 @@ async def read_start(partial: PartialResponse, response: HttpResponse) -> str:
 
 
 def proxy_for(url: str, hosts: str) -> HttpProxy:
-    """Return the proxy of the settings `webhook_proxy_url` and `webhook_proxy_hosts`; no pattern is every host."""
+    """Return the proxy of the settings `webhook_proxy_url` and `webhook_proxy_hosts`; by default for all hosts."""
     patterns = [compile_glob(part.strip().lower()) for part in hosts.split(",") if part.strip()]
     return HttpProxy(
         HttpUrl.parse(url), lambda host: not patterns or any(pattern.matches(host) for pattern in patterns)

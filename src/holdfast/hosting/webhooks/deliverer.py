@@ -114,7 +114,7 @@ class Deliverer:
     async def run(self) -> None:
         """Send until stopped, and return when all results are written."""
         try:
-            # On SQLite there is one machine: whoever has the lock knows that no other process holds a lease.
+            # On SQLite there is one machine: the holder of the lock knows that no other process holds a lease.
             with OnlyOne(self._app.settings.data, needed=self._database.is_sqlite) as alone:
                 while not alone.taken() and not self._stopping.is_set():
                     await self._sleep(self._timings.retry_delay)
@@ -130,7 +130,7 @@ class Deliverer:
         background = [asyncio.create_task(self._renew_leases()), asyncio.create_task(self._write_results())]
         try:
             while not self._stopping.is_set():
-                # Cleared before looking: what comes after the look wakes us again.
+                # Cleared before polling, so that later work wakes us again.
                 self._wake.clear()
                 begun = await self._guarded(self._claim_hooks) or 0
                 if not begun or len(self._tasks) >= self._concurrency:
@@ -154,9 +154,9 @@ class Deliverer:
             return await work()
         except Exception as error:
             if is_outage(error):
-                log.warning("deliveries wait: the database does not answer", error=type(error).__name__)
+                log.warning("webhook deliveries suspended: database unavailable", error=type(error).__name__)
             else:
-                log.exception("deliveries wait: something is wrong")
+                log.exception("webhook deliveries suspended: unexpected error")
         await self._sleep(self._timings.retry_delay, wakes=False)
         return None
 
@@ -213,10 +213,10 @@ class Deliverer:
         except Exception as error:
             if is_outage(error):
                 log.warning(
-                    "a delivery waits: the database does not answer", hook=hook, error=type(error).__name__
+                    "webhook delivery postponed: database unavailable", hook=hook, error=type(error).__name__
                 )
             else:
-                log.exception("a delivery waits: something is wrong", hook=hook)
+                log.exception("webhook delivery postponed: unexpected error", hook=hook)
             await self._sleep(self._timings.retry_delay, wakes=False)
         finally:
             self._released.append(hook)
@@ -241,9 +241,9 @@ class Deliverer:
             except Exception as error:
                 if is_outage(error):
                     raise
-                log.exception("an event cannot be described", event_id=event.id)
+                log.exception("event payload rendering failed", event_id=event.id)
                 problems[event.id] = DeliveryFailed(
-                    f"it cannot be described ({type(error).__name__}); see the log"
+                    f"the payload cannot be rendered ({type(error).__name__}); see the log"
                 )
         if made:
             outbox.keep_payloads(self._database, made)
@@ -266,7 +266,7 @@ class Deliverer:
         except HostingError as error:
             return self._schedule_retry(attempt, str(error))
         except Exception as error:
-            log.exception("a delivery failed", delivery=one.id)
+            log.exception("webhook delivery failed", delivery=one.id)
             return self._schedule_retry(
                 attempt, f"something is wrong here ({type(error).__name__}); the log says what"
             )
@@ -277,7 +277,7 @@ class Deliverer:
 
     def _finish(self, attempt: DeliveryAttempt, state: str, error: str) -> bool:
         """Record that a delivery will not be retried; the next one may be sent."""
-        log.info("a delivery ended", hook=attempt.held.hook.id, delivery=attempt.one.id, state=state)
+        log.info("webhook delivery ended", hook=attempt.held.hook.id, delivery=attempt.one.id, state=state)
         self._record(attempt.ended(self._now(), state, error), state)
         return True
 
@@ -290,10 +290,10 @@ class Deliverer:
             self._pauses.append(
                 Pause(hook, f"a delivery failed {tries} {times}; the last time: {error}", now // 1000)
             )
-            log.warning("a webhook is paused", hook=hook, tries=tries)
+            log.warning("webhook paused", hook=hook, tries=tries)
         else:
             status = 0 if attempt.answer is None else attempt.answer.status
-            log.info("a delivery failed", hook=hook, delivery=attempt.one.id, tries=tries, status=status)
+            log.info("webhook delivery failed", hook=hook, delivery=attempt.one.id, tries=tries, status=status)
         self._record(attempt.again(now, error), "retried")
         return False
 

@@ -1,4 +1,4 @@
-"""Puts a deliverer together for a host, and runs it in a thread where no process of its own does."""
+"""Creates the deliverer from the settings, and runs it in a thread if there is no delivery process."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def new_client(settings: Settings) -> WebhookClient:
-    """Make the client the settings describe."""
+    """Create the client from the settings."""
     proxy = settings.webhook_proxy_url
     return WebhookClient(
         Allowed.parse(settings.webhook_allowed_hosts),
@@ -34,7 +34,7 @@ def new_client(settings: Settings) -> WebhookClient:
 
 
 def new_deliverer(app: App) -> Deliverer:
-    """Make a deliverer for the running event loop."""
+    """Create a deliverer for the running event loop."""
     return Deliverer(
         app,
         new_client(app.settings),
@@ -45,7 +45,7 @@ def new_deliverer(app: App) -> Deliverer:
 
 
 def deliver(app: App, begun: Callable[[Deliverer], None]) -> None:
-    """Send what waits until somebody stops it; `begun` is given the deliverer, in the thread of its event loop."""
+    """Run a deliverer until it is stopped; `begun` is called with it in the thread of its event loop."""
 
     async def run() -> None:
         deliverer = new_deliverer(app)
@@ -57,7 +57,7 @@ def deliver(app: App, begun: Callable[[Deliverer], None]) -> None:
 
 @contextmanager
 def delivering(app: App) -> Iterator[None]:
-    """Send what waits, in a thread, until the service ends."""
+    """Run a deliverer in a thread while the context is open."""
     started = threading.Event()
     found: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
 
@@ -69,7 +69,7 @@ def delivering(app: App) -> Iterator[None]:
         try:
             deliver(app, begun)
         except Exception:
-            log.exception("nothing is delivered any more")
+            log.exception("webhook deliverer crashed")
         finally:
             started.set()
 
@@ -81,7 +81,7 @@ def delivering(app: App) -> Iterator[None]:
         yield
     finally:
         for loop, deliverer in found:
-            # It may have ended by itself, and its loop with it.
+            # The deliverer and its loop may have ended already.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(deliverer.stop)
         thread.join()

@@ -1,4 +1,4 @@
-"""A lock that one process of a machine has at a time, and that goes with the process however it ends."""
+"""An exclusive file lock (`flock`), held by one process of a machine and released when it ends."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ LOCK: Final = ".deliver.lock"
 
 
 class OnlyOne:
-    """Whether this process is the one that sends from a data folder; always true where that is not `needed`."""
+    """The lock of the process that sends from a data folder; always held unless `needed`."""
 
     def __init__(self, data: Path, *, needed: bool) -> None:
         self._path = data / LOCK
@@ -20,7 +20,7 @@ class OnlyOne:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        """Open the file whose lock it is."""
+        """Open the lock file."""
         if self._needed:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self
@@ -28,12 +28,12 @@ class OnlyOne:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
 
     def taken(self) -> bool:
-        """Take the lock where it is free; tell whether it is ours."""
+        """Try to acquire the lock; return whether it is held."""
         if not self._needed:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Whoever receives what webhooks send, as shapes are made for them."""
+"""The viewer for whom webhook payloads are rendered."""
 
 from dataclasses import dataclass
 
@@ -12,25 +12,25 @@ __all__ = ["Receiver"]
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Somebody outside: no account of theirs is known, so people's e-mail addresses are never told."""
+    """An anonymous viewer, who never sees e-mail addresses of users."""
 
     app: App
 
     @property
     def actor(self) -> Actor:
-        """Nobody who is known."""
+        """The anonymous actor."""
         return ANONYMOUS
 
     @property
     def root(self) -> str:
-        """The address of the service."""
+        """The URL of the service."""
         return self.app.root
 
     @property
     def api(self) -> str:
-        """The address of the API."""
+        """The URL of the API."""
         return f"{self.root}/api/v1"
 
     def access_to(self, repository: Repository) -> Permissions:
-        """Return what whoever looks after the hook may do: hooks are made by those who own what they tell of."""
+        """Return the owner's permissions: webhooks are managed by owners."""
         return access.repository_access(Actor(repository.owner), repository, ())

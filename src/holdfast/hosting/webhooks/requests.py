@@ -1,4 +1,4 @@
-"""Makes the request a hook sends, and the record of what came of it."""
+"""Builds the request of a delivery, and the record of its result."""
 
 import time
 from collections.abc import Callable
@@ -15,12 +15,12 @@ from holdfast.hosting.webhooks.signatures import announcing, signed, signed_requ
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.urls import without_credentials
 
-__all__ = ["AS_IT_IS", "DeliveryAttempt", "MessageOf", "compose"]
+__all__ = ["PAYLOAD_TYPES", "DeliveryAttempt", "MessageOf", "compose"]
 
-# Types that are sent the event as it is; the others are sent a message made from it.
-AS_IT_IS: Final = frozenset({"gitea", "gogs"})
-# Types whose service signs requests in its own way and is told nothing else.
-UNANNOUNCED: Final = frozenset({"feishu"})
+# Types that receive the payload; others receive a chat message.
+PAYLOAD_TYPES: Final = frozenset({"gitea", "gogs"})
+# Types with their own signature scheme, without delivery headers.
+WITHOUT_DELIVERY_HEADERS: Final = frozenset({"feishu"})
 MASK: Final = "******"
 
 MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest | None]
@@ -29,11 +29,11 @@ MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest
 def compose(
     held: Held, one: Waiting, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
 ) -> WebhookRequest | None:
-    """Make the request of a delivery; nothing where the hook's type has no words for it."""
+    """Build the request of a delivery; None if the webhook's type has no message for the event."""
     hook = held.hook
     secret = open_secret(hook.secret) if hook.secret else ""
     authorization = open_secret(hook.authorization) if hook.authorization else ""
-    if hook.type in AS_IT_IS:
+    if hook.type in PAYLOAD_TYPES:
         return signed_request(
             url=hook.url,
             content_type=hook.content_type,
@@ -48,7 +48,7 @@ def compose(
     if message is None:
         return None
     headers = dict(message.headers)
-    if hook.type not in UNANNOUNCED:
+    if hook.type not in WITHOUT_DELIVERY_HEADERS:
         headers = announcing(one.uuid, one.kind, held.target) | signed(message.body, secret) | headers
     if authorization:
         headers["Authorization"] = authorization
@@ -57,27 +57,27 @@ def compose(
 
 @dataclass(slots=True)
 class DeliveryAttempt:
-    """One attempt to deliver, while it is made."""
+    """An attempt to deliver."""
 
     held: Held
     one: Waiting
     began: float
-    """By the clock that only goes forward."""
+    """Monotonic time of the start."""
     outgoing: WebhookRequest | None = None
     answer: WebhookResponse | None = None
 
     def succeeded(self, now: int) -> Result:
-        """Record that the receiver has been told; `now` is in milliseconds."""
+        """Return the result of a successful delivery; `now` is in milliseconds."""
         return self._result("delivered", now, error="" if self.answer is None else self.answer.cut)
 
     def ended(self, now: int, state: str, error: str) -> Result:
-        """Record that it will not be tried again, and why."""
+        """Return the result of a delivery that will not be retried."""
         return self._result(state, now, error=error)
 
     def again(self, now: int, error: str) -> Result:
-        """Record that it is to be tried again, and when."""
+        """Return the result of a delivery to retry, with its time."""
         wish = "" if self.answer is None else self.answer.header("retry-after")
-        due_at = now + int(pause_before(self.one.tries + 1, wish=wish) * 1000)
+        due_at = now + int(pause_before(self.one.tries + 1, retry_after=wish) * 1000)
         return self._result("waiting", now, error=error, due_at=due_at)
 
     def _result(self, state: str, now: int, *, error: str, due_at: int | None = None) -> Result:
@@ -104,12 +104,12 @@ class DeliveryAttempt:
         )
 
     def _own_body(self) -> str:
-        """Return what was sent where it is not the event's payload, which is kept with the event."""
-        if self.outgoing is None or self.held.hook.type in AS_IT_IS:
+        """Return the request body if it is not the event's payload."""
+        if self.outgoing is None or self.held.hook.type in PAYLOAD_TYPES:
             return ""
         return self.outgoing.body.decode(errors="replace")
 
 
 def written(headers: dict[str, str]) -> str:
-    """Write headers as an object of texts; a database cannot keep a zero."""
+    """Encode headers as a JSON object; NUL, which PostgreSQL rejects, is removed."""
     return msgspec.json.encode({name: value.replace("\0", "") for name, value in headers.items()}).decode()

@@ -1,6 +1,6 @@
-"""What a receiver is told besides the event: which one it is, what kind, and proof of who sends it.
+"""Delivery headers and HMAC signatures of webhook requests.
 
-The names of the headers are those that receivers written for Gogs, Gitea and GitHub look for.
+The header names are those of Gogs, Gitea and GitHub.
 """
 
 import hashlib
@@ -12,8 +12,8 @@ from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["announcing", "grouped", "signed", "signed_request"]
 
-HOUSES: Final = ("Gitea", "Gogs", "GitHub")
-# What receivers know sub-events by.
+HEADER_PREFIXES: Final = ("Gitea", "Gogs", "GitHub")
+# Event names that receivers know, for sub-events.
 GROUPS: Final = {
     "issue_assign": "issues",
     "issue_label": "issues",
@@ -31,20 +31,20 @@ GROUPS: Final = {
 
 
 def grouped(kind: str) -> str:
-    """Return the name that receivers know a kind of event by."""
+    """Return the event name that receivers know."""
     return GROUPS.get(kind, kind)
 
 
 def announcing(uuid: str, kind: str, target: str) -> dict[str, str]:
-    """Return the headers that say which delivery it is and of what; `target` is whose hook it is."""
-    headers = {f"X-{house}-Delivery": uuid for house in HOUSES}
-    headers |= {f"X-{house}-Event": grouped(kind) for house in HOUSES}
-    headers |= {f"X-{house}-Event-Type": kind for house in HOUSES}
+    """Return the headers with the delivery id and event; `target` is the kind of the webhook's owner."""
+    headers = {f"X-{house}-Delivery": uuid for house in HEADER_PREFIXES}
+    headers |= {f"X-{house}-Event": grouped(kind) for house in HEADER_PREFIXES}
+    headers |= {f"X-{house}-Event-Type": kind for house in HEADER_PREFIXES}
     return headers | {f"X-{house}-Hook-Installation-Target-Type": target for house in ("Gitea", "GitHub")}
 
 
 def signed(text: bytes, secret: str) -> dict[str, str]:
-    """Return the headers that prove a text was sent by somebody who knows the secret."""
+    """Return the HMAC signature headers of a text."""
     sha1 = sha256 = ""
     if secret:
         key = secret.encode()
@@ -69,9 +69,9 @@ def signed_request(
     secret: str = "",
     authorization: str = "",
 ) -> WebhookRequest:
-    """Make the request of an event for receivers that read it as it is.
+    """Build the request with an event's payload.
 
-    The signatures are over the JSON text, also where a form carries it.
+    The signatures are computed over the JSON text, also if it is sent as a form.
     """
     text = payload.encode()
     if content_type == "form":

@@ -1,4 +1,4 @@
-"""What a webhook sends: one request, made but not sent."""
+"""A webhook request before it is sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ __all__ = ["WebhookRequest"]
 
 @dataclass(frozen=True, slots=True)
 class WebhookRequest:
-    """One request to a receiver; `headers` has one value for each name."""
+    """A request to a receiver; header names are unique."""
 
     method: str
     url: str

@@ -30,7 +30,7 @@ SAID = {
     (
         "issue_unblocked",
         "unblocked",
-    ): "[ada/ship] #1 It leaks is blocked no more; last by bob/boat#2 It leaks by ada",
+    ): "[ada/ship] #1 It leaks is no longer blocked by bob/boat#2 It leaks by ada",
     ("pull_request", "closed"): "[ada/ship] pull request closed: #1 It leaks by ada",
     ("pull_request_comment", "edited"): "[ada/ship] comment edited on pull request #1 It leaks by ada",
 }

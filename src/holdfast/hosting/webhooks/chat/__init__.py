@@ -1,4 +1,4 @@
-"""What chat services are sent of an event, each in the form it documents."""
+"""Messages for chat services, each in its documented format."""
 
 from holdfast.hosting.webhooks.chat.conversion import message_of
 

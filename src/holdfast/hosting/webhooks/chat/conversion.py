@@ -1,4 +1,4 @@
-"""Turns an event into the message of a chat service."""
+"""Converts an event into the request of a chat service."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ SERVICES: Final[dict[str, Callable[[MessageContext], ChatMessage | None]]] = {
     "telegram": telegram.message,
     "wechatwork": wechatwork.message,
 }
-"""The types of hooks that are sent a message instead of the payload."""
+"""The webhook types that receive a message instead of the payload."""
 
 
 def message_of(
@@ -47,28 +47,28 @@ def message_of(
     *,
     now: float | None = None,
 ) -> WebhookRequest | None:
-    """Return the request that tells a chat service of an event, or nothing when it is not told of such a one."""
-    wanted = MessageContext(
+    """Return the request that sends an event to a chat service; None if it has no message for this event."""
+    context = MessageContext(
         kind=kind,
-        seen=read(payload),
+        payload=read(payload),
         url=hook.url,
         uuid=uuid,
         secret=open_secret(hook.secret) if hook.secret else "",
         meta=meta_of(hook),
         now=time.time() if now is None else now,
     )
-    made = SERVICES[hook.type](wanted)
-    if made is None:
+    message = SERVICES[hook.type](context)
+    if message is None:
         return None
-    headers = {"Content-Type": JSON, **made.headers}
+    headers = {"Content-Type": JSON, **message.headers}
     if hook.authorization:
         headers["Authorization"] = open_secret(hook.authorization)
-    body = msgspec.json.format(msgspec.json.encode(made.content), indent=2)
-    return WebhookRequest(made.method, made.url, headers, body)
+    body = msgspec.json.format(msgspec.json.encode(message.content), indent=2)
+    return WebhookRequest(message.method, message.url, headers, body)
 
 
 def meta_of(hook: Hook) -> dict[str, str]:
-    """Read what only some types of hooks have; a hook made without it has none."""
+    """Decode the options of a webhook's type; invalid JSON counts as empty."""
     try:
         return msgspec.json.decode(hook.meta or "{}", type=dict[str, str])
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Messages for DingTalk: a card with a title, some text and one address, none of which it takes for markup."""
+"""Messages for DingTalk: a card with a title, a text without markup, and one link."""
 
 import base64
 import hashlib
@@ -16,26 +16,26 @@ LONGEST_TITLE: Final = 200
 LONGEST: Final = 2000
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for DingTalk."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for DingTalk."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    headline = plain(told.headline)
-    details = "\n".join([*(plain(line) for line in told.lines), *([told.body] if told.body else [])])
+    headline = plain(summary.headline)
+    details = "\n".join([*(plain(line) for line in summary.lines), *([summary.body] if summary.body else [])])
     link = {
         "title": cut(headline, LONGEST_TITLE),
-        # A card without text would be refused.
+        # A card without text is rejected.
         "text": cut(details or headline, LONGEST),
-        "messageUrl": address(told.url),
+        "messageUrl": address(summary.url),
     }
-    url = signed(wanted.url, wanted.secret, int(wanted.now * 1000)) if wanted.secret else wanted.url
+    url = signed(context.url, context.secret, int(context.now * 1000)) if context.secret else context.url
     return ChatMessage(url, {"msgtype": "link", "link": link})
 
 
-def signed(url: str, secret: str, moment: int) -> str:
-    """Add the moment (in milliseconds) and its signature to an address, the way DingTalk wants it."""
-    digest = hmac.new(secret.encode(), f"{moment}\n{secret}".encode(), hashlib.sha256).digest()
-    proof = f"timestamp={moment}&sign={quote(base64.b64encode(digest), safe='')}"
+def signed(url: str, secret: str, timestamp: int) -> str:
+    """Add a timestamp (milliseconds) and its signature to a URL, as DingTalk specifies."""
+    digest = hmac.new(secret.encode(), f"{timestamp}\n{secret}".encode(), hashlib.sha256).digest()
+    proof = f"timestamp={timestamp}&sign={quote(base64.b64encode(digest), safe='')}"
     parts = urlsplit(url)
     return urlunsplit(parts._replace(query=f"{parts.query}&{proof}" if parts.query else proof))

@@ -1,4 +1,4 @@
-"""Messages for Discord: one embed, and nobody is pinged."""
+"""Messages for Discord: one embed, without mentions."""
 
 import re
 from collections.abc import Iterable
@@ -14,52 +14,52 @@ LONGEST: Final = 4096
 MARKS: Final = re.compile(r"([\\*_~`|>#\-\[\]()<!@:.])")
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Discord."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Discord."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    parts = [markdown(told.headline), *(markdown(line) for line in told.lines)]
-    if told.body:
-        parts.append("\n".join(f"> {escaped(line)}" for line in told.body.split("\n")))
+    parts = [markdown(summary.headline), *(markdown(line) for line in summary.lines)]
+    if summary.body:
+        parts.append("\n".join(f"> {escaped(line)}" for line in summary.body.split("\n")))
     embed: dict[str, object] = {
         "description": joined(parts, LONGEST),
-        "color": int(told.color, 16),
+        "color": int(summary.color, 16),
     }
-    if told.author:
+    if summary.author:
         embed["author"] = {
-            "name": cut(told.author, 256),
-            "url": address(told.author_url),
-            "icon_url": address(told.avatar_url),
+            "name": cut(summary.author, 256),
+            "url": address(summary.author_url),
+            "icon_url": address(summary.avatar_url),
         }
     content: dict[str, object] = {
         key: value
         for key, name in (("username", "username"), ("avatar_url", "icon_url"))
-        if (value := wanted.meta.get(name))
+        if (value := context.meta.get(name))
     }
-    return ChatMessage(wanted.url, {**content, "embeds": [embed], "allowed_mentions": {"parse": []}})
+    return ChatMessage(context.url, {**content, "embeds": [embed], "allowed_mentions": {"parse": []}})
 
 
 def joined(parts: Iterable[str], longest: int) -> str:
-    """Put lines together as long as there is room; a line is never cut, which could undo its escapes."""
-    kept: list[str] = []
-    room = longest - 2
+    """Join lines up to a maximum length; lines are never cut, which could break their escapes."""
+    lines: list[str] = []
+    remaining = longest - 2
     for part in parts:
         for line in part.split("\n"):
-            if len(line) + 1 > room:
-                return "\n".join([*kept, "…"])
-            kept.append(line)
-            room -= len(line) + 1
-    return "\n".join(kept)
+            if len(line) + 1 > remaining:
+                return "\n".join([*lines, "…"])
+            lines.append(line)
+            remaining -= len(line) + 1
+    return "\n".join(lines)
 
 
 def markdown(pieces: Iterable[TextSpan]) -> str:
-    """Write a line."""
+    """Format spans as Markdown."""
     return "".join(
         f"[{escaped(piece.text)}]({address(piece.url)})" if piece.url else escaped(piece.text) for piece in pieces
     )
 
 
 def escaped(text: str) -> str:
-    """Write words that stay words."""
+    """Escape Markdown characters."""
     return MARKS.sub(r"\\\1", text)

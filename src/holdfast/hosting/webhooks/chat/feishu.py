@@ -1,4 +1,4 @@
-"""Messages for Feishu and Lark: a post, in which words are never markup, signed when the hook has a secret."""
+"""Messages for Feishu and Lark: a post without markup, signed if the webhook has a secret."""
 
 import base64
 import hashlib
@@ -15,28 +15,28 @@ __all__ = ["message", "signature"]
 LONGEST_TITLE: Final = 150
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Feishu."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Feishu."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    lines = [row(told.headline), *(row(line) for line in told.lines)]
-    lines += [row([TextSpan(line)]) for line in told.body.split("\n")[:20] if line.strip()]
-    post = {"title": cut(plain(told.headline), LONGEST_TITLE), "content": lines}
+    lines = [row(summary.headline), *(row(line) for line in summary.lines)]
+    lines += [row([TextSpan(line)]) for line in summary.body.split("\n")[:20] if line.strip()]
+    post = {"title": cut(plain(summary.headline), LONGEST_TITLE), "content": lines}
     signed: dict[str, str] = {}
-    if wanted.secret:
-        moment = str(int(wanted.now))
-        signed = {"timestamp": moment, "sign": signature(wanted.secret, moment)}
-    return ChatMessage(wanted.url, {**signed, "msg_type": "post", "content": {"post": {"en_us": post}}})
+    if context.secret:
+        timestamp = str(int(context.now))
+        signed = {"timestamp": timestamp, "sign": signature(context.secret, timestamp)}
+    return ChatMessage(context.url, {**signed, "msg_type": "post", "content": {"post": {"en_us": post}}})
 
 
-def signature(secret: str, moment: str) -> str:
-    """Sign a moment, the way Feishu wants it: the key is both, and nothing is what is signed."""
-    return base64.b64encode(hmac.new(f"{moment}\n{secret}".encode(), b"", hashlib.sha256).digest()).decode()
+def signature(secret: str, timestamp: str) -> str:
+    """Sign a timestamp as Feishu specifies: the key is timestamp and secret, the message is empty."""
+    return base64.b64encode(hmac.new(f"{timestamp}\n{secret}".encode(), b"", hashlib.sha256).digest()).decode()
 
 
 def row(pieces: Iterable[TextSpan]) -> list[dict[str, object]]:
-    """Make one line."""
+    """Format spans as one line of a post."""
     return [
         {"tag": "a", "text": piece.text, "href": address(piece.url)}
         if piece.url

@@ -1,4 +1,4 @@
-"""Messages for Matrix: an event of a room, put there under an id of ours, so that it is never there twice."""
+"""Messages for Matrix: a room event with a transaction id, which makes retries idempotent."""
 
 from collections.abc import Iterable
 from html import escape
@@ -11,42 +11,42 @@ from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message"]
 
-# What the rooms' hooks say for a message that notifies; all else does not.
+# The option value for a message that notifies; any other sends a notice.
 NOTIFYING: Final = frozenset({"2", "m.text", "text"})
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Matrix."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Matrix."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    lines = [told.headline, *told.lines]
+    lines = [summary.headline, *summary.lines]
     plainly = [unlinked(plain(pieces)) for pieces in lines]
     html = "<br>".join(markup(pieces) for pieces in lines)
-    if told.body:
-        quoted = unlinked(told.body)
+    if summary.body:
+        quoted = unlinked(summary.body)
         plainly += [f"> {line}" for line in quoted.split("\n")]
         html += f"<blockquote>{escape(quoted).replace(chr(10), '<br>')}</blockquote>"
-    kind = "m.text" if wanted.meta.get("message_type", "") in NOTIFYING else "m.notice"
+    kind = "m.text" if context.meta.get("message_type", "") in NOTIFYING else "m.notice"
     content = {
         "msgtype": kind,
         "body": "\n".join(plainly),
         "format": "org.matrix.custom.html",
         "formatted_body": html,
-        # Says that nobody is meant, whatever names stand in the text.
+        # An empty `m.mentions`: no names in the text are pinged.
         "m.mentions": {},
     }
-    return ChatMessage(with_id(wanted.url, wanted.uuid), content, "PUT")
+    return ChatMessage(with_id(context.url, context.uuid), content, "PUT")
 
 
 def with_id(url: str, number: str) -> str:
-    """Append the id of a message to the address of a room."""
+    """Append the transaction id to the URL of a room."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{quote(number, safe='')}"))
 
 
 def markup(pieces: Iterable[TextSpan]) -> str:
-    """Write a line."""
+    """Format spans as HTML."""
     return "".join(
         f'<a href="{escape(address(piece.url))}">{escape(piece.text)}</a>'
         if piece.url

@@ -1,4 +1,4 @@
-"""What a service needs to be sent a message, and what the services' modules share."""
+"""The input and output of the chat services' modules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ JSON: Final = "application/json"
 @redacted
 @dataclass(frozen=True, slots=True)
 class MessageContext:
-    """What is to be said, and how the hook is set up."""
+    """An event to send, and the configuration of the webhook."""
 
     kind: str
-    seen: PayloadFields
+    payload: PayloadFields
     url: str
     uuid: str
     secret: str
-    """In the clear; empty when there is none."""
+    """Decrypted; empty if there is none."""
     meta: Mapping[str, str]
     now: float
     """Seconds since 1970."""
@@ -30,7 +30,7 @@ class MessageContext:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message: where to, and the JSON of it."""
+    """A message: its URL and JSON content."""
 
     url: str
     content: Mapping[str, object]

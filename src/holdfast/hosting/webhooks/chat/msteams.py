@@ -1,6 +1,6 @@
-"""Messages for Microsoft Teams: an adaptive card whose words are never taken for markup.
+"""Messages for Microsoft Teams: an adaptive card without markup.
 
-Both the workflows of Teams and its older incoming webhooks take this form.
+Accepted both by Teams workflows and by the older incoming webhooks.
 """
 
 from collections.abc import Iterable
@@ -16,31 +16,31 @@ LONGEST: Final = 250
 CARD: Final = "application/vnd.microsoft.card.adaptive"
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Teams."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Teams."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    blocks = [rich_text(told.headline, weight="Bolder"), *(rich_text(line) for line in told.lines)]
-    if told.body:
-        inside = [rich_text([TextSpan(line)]) for line in told.body.split("\n")[:20] if line.strip()]
+    blocks = [rich_text(summary.headline, weight="Bolder"), *(rich_text(line) for line in summary.lines)]
+    if summary.body:
+        inside = [rich_text([TextSpan(line)]) for line in summary.body.split("\n")[:20] if line.strip()]
         blocks.append({"type": "Container", "style": "emphasis", "items": inside})
     card: dict[str, object] = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
-        "fallbackText": cut(plain(told.headline), LONGEST),
+        "fallbackText": cut(plain(summary.headline), LONGEST),
         "msteams": {"width": "Full"},
         "body": blocks,
     }
-    if told.url:
-        card["actions"] = [{"type": "Action.OpenUrl", "title": "Open", "url": address(told.url)}]
+    if summary.url:
+        card["actions"] = [{"type": "Action.OpenUrl", "title": "Open", "url": address(summary.url)}]
     attachment = {"contentType": CARD, "contentUrl": None, "content": card}
-    return ChatMessage(wanted.url, {"type": "message", "attachments": [attachment]})
+    return ChatMessage(context.url, {"type": "message", "attachments": [attachment]})
 
 
 def rich_text(pieces: Iterable[TextSpan], **look: str) -> dict[str, object]:
-    """Make one line; a piece that leads somewhere can be clicked."""
+    """Format spans as a rich text block, with links."""
     inlines = []
     for piece in pieces:
         run: dict[str, object] = {"type": "TextRun", "text": piece.text, **look}

@@ -1,4 +1,4 @@
-"""Tells Packagist to read a repository again; it wants to know of nothing but new code."""
+"""Notifies Packagist to update a package; only for pushed code."""
 
 from typing import Final
 
@@ -9,13 +9,13 @@ __all__ = ["message"]
 OF_CODE: Final = frozenset({"create", "delete"})
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Ask Packagist to look at a package again, by its page there or else by where its code is."""
-    is_code = bool(wanted.seen.commits) if wanted.kind == "push" else wanted.kind in OF_CODE
-    place = wanted.seen.repository
-    url = wanted.meta.get("package_url") or ("" if place is None else place.clone_url)
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build an update request, by the package's page or else by its repository URL."""
+    is_code = bool(context.payload.commits) if context.kind == "push" else context.kind in OF_CODE
+    repository = context.payload.repository
+    url = context.meta.get("package_url") or ("" if repository is None else repository.clone_url)
     if not is_code or not url:
         return None
-    name, token = wanted.meta.get("username", ""), wanted.meta.get("api_token", "")
+    name, token = context.meta.get("username", ""), context.meta.get("api_token", "")
     headers = {"Authorization": f"Bearer {name}:{token}"} if name and token else {}
-    return ChatMessage(wanted.url, {"repository": {"url": url}}, headers=headers)
+    return ChatMessage(context.url, {"repository": {"url": url}}, headers=headers)

@@ -1,6 +1,6 @@
-"""What messages take from a payload: no more than they show, and none of it has to be there.
+"""The payload fields that messages use; all are optional.
 
-A payload may have been made by an older version, and what an event was about may have been gone by then.
+A payload may have been rendered by an older version, or after what it is about was deleted.
 """
 
 import msgspec
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class UserFields(msgspec.Struct, frozen=True):
-    """Somebody."""
+    """A user."""
 
     login: str = ""
     name: str = ""
@@ -71,13 +71,13 @@ class CommitFields(msgspec.Struct, frozen=True):
 
 
 class PreviousValue(msgspec.Struct, frozen=True):
-    """What something was."""
+    """The former value of a field."""
 
     from_: str | bool | list[str] = field(name="from", default="")
 
 
 class ChangedFields(msgspec.Struct, frozen=True):
-    """What is not what it was."""
+    """The former values of changed fields."""
 
     name: PreviousValue | None = None
     owner: PreviousValue | None = None
@@ -107,5 +107,5 @@ class PayloadFields(msgspec.Struct, frozen=True):
 
 
 def read(payload: str) -> PayloadFields:
-    """Read a payload."""
+    """Decode a payload."""
     return msgspec.json.decode(payload, type=PayloadFields)

@@ -1,6 +1,6 @@
-"""Messages for Slack: blocks of rich text, in which words are never taken for markup.
+"""Messages for Slack: rich text blocks without markup.
 
-`text` is what notifications show, and what services that imitate Slack but know no blocks go by.
+`text` is for notifications, and for services that imitate Slack without blocks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,35 +13,35 @@ from holdfast.hosting.webhooks.chat.summary import EventSummary, TextSpan, summa
 __all__ = ["message"]
 
 ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# There is no way to write these as themselves where text is formatted; these look like them.
+# These cannot be escaped in mrkdwn; replaced by lookalikes.
 MARKS: Final = str.maketrans({"*": "\u2217", "_": "\uff3f", "~": "\u223c", "`": "\u02cb", "|": "\u2223"})
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Slack."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Slack."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
     content: dict[str, object] = {
-        key: value for key in ("channel", "username", "icon_url") if (value := wanted.meta.get(key))
+        key: value for key in ("channel", "username", "icon_url") if (value := context.meta.get(key))
     }
     content |= {
-        "text": mrkdwn(told.headline),
-        "blocks": [rich_text([section(told.headline)])],
+        "text": mrkdwn(summary.headline),
+        "blocks": [rich_text([section(summary.headline)])],
         "unfurl_links": False,
         "unfurl_media": False,
         "link_names": False,
     }
-    details = [section(below(told.lines))] if told.lines else []
-    details += quoted(told)
+    details = [section(below(summary.lines))] if summary.lines else []
+    details += quoted(summary)
     if details:
-        color = wanted.meta.get("color") or f"#{told.color}"
+        color = context.meta.get("color") or f"#{summary.color}"
         content["attachments"] = [{"color": color, "blocks": [rich_text(details)]}]
-    return ChatMessage(wanted.url, content)
+    return ChatMessage(context.url, content)
 
 
 def rich_text(elements: Sequence[object]) -> dict[str, object]:
-    """Make a block."""
+    """Return a rich text block."""
     return {"type": "rich_text", "elements": list(elements)}
 
 
@@ -54,30 +54,30 @@ def below(lines: Sequence[Sequence[TextSpan]]) -> Iterator[TextSpan]:
 
 
 def section(pieces: Iterable[TextSpan]) -> dict[str, object]:
-    """Make part of a block; an empty text would be refused."""
+    """Return a rich text section; an empty text would be rejected."""
     return {"type": "rich_text_section", "elements": [element(piece) for piece in pieces if piece.text]}
 
 
 def element(piece: TextSpan) -> dict[str, object]:
-    """Make words, or words that lead somewhere."""
+    """Return a text or link element."""
     if piece.url:
         return {"type": "link", "url": address(piece.url), "text": piece.text}
     return {"type": "text", "text": piece.text}
 
 
-def quoted(told: EventSummary) -> list[dict[str, object]]:
-    """Quote what somebody wrote."""
-    if not told.body:
+def quoted(summary: EventSummary) -> list[dict[str, object]]:
+    """Return a rich text quote of the body."""
+    if not summary.body:
         return []
-    return [{"type": "rich_text_quote", "elements": [{"type": "text", "text": told.body}]}]
+    return [{"type": "rich_text_quote", "elements": [{"type": "text", "text": summary.body}]}]
 
 
 def mrkdwn(pieces: Iterable[TextSpan]) -> str:
-    """Write a line with the services' own marks: nothing that people wrote is one."""
+    """Format spans as mrkdwn; text by users is escaped."""
     return "".join(f"<{address(piece.url)}|{escaped(piece)}>" if piece.url else escaped(piece) for piece in pieces)
 
 
 def escaped(piece: TextSpan) -> str:
-    """Write words that stay words."""
+    """Escape mrkdwn."""
     text = unlinked(piece.text.translate(MARKS)) if piece.theirs else piece.text
     return text.translate(ENTITIES)

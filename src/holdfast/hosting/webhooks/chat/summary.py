@@ -1,7 +1,7 @@
 """Summaries of events as text spans, before formatting for a chat service.
 
-A headline is a row of pieces; a piece is text, perhaps with an address it leads to. Whatever people wrote is a
-piece of its own and marked as theirs, so that each service can keep it from being taken for anything but words.
+A headline is a sequence of spans: text with an optional link. Text written by users is marked as such, so that
+each service can escape it.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ BLUE: Final = "0969da"
 ORANGE: Final = "bf8700"
 LONGEST_TITLE: Final = 200
 LONGEST_BODY: Final = 1000
-# Services refuse a whole message for a link that is longer.
+# Services reject a message with a longer link.
 LONGEST_ADDRESS: Final = 2000
 COLORS: Final = {
     "closed": RED,
@@ -33,7 +33,7 @@ COLORS: Final = {
     "removed": BLUE,
     "unblocked": GREEN,
 }
-DEEDS: Final = {
+ACTIONS: Final = {
     "assigned": "assigned",
     "closed": "closed",
     "deleted": "deleted",
@@ -66,7 +66,7 @@ class EventSummary:
 
     headline: Pieces
     url: str
-    """Where to read more; empty when there is nowhere."""
+    """A page with more information; empty if there is none."""
     lines: tuple[Pieces, ...] = ()
     body: str = ""
     color: str = BLUE
@@ -76,45 +76,49 @@ class EventSummary:
 
 
 def plain(pieces: Sequence[TextSpan]) -> str:
-    """Return the text alone."""
+    """Return the text of spans."""
     return "".join(piece.text for piece in pieces)
 
 
 def user_text(text: str, url: str = "", longest: int = LONGEST_TITLE) -> TextSpan:
-    """Make a piece of what somebody wrote: one line, not too long."""
+    """Return a span of text written by a user: one line, truncated."""
     return TextSpan(line(text, longest), url, True)
 
 
-def summarize(kind: str, seen: PayloadFields) -> EventSummary | None:
-    """Tell an event, or nothing when there is nothing to tell: a push that brought no commits."""
+def summarize(kind: str, payload: PayloadFields) -> EventSummary | None:
+    """Return the summary of an event; None for a push without commits."""
     if kind == "push":
-        return push_event(seen) if seen.commits else None
+        return push_event(payload) if payload.commits else None
     if kind in {"create", "delete"}:
-        return ref_event(kind, seen)
+        return ref_event(kind, payload)
     if kind == "repository":
-        return repository_event(seen)
+        return repository_event(payload)
     if kind in {"issue_dependency", "issue_unblocked"}:
-        return dependency_event(seen)
+        return dependency_event(payload)
     if kind in {"issue_comment", "pull_request_comment"}:
-        return comment_event(seen)
-    return item_event(seen, is_pull=kind.startswith("pull_request"))
+        return comment_event(payload)
+    return item_event(payload, is_pull=kind.startswith("pull_request"))
 
 
 def with_context(
-    seen: PayloadFields,
-    *said: TextSpan,
+    payload: PayloadFields,
+    *spans: TextSpan,
     url: str,
     lines: tuple[Pieces, ...] = (),
     body: str = "",
     color: str = BLUE,
 ) -> EventSummary:
-    """Put an event's place before it, and who did it after."""
-    place, sender = seen.repository, seen.sender
-    where = () if place is None else (TextSpan("["), user_text(place.full_name, place.html_url), TextSpan("] "))
-    who = () if sender is None else (TextSpan(" by "), user_text(sender.login, sender.html_url))
+    """Build a summary: the repository, what happened, and the user."""
+    repository, sender = payload.repository, payload.sender
+    prefix = (
+        ()
+        if repository is None
+        else (TextSpan("["), user_text(repository.full_name, repository.html_url), TextSpan("] "))
+    )
+    suffix = () if sender is None else (TextSpan(" by "), user_text(sender.login, sender.html_url))
     return EventSummary(
-        headline=(*where, *said, *who),
-        url=url or ("" if place is None else place.html_url),
+        headline=(*prefix, *spans, *suffix),
+        url=url or ("" if repository is None else repository.html_url),
         lines=lines,
         body=passage(body, LONGEST_BODY),
         color=color,
@@ -124,24 +128,24 @@ def with_context(
     )
 
 
-def push_event(seen: PayloadFields) -> EventSummary:
-    """Tell of commits."""
-    count, branch = seen.total_commits, short(seen.ref)
+def push_event(payload: PayloadFields) -> EventSummary:
+    """Summarize pushed commits."""
+    count, branch = payload.total_commits, short(payload.ref)
     many = f"{count} new commit{'' if count == 1 else 's'}"
-    lines = tuple(commit_line(commit) for commit in seen.commits)
-    more = count - len(seen.commits)
+    lines = tuple(commit_line(commit) for commit in payload.commits)
+    more = count - len(payload.commits)
     if more > 0:
-        lines += ((TextSpan(f"and {more} more", seen.compare_url),),)
-    said = (
-        TextSpan(many, seen.compare_url),
+        lines += ((TextSpan(f"and {more} more", payload.compare_url),),)
+    spans = (
+        TextSpan(many, payload.compare_url),
         TextSpan(" pushed to "),
-        user_text(branch, ref_page(seen, "branch", branch)),
+        user_text(branch, ref_page(payload, "branch", branch)),
     )
-    return with_context(seen, *said, url=seen.compare_url, lines=lines)
+    return with_context(payload, *spans, url=payload.compare_url, lines=lines)
 
 
 def commit_line(commit: CommitFields) -> Pieces:
-    """Tell of one commit: its short id, the first line of its message, and who wrote it."""
+    """Summarize a commit: short id, subject and author."""
     subject = commit.message.strip().partition("\n")[0]
     return (
         TextSpan(commit.id[:8], commit.url),
@@ -153,86 +157,92 @@ def commit_line(commit: CommitFields) -> Pieces:
 
 
 def short(ref: str) -> str:
-    """Return the name people know a ref by."""
+    """Return the short name of a ref."""
     return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
 
 
-def ref_page(seen: PayloadFields, kind: str, name: str) -> str:
-    """Return the page of a branch or a tag."""
-    place = seen.repository
-    page = "" if place is None or not place.html_url else f"{place.html_url}/src/{kind}/{quote(name)}"
+def ref_page(payload: PayloadFields, kind: str, name: str) -> str:
+    """Return the URL of a branch or a tag."""
+    repository = payload.repository
+    page = (
+        "" if repository is None or not repository.html_url else f"{repository.html_url}/src/{kind}/{quote(name)}"
+    )
     return page if len(page) <= LONGEST_ADDRESS else ""
 
 
-def ref_event(kind: str, seen: PayloadFields) -> EventSummary:
-    """Tell of a branch or tag that came or went."""
-    name = short(seen.ref)
+def ref_event(kind: str, payload: PayloadFields) -> EventSummary:
+    """Summarize a created or deleted branch or tag."""
+    name = short(payload.ref)
     is_new = kind == "create"
-    url = ref_page(seen, seen.ref_type, name) if is_new else ""
-    said = (TextSpan(f"{seen.ref_type} "), user_text(name, url), TextSpan(" created" if is_new else " deleted"))
-    return with_context(seen, *said, url=url, color=GREEN if is_new else RED)
+    url = ref_page(payload, payload.ref_type, name) if is_new else ""
+    spans = (
+        TextSpan(f"{payload.ref_type} "),
+        user_text(name, url),
+        TextSpan(" created" if is_new else " deleted"),
+    )
+    return with_context(payload, *spans, url=url, color=GREEN if is_new else RED)
 
 
-def repository_event(seen: PayloadFields) -> EventSummary:
-    """Tell what happened to a repository."""
-    deeds = {
+def repository_event(payload: PayloadFields) -> EventSummary:
+    """Summarize an event of a repository."""
+    actions = {
         "privatized": "made private",
         "publicized": "made public",
         "edited": "settings changed",
     }
-    said = [TextSpan(f"repository {deeds.get(seen.action, seen.action)}")]
-    before = None if seen.changes is None else seen.changes.name or seen.changes.owner
+    spans = [TextSpan(f"repository {actions.get(payload.action, payload.action)}")]
+    before = None if payload.changes is None else payload.changes.name or payload.changes.owner
     if before is not None and isinstance(before.from_, str):
-        said += [TextSpan(" from "), user_text(before.from_)]
-    gone = seen.action == "deleted"
-    place = seen.repository
+        spans += [TextSpan(" from "), user_text(before.from_)]
+    is_deleted = payload.action == "deleted"
+    repository = payload.repository
     return with_context(
-        seen,
-        *said,
-        url="" if gone or place is None else place.html_url,
-        color=COLORS.get(seen.action, BLUE),
+        payload,
+        *spans,
+        url="" if is_deleted or repository is None else repository.html_url,
+        color=COLORS.get(payload.action, BLUE),
     )
 
 
 def issue_spans(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
-    """Name an issue: its number and its title, which lead to it."""
+    """Return the number and title of an issue, with its link."""
     if item is None:
-        return (TextSpan(f"#{number}") if number else TextSpan("something that is gone"),)
-    place = "" if item.repository is None else item.repository.full_name
-    where = place if place and elsewhere and place != elsewhere else ""
-    return (user_text(f"{where}#{item.number} {item.title}", item.html_url),)
+        return (TextSpan(f"#{number}") if number else TextSpan("a deleted issue"),)
+    repository = "" if item.repository is None else item.repository.full_name
+    prefix = repository if repository and elsewhere and repository != elsewhere else ""
+    return (user_text(f"{prefix}#{item.number} {item.title}", item.html_url),)
 
 
-def item_event(seen: PayloadFields, *, is_pull: bool) -> EventSummary:
-    """Tell what happened to an issue or a pull request."""
-    item = seen.pull_request if is_pull else seen.issue
-    what = "pull request" if is_pull else "issue"
-    gone = seen.action == "deleted" or item is None
-    name = issue_spans(item, seen.number)
-    said = [TextSpan(f"{what} {DEEDS.get(seen.action, seen.action)}: ")]
-    said += [replace(piece, url="") for piece in name] if gone else name
-    said += more_about(seen, item)
-    body = item.body if item is not None and seen.action in {"opened", "edited"} else ""
+def item_event(payload: PayloadFields, *, is_pull: bool) -> EventSummary:
+    """Summarize an event of an issue or a pull request."""
+    item = payload.pull_request if is_pull else payload.issue
+    noun = "pull request" if is_pull else "issue"
+    is_deleted = payload.action == "deleted" or item is None
+    name = issue_spans(item, payload.number)
+    spans = [TextSpan(f"{noun} {ACTIONS.get(payload.action, payload.action)}: ")]
+    spans += [replace(piece, url="") for piece in name] if is_deleted else name
+    spans += more_about(payload, item)
+    body = item.body if item is not None and payload.action in {"opened", "edited"} else ""
     return with_context(
-        seen,
-        *said,
-        url="" if gone or item is None else item.html_url,
+        payload,
+        *spans,
+        url="" if is_deleted or item is None else item.html_url,
         body=body,
-        color=COLORS.get(seen.action, BLUE),
+        color=COLORS.get(payload.action, BLUE),
     )
 
 
-def more_about(seen: PayloadFields, item: IssueFields | None) -> list[TextSpan]:
-    """Tell which labels, whom or which milestone."""
-    changed = seen.changes
-    if seen.action in {"assigned", "unassigned"}:
-        people = ", ".join(person.login for person in (item and item.assignees) or []) or "nobody"
-        if seen.action == "assigned":
-            return [TextSpan(" to "), user_text(people)]
-        return [TextSpan(" (now "), user_text(people), TextSpan(")")]
-    if seen.action == "milestoned" and item is not None and item.milestone is not None:
+def more_about(payload: PayloadFields, item: IssueFields | None) -> list[TextSpan]:
+    """Return the changed labels, assignees or milestone."""
+    changed = payload.changes
+    if payload.action in {"assigned", "unassigned"}:
+        names = ", ".join(person.login for person in (item and item.assignees) or []) or "nobody"
+        if payload.action == "assigned":
+            return [TextSpan(" to "), user_text(names)]
+        return [TextSpan(" (now "), user_text(names), TextSpan(")")]
+    if payload.action == "milestoned" and item is not None and item.milestone is not None:
         return [TextSpan(" ("), user_text(item.milestone.title), TextSpan(")")]
-    if seen.action == "edited" and changed is not None and changed.title is not None:
+    if payload.action == "edited" and changed is not None and changed.title is not None:
         return [TextSpan(" (was: "), user_text(str(changed.title.from_)), TextSpan(")")]
     if changed is not None and (changed.added_labels or changed.removed_labels):
         signs = [f"+{label.name}" for label in changed.added_labels]
@@ -241,32 +251,32 @@ def more_about(seen: PayloadFields, item: IssueFields | None) -> list[TextSpan]:
     return []
 
 
-def comment_event(seen: PayloadFields) -> EventSummary:
-    """Tell what somebody said."""
-    what = "pull request" if seen.is_pull else "issue"
-    deed = {"created": "new comment on", "edited": "comment edited on", "deleted": "comment deleted on"}
-    said = (TextSpan(f"{deed.get(seen.action, 'comment on')} {what} "), *issue_spans(seen.issue))
-    note = seen.comment
-    gone = seen.action == "deleted" or note is None
-    url = "" if seen.issue is None else seen.issue.html_url
+def comment_event(payload: PayloadFields) -> EventSummary:
+    """Summarize an event of a comment."""
+    noun = "pull request" if payload.is_pull else "issue"
+    phrases = {"created": "new comment on", "edited": "comment edited on", "deleted": "comment deleted on"}
+    spans = (TextSpan(f"{phrases.get(payload.action, 'comment on')} {noun} "), *issue_spans(payload.issue))
+    note = payload.comment
+    is_deleted = payload.action == "deleted" or note is None
+    url = "" if payload.issue is None else payload.issue.html_url
     return with_context(
-        seen,
-        *said,
-        url=url if gone or note is None else note.html_url,
-        body="" if gone or note is None else note.body,
-        color=COLORS.get(seen.action, BLUE) if seen.action == "deleted" else BLUE,
+        payload,
+        *spans,
+        url=url if is_deleted or note is None else note.html_url,
+        body="" if is_deleted or note is None else note.body,
+        color=COLORS.get(payload.action, BLUE) if payload.action == "deleted" else BLUE,
     )
 
 
-def dependency_event(seen: PayloadFields) -> EventSummary:
-    """Tell which issue waits for which, or no longer."""
-    home = "" if seen.repository is None else seen.repository.full_name
-    issue, blocker = issue_spans(seen.issue, elsewhere=home), issue_spans(seen.blocker, elsewhere=home)
-    if seen.action == "added":
-        said = (*issue, TextSpan(" now depends on "), *blocker)
-    elif seen.action == "removed":
-        said = (*issue, TextSpan(" no longer depends on "), *blocker)
+def dependency_event(payload: PayloadFields) -> EventSummary:
+    """Summarize an event of a dependency."""
+    home = "" if payload.repository is None else payload.repository.full_name
+    issue, blocker = issue_spans(payload.issue, elsewhere=home), issue_spans(payload.blocker, elsewhere=home)
+    if payload.action == "added":
+        spans = (*issue, TextSpan(" now depends on "), *blocker)
+    elif payload.action == "removed":
+        spans = (*issue, TextSpan(" no longer depends on "), *blocker)
     else:
-        said = (*issue, TextSpan(" is blocked no more; last by "), *blocker)
-    url = "" if seen.issue is None else seen.issue.html_url
-    return with_context(seen, *said, url=url, color=COLORS.get(seen.action, BLUE))
+        spans = (*issue, TextSpan(" is no longer blocked by "), *blocker)
+    url = "" if payload.issue is None else payload.issue.html_url
+    return with_context(payload, *spans, url=url, color=COLORS.get(payload.action, BLUE))

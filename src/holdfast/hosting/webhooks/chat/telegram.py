@@ -1,7 +1,7 @@
-"""Messages for Telegram, in its HTML.
+"""Messages for Telegram, in its HTML subset.
 
-Telegram looks for names, tags, commands and addresses in every text but that of links and of code. What people
-wrote is therefore always one of the two.
+Telegram detects mentions, hashtags, commands and URLs in plain text, but not in links and code. So text by users
+is always one of the two.
 """
 
 from collections.abc import Iterable
@@ -14,39 +14,39 @@ from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message"]
 
-# Counted after the markup is taken away.
+# Counted without markup.
 LONGEST: Final = 4096
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for Telegram."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for Telegram."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    lines, room = [], LONGEST
-    for pieces in (told.headline, *told.lines):
-        room -= len(plain(pieces)) + 1
-        if room < 0:
+    lines, remaining = [], LONGEST
+    for pieces in (summary.headline, *summary.lines):
+        remaining -= len(plain(pieces)) + 1
+        if remaining < 0:
             break
         lines.append(markup(pieces))
-    if told.body and room > 10:
-        lines.append(f"<pre>{escape(cut(told.body, room - 1))}</pre>")
-    ids = {key: value for key in ("chat_id", "message_thread_id") if (value := wanted.meta.get(key))}
+    if summary.body and remaining > 10:
+        lines.append(f"<pre>{escape(cut(summary.body, remaining - 1))}</pre>")
+    ids = {key: value for key in ("chat_id", "message_thread_id") if (value := context.meta.get(key))}
     text = {
         "text": "\n".join(lines),
         "parse_mode": "HTML",
         "link_preview_options": {"is_disabled": True},
     }
-    return ChatMessage(wanted.url, {**ids, **text})
+    return ChatMessage(context.url, {**ids, **text})
 
 
 def markup(pieces: Iterable[TextSpan]) -> str:
-    """Write a line."""
+    """Format spans as HTML."""
     return "".join(written(piece) for piece in pieces)
 
 
 def written(piece: TextSpan) -> str:
-    """Write words: a link, code when somebody wrote them, or as they are."""
+    """Format a span: a link, code if written by a user, or plain."""
     text = escape(piece.text)
     if piece.url:
         return f'<a href="{escape(address(piece.url))}">{text}</a>'

@@ -1,4 +1,4 @@
-"""Messages for WeCom (once WeChat Work): an article, whose title and text are never taken for markup."""
+"""Messages for WeCom (formerly WeChat Work): an article without markup."""
 
 from typing import Final
 
@@ -12,15 +12,15 @@ LONGEST_TITLE: Final = 128
 LONGEST: Final = 512
 
 
-def message(wanted: MessageContext) -> ChatMessage | None:
-    """Write a message for WeCom."""
-    told = summarize(wanted.kind, wanted.seen)
-    if told is None:
+def message(context: MessageContext) -> ChatMessage | None:
+    """Build a message for WeCom."""
+    summary = summarize(context.kind, context.payload)
+    if summary is None:
         return None
-    details = "\n".join([*(plain(line) for line in told.lines), *([told.body] if told.body else [])])
+    details = "\n".join([*(plain(line) for line in summary.lines), *([summary.body] if summary.body else [])])
     article = {
-        "title": cut_bytes(plain(told.headline), LONGEST_TITLE),
+        "title": cut_bytes(plain(summary.headline), LONGEST_TITLE),
         "description": cut_bytes(details, LONGEST),
-        "url": address(told.url),
+        "url": address(summary.url),
     }
-    return ChatMessage(wanted.url, {"msgtype": "news", "news": {"articles": [article]}})
+    return ChatMessage(context.url, {"msgtype": "news", "news": {"articles": [article]}})

@@ -1,7 +1,7 @@
 """Renders pending payloads before the rows they describe are deleted.
 
-Afterwards nothing could be looked up any more. What is already waiting is made ahead, in small steps that hold up
-nobody; the transaction that deletes makes the little that came meanwhile, and sees to it that nothing is missed.
+Existing ones are rendered ahead in small batches, without long transactions; the deleting transaction renders the
+few that were added in the meantime, so none is missed.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from holdfast.hosting.webhooks.payloads.render import KINDS, payload_of
 
 __all__ = ["DeletedEntity", "before_deleting", "render_ahead", "render_pending"]
 
-AT_ONCE: Final = 50
+BATCH: Final = 50
 BETWEEN_ISSUES: Final = events.c.kind.in_(("issue_dependency", "issue_unblocked"))
-KEEP: Final = (
+STORE_PAYLOAD: Final = (
     update(events)
     .where(events.c.id == bindparam("event"), events.c.payload == "")
-    .values(payload=bindparam("made"))
+    .values(payload=bindparam("payload"))
 )
 
 
@@ -34,44 +34,46 @@ class DeletedEntity:
 
     repository_id: int = 0
     owner_id: int = 0
-    """Somebody who goes with all repositories they own."""
+    """A user, deleted with all their repositories."""
     issue_id: int = 0
     comment_id: int = 0
 
 
 def before_deleting(app: App, doomed: DeletedEntity) -> Callable[[Connection], None]:
-    """Make the payloads of what is waiting, and return what has to be called first in the deleting transaction."""
+    """Render pending payloads, and return the function to call first in the deleting transaction."""
     render_ahead(app, doomed)
     return partial(render_pending, app, doomed)
 
 
 def render_ahead(app: App, doomed: DeletedEntity) -> None:
-    """Make the payloads of what is waiting to be told, a few at a time."""
+    """Render the pending payloads in batches."""
     while True:
         with app.database.read() as connection:
-            found = find_events(connection, pending_statement(doomed).limit(AT_ONCE))
+            found = find_events(connection, pending_statement(doomed).limit(BATCH))
         if not found:
             return
-        made = [{"event": event.id, "made": payload_of(app, event)} for event in found]
+        payloads = [{"event": event.id, "payload": payload_of(app, event)} for event in found]
         with app.database.write() as connection:
-            connection.execute(KEEP, made)
+            connection.execute(STORE_PAYLOAD, payloads)
 
 
 def render_pending(app: App, doomed: DeletedEntity, connection: Connection) -> None:
-    """Make all payloads that are not made yet, inside the transaction that is about to delete."""
+    """Render the remaining payloads, in the deleting transaction."""
     found = find_events(connection, pending_statement(doomed))
     if found:
         inside = replace(app, database=Within(app.database, connection))
-        connection.execute(KEEP, [{"event": event.id, "made": payload_of(inside, event)} for event in found])
+        connection.execute(
+            STORE_PAYLOAD, [{"event": event.id, "payload": payload_of(inside, event)} for event in found]
+        )
 
 
 def find_events(connection: Connection, statement: Select[*tuple[Any, ...]]) -> list[Event]:
-    """Run a statement that finds events."""
+    """Run a query for events."""
     return [Event(*row) for row in connection.execute(statement)]
 
 
 def pending_statement(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
-    """Return the statement that finds the events somebody is to be told whose payload is not made yet."""
+    """Return the query for events that have deliveries but no payload."""
     concerned: list[ColumnElement[bool]] = []
     if doomed.repository_id:
         concerned.append(events.c.repository_id == doomed.repository_id)
@@ -79,7 +81,7 @@ def pending_statement(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
         owned = select(repositories.c.id).where(repositories.c.owner_id == doomed.owner_id)
         concerned += [events.c.repository_id.in_(owned), events.c.actor_id == doomed.owner_id]
     if doomed.repository_id or doomed.owner_id:
-        # Any issue elsewhere may wait for one that goes with its repository.
+        # Issues of other repositories may be blocked by deleted ones.
         concerned.append(BETWEEN_ISSUES)
     if doomed.issue_id:
         concerned += [
@@ -88,13 +90,17 @@ def pending_statement(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
         ]
     if doomed.comment_id:
         concerned.append(detail_condition("comment_id", doomed.comment_id))
-    is_told = exists().where(deliveries.c.event_id == events.c.id)
-    known = events.c.kind.in_(list(KINDS))
-    return select(*EVENT).where(events.c.payload == "", known, or_(*concerned), is_told).order_by(events.c.id)
+    has_deliveries = exists().where(deliveries.c.event_id == events.c.id)
+    supported = events.c.kind.in_(list(KINDS))
+    return (
+        select(*EVENT)
+        .where(events.c.payload == "", supported, or_(*concerned), has_deliveries)
+        .order_by(events.c.id)
+    )
 
 
 def detail_condition(key: str, number: int) -> ColumnElement[bool]:
-    """Return the condition that an event's details name a number; a quote in somebody's words is never bare."""
-    said = f'"{key}":{number}'
+    """Return the condition that an event's JSON details have a number; quotes in strings are escaped."""
+    pair = f'"{key}":{number}'
     details = events.c.details
-    return details.contains(f"{said},", autoescape=True) | details.endswith(f"{said}}}", autoescape=True)
+    return details.contains(f"{pair},", autoescape=True) | details.endswith(f"{pair}}}", autoescape=True)

@@ -1,9 +1,8 @@
 """Payloads of issue dependency events.
 
-Everybody who is told of an event is told the same, and looks after the repository it happened in, but perhaps not
-the other issue's. So an issue of another repository is told whole only where everybody may read that repository.
-Otherwise it is told as the API tells it to whoever may write to the first issue but not read the second: which
-issue it is, what it is called and whether it is closed, and no more.
+All receivers get the same payload; they have access to the event's repository, but perhaps not to that of the
+other issue. So an issue of another repository is included in full only if it is public. Otherwise it is reduced,
+as in the API for users without access: number, title and state.
 """
 
 import msgspec
@@ -35,33 +34,35 @@ class DependencyPayload(msgspec.Struct, frozen=True, kw_only=True):
     sender: UserSchema
 
 
-def dependency(happened: EventContext) -> DependencyPayload:
-    """Tell which issue waits for which."""
-    facts = happened.facts
-    kept = stored_issues(happened, facts.issue_id, facts.blocker_id)
-    parts = issue_parts(happened.viewer.app.database, list(kept.values()))
-    home = happened.event.repository_id
+def dependency(context: EventContext) -> DependencyPayload:
+    """Return the payload of a dependency event."""
+    details = context.details
+    found = stored_issues(context, details.issue_id, details.blocker_id)
+    parts = issue_parts(context.viewer.app.database, list(found.values()))
+    home = context.event.repository_id
 
-    def shape(number: int) -> IssueSchema | None:
-        one = kept.get(number)
+    def schema_of(number: int) -> IssueSchema | None:
+        one = found.get(number)
         place = None if one is None else parts.repositories.get(one.repository_id)
         if one is None or place is None:
             return None
         return (
-            issue(happened.viewer, one, parts) if is_told(one, place) else reduced(VisibleIssue(one, place, False))
+            issue(context.viewer, one, parts)
+            if is_readable(one, place)
+            else reduced(VisibleIssue(one, place, False))
         )
 
-    def is_told(one: issue_transactions.Issue, place: store.Repository) -> bool:
+    def is_readable(one: issue_transactions.Issue, place: store.Repository) -> bool:
         unit = access.issue_unit(is_pull=one.is_pull)
         return place.id == home or access.repository_access(ANONYMOUS, place, ()).may_read(unit)
 
-    blocker = kept.get(facts.blocker_id)
+    blocker = found.get(details.blocker_id)
     place = None if blocker is None else parts.repositories.get(blocker.repository_id)
     return DependencyPayload(
-        action=facts.action or "unblocked",
-        issue=shape(facts.issue_id),
-        blocker=shape(facts.blocker_id),
-        repository=happened.place,
-        blocker_repository=happened.shape_of(place) if blocker and place and is_told(blocker, place) else None,
-        sender=happened.sender,
+        action=details.action or "unblocked",
+        issue=schema_of(details.issue_id),
+        blocker=schema_of(details.blocker_id),
+        repository=context.repository_schema,
+        blocker_repository=context.schema_of(place) if blocker and place and is_readable(blocker, place) else None,
+        sender=context.sender,
     )

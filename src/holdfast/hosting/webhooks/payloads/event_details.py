@@ -7,7 +7,7 @@ import msgspec
 from msgspec import field
 
 from holdfast.hosting.schemas.repositories import RepositorySchema
-from holdfast.hosting.schemas.repositories import repository as repository_shape
+from holdfast.hosting.schemas.repositories import repository as repository_schema_of
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.comments import Comment
@@ -52,9 +52,9 @@ class EventDetails(msgspec.Struct, frozen=True):
     removed_labels: list[Label] = field(default_factory=list)
     assignee_ids: list[int] = field(default_factory=list)
     changed: dict[str, str | bool | list[str]] = field(default_factory=dict)
-    """What a repository's settings were before, by the key a client knows them by."""
+    """The former settings of a repository, by API field name."""
     was: msgspec.Raw = field(default_factory=msgspec.Raw)
-    """The whole row of what was deleted."""
+    """The deleted row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class EventContext:
 
     viewer: Receiver
     event: Event
-    facts: EventDetails
+    details: EventDetails
     repository: Repository | None
     actor: Account | None
     known: object = None
@@ -71,42 +71,42 @@ class EventContext:
 
     @property
     def sender(self) -> UserSchema:
-        """The shape of whoever did it."""
+        """The schema of the acting user."""
         return user(self.viewer, self.actor)
 
     @property
-    def place(self) -> RepositorySchema | None:
-        """The shape of the repository it happened in."""
-        return None if self.repository is None else self.shape_of(self.repository)
+    def repository_schema(self) -> RepositorySchema | None:
+        """The schema of the repository."""
+        return None if self.repository is None else self.schema_of(self.repository)
 
-    def shape_of(self, repository: Repository) -> RepositorySchema:
-        """Make the shape of a repository."""
-        return repository_shape(self.viewer, repository, self.viewer.access_to(repository))
+    def schema_of(self, repository: Repository) -> RepositorySchema:
+        """Return the schema of a repository."""
+        return repository_schema_of(self.viewer, repository, self.viewer.access_to(repository))
 
 
 def decode_details(event: Event) -> EventDetails:
-    """Read an event's details; what another version wrote and this one cannot read counts as nothing."""
+    """Decode an event's details; empty if another version wrote them incompatibly."""
     try:
         return msgspec.json.decode(event.details, type=EventDetails)
     except msgspec.DecodeError:
         return EventDetails()
 
 
-def deleted_row(facts: EventDetails, kind: type[T]) -> T | None:
-    """Return the row of what was deleted, when one was written down."""
-    if not bytes(facts.was):
+def deleted_row(details: EventDetails, kind: type[T]) -> T | None:
+    """Return the deleted row, if it was recorded."""
+    if not bytes(details.was):
         return None
     try:
-        return msgspec.json.decode(facts.was, type=kind)
+        return msgspec.json.decode(details.was, type=kind)
     except msgspec.DecodeError:
         return None
 
 
 def look_up(viewer: Receiver, event: Event, known: object = None) -> EventContext:
-    """Find who did what where."""
-    facts, database = decode_details(event), viewer.app.database
+    """Load the rows an event refers to."""
+    details, database = decode_details(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
-        repository = deleted_row(facts, Repository)
+        repository = deleted_row(details, Repository)
     actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
-    return EventContext(viewer, event, facts, repository, actor, known)
+    return EventContext(viewer, event, details, repository, actor, known)

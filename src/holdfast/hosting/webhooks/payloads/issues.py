@@ -39,7 +39,7 @@ __all__ = [
     "stored_issues",
 ]
 
-# Every event of an issue that somebody listens to runs these; building a statement takes longer than running it.
+# Prepared: building a statement takes longer than running it.
 ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
 COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
 
@@ -93,9 +93,9 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
     pull_request: PullRequest | UnsetType | None = UNSET
 
 
-def stored_issues(happened: EventContext, *numbers: int) -> dict[int, issue_transactions.Issue]:
-    """Return the issues of these ids that are still there."""
-    database = happened.viewer.app.database
+def stored_issues(context: EventContext, *numbers: int) -> dict[int, issue_transactions.Issue]:
+    """Return those of these issues that still exist."""
+    database = context.viewer.app.database
     found = [
         issue_transactions.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)
     ]
@@ -103,137 +103,141 @@ def stored_issues(happened: EventContext, *numbers: int) -> dict[int, issue_tran
 
 
 def parts_of(
-    happened: EventContext, home: store.Repository, kept: issue_transactions.Issue, *, gone: bool
+    context: EventContext, home: store.Repository, row: issue_transactions.Issue, *, is_deleted: bool
 ) -> IssueParts:
-    """Load what belongs to an issue; what one that is gone had was written down."""
-    database = happened.viewer.app.database
-    if not gone:
-        return issue_parts(database, [kept], home)
-    facts = happened.facts
+    """Load the related rows of an issue; for a deleted one, those that were recorded."""
+    database = context.viewer.app.database
+    if not is_deleted:
+        return issue_parts(database, [row], home)
+    details = context.details
     with database.read() as connection:
-        people = accounts_by_id(connection, {*facts.assignee_ids, kept.author_id or 0})
-        goals = milestones_by_id(connection, [kept.milestone_id or 0])
-    assigned = [people[number] for number in facts.assignee_ids if number in people]
+        accounts = accounts_by_id(connection, {*details.assignee_ids, row.author_id or 0})
+        milestones = milestones_by_id(connection, [row.milestone_id or 0])
+    assigned = [accounts[number] for number in details.assignee_ids if number in accounts]
     return IssueParts(
         {home.id: home},
-        people,
-        goals,
-        {kept.id: list(facts.labels)},
-        {kept.id: sorted(assigned, key=lambda account: account.name.casefold())},
+        accounts,
+        milestones,
+        {row.id: list(details.labels)},
+        {row.id: sorted(assigned, key=lambda account: account.name.casefold())},
     )
 
 
-def load_issue(happened: EventContext) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
-    """Return the issue an event is about, as it is kept and as its shape."""
-    facts = happened.facts
-    kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
-    gone = kept is None
-    if kept is None:
-        kept = deleted_row(facts, issue_transactions.Issue)
-    home = happened.repository
-    if kept is None or home is None:
+def load_issue(context: EventContext) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
+    """Return the issue of an event, as row and as schema."""
+    details = context.details
+    row = stored_issues(context, details.issue_id).get(details.issue_id)
+    is_deleted = row is None
+    if row is None:
+        row = deleted_row(details, issue_transactions.Issue)
+    home = context.repository
+    if row is None or home is None:
         return None, None
-    return kept, issue(happened.viewer, kept, parts_of(happened, home, kept, gone=gone))
+    return row, issue(context.viewer, row, parts_of(context, home, row, is_deleted=is_deleted))
 
 
 def pull_request_schema(
-    happened: EventContext, kept: issue_transactions.Issue | None, shape: IssueSchema | None
+    context: EventContext, row: issue_transactions.Issue | None, schema: IssueSchema | None
 ) -> PullRequest | None:
-    """Make the shape of a pull request from that of the issue it is."""
-    home = happened.place
-    if home is None or kept is None or shape is None:
+    """Return the schema of a pull request from that of its issue."""
+    home = context.repository_schema
+    if home is None or row is None or schema is None:
         return None
-    return pull_request(happened.viewer, home, kept, shape)
+    return pull_request(context.viewer, home, row, schema)
 
 
-def changes_of(happened: EventContext) -> ChangesPayload | UnsetType:
-    """Say what was there before."""
-    facts = happened.facts
-    made = ChangesPayload(
-        title=from_payload(facts.old_title),
-        body=from_payload(facts.old_body),
-        ref=from_payload(old_ref(facts)),
-        added_labels=label_schemas(happened, facts.added_labels),
-        removed_labels=label_schemas(happened, facts.removed_labels),
+def changes_of(context: EventContext) -> ChangesPayload | UnsetType:
+    """Return the former values."""
+    details = context.details
+    changes = ChangesPayload(
+        title=from_payload(details.old_title),
+        body=from_payload(details.old_body),
+        ref=from_payload(old_ref(details)),
+        added_labels=label_schemas(context, details.added_labels),
+        removed_labels=label_schemas(context, details.removed_labels),
     )
-    return UNSET if made == ChangesPayload() else made
+    return UNSET if changes == ChangesPayload() else changes
 
 
-def label_schemas(happened: EventContext, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
-    """Make the shapes of labels that were put on or taken off."""
-    home = happened.repository
-    return [label_in(happened.viewer, one, home) for one in kept] if kept and home is not None else UNSET
+def label_schemas(context: EventContext, changed_labels: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
+    """Return the schemas of labels that were added or removed."""
+    home = context.repository
+    return (
+        [label_in(context.viewer, one, home) for one in changed_labels]
+        if changed_labels and home is not None
+        else UNSET
+    )
 
 
-def old_ref(facts: EventDetails) -> str | None:
-    """Return the branch or tag that is no longer meant."""
-    return facts.old_ref if facts.old_base_branch is None else facts.old_base_branch
+def old_ref(details: EventDetails) -> str | None:
+    """Return the former branch or tag."""
+    return details.old_ref if details.old_base_branch is None else details.old_base_branch
 
 
 def from_payload(text: str | None) -> ChangesFromPayload | UnsetType:
-    """Make the shape of what was there before."""
+    """Return the schema of a former value."""
     return UNSET if text is None else ChangesFromPayload(text)
 
 
-def issue_event(happened: EventContext) -> IssuePayload:
-    """Tell what happened to an issue."""
-    _, shape = load_issue(happened)
+def issue_event(context: EventContext) -> IssuePayload:
+    """Return the payload of an issue event."""
+    _, schema = load_issue(context)
     return IssuePayload(
-        action=happened.facts.action,
-        number=happened.facts.number,
-        issue=shape,
-        repository=happened.place,
-        sender=happened.sender,
-        commit_id=happened.facts.commit_id,
-        changes=changes_of(happened),
+        action=context.details.action,
+        number=context.details.number,
+        issue=schema,
+        repository=context.repository_schema,
+        sender=context.sender,
+        commit_id=context.details.commit_id,
+        changes=changes_of(context),
     )
 
 
-def pull_event(happened: EventContext) -> PullRequestPayload:
-    """Tell what happened to a pull request."""
+def pull_event(context: EventContext) -> PullRequestPayload:
+    """Return the payload of a pull request event."""
     return PullRequestPayload(
-        action=happened.facts.action,
-        number=happened.facts.number,
-        pull_request=pull_request_schema(happened, *load_issue(happened)),
+        action=context.details.action,
+        number=context.details.number,
+        pull_request=pull_request_schema(context, *load_issue(context)),
         requested_reviewer=None,
-        repository=happened.place,
-        sender=happened.sender,
+        repository=context.repository_schema,
+        sender=context.sender,
         commit_id="",
         review=None,
-        changes=changes_of(happened),
+        changes=changes_of(context),
     )
 
 
-def comment_event(happened: EventContext) -> CommentPayload:
-    """Tell what somebody said."""
-    facts = happened.facts
-    kept, shape = load_issue(happened)
-    said = facts.comment or find_comment(happened)
+def comment_event(context: EventContext) -> CommentPayload:
+    """Return the payload of a comment event."""
+    details = context.details
+    row, schema = load_issue(context)
+    stored = details.comment or find_comment(context)
     comment = None
-    if kept is not None and said is not None and happened.repository is not None:
-        comment = comment_shape(happened.viewer, happened.repository, kept, said, author_of(happened, said))
+    if row is not None and stored is not None and context.repository is not None:
+        comment = comment_shape(context.viewer, context.repository, row, stored, author_of(context, stored))
     return CommentPayload(
-        action=facts.action,
-        issue=shape,
+        action=details.action,
+        issue=schema,
         comment=comment,
-        changes=changes_of(happened),
-        repository=happened.place,
-        sender=happened.sender,
-        is_pull=facts.is_pull,
-        pull_request=pull_request_schema(happened, kept, shape) if facts.is_pull else UNSET,
+        changes=changes_of(context),
+        repository=context.repository_schema,
+        sender=context.sender,
+        is_pull=details.is_pull,
+        pull_request=pull_request_schema(context, row, schema) if details.is_pull else UNSET,
     )
 
 
-def author_of(happened: EventContext, said: stored_comments.Comment) -> Account | None:
-    """Return who wrote a comment, while they are there."""
-    if said.author_id is None:
+def author_of(context: EventContext, comment: stored_comments.Comment) -> Account | None:
+    """Return the author of a comment, if they still exist."""
+    if comment.author_id is None:
         return None
-    if happened.actor is not None and happened.actor.id == said.author_id:
-        return happened.actor
-    return account_by_id(happened.viewer.app.database, said.author_id)
+    if context.actor is not None and context.actor.id == comment.author_id:
+        return context.actor
+    return account_by_id(context.viewer.app.database, comment.author_id)
 
 
-def find_comment(happened: EventContext) -> stored_comments.Comment | None:
-    """Return the comment an event is about, while it is there."""
-    row = happened.viewer.app.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
+def find_comment(context: EventContext) -> stored_comments.Comment | None:
+    """Return the comment of an event, if it still exists."""
+    row = context.viewer.app.database.row(COMMENT_BY_ID, id=context.details.comment_id)
     return None if row is None else stored_comments.Comment(*row)

@@ -35,8 +35,8 @@ __all__ = [
 
 log = structlog.get_logger(__name__)
 LISTED: Final = 5
-# How many commits of a new branch count as having come with it.
-OF_A_NEW_BRANCH: Final = 10
+# The maximum number of commits counted for a new branch.
+NEW_BRANCH_LIMIT: Final = 10
 BRANCHES: Final = "refs/heads/"
 PREFIXES: Final = (BRANCHES, "refs/tags/")
 NOTHING: Final = TreeChanges(())
@@ -56,7 +56,7 @@ class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
     pusher: UserSchema
     sender: UserSchema
     push_options: list[str] | UnsetType = UNSET
-    """What was given with `git push -o`; absent when nothing was."""
+    """The options of `git push -o`; absent if there are none."""
 
 
 class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,71 +87,71 @@ class PushedCommits:
     commits: Sequence[Commit] = ()
     total: int = 0
     base: str = ""
-    """What to compare with: an id, a branch, or nothing."""
+    """The base of the comparison: an id, a branch, or empty."""
     changes: dict[str, TreeChanges] = field(default_factory=dict)
 
 
 def short(ref: str) -> str:
-    """Return the name people know a ref by."""
+    """Return the short name of a ref."""
     return next((ref.removeprefix(prefix) for prefix in PREFIXES if ref.startswith(prefix)), ref)
 
 
-def create_event(happened: EventContext) -> CreatePayload:
-    """Tell of a new branch or tag."""
-    facts = happened.facts
+def create_event(context: EventContext) -> CreatePayload:
+    """Return the payload of a created branch or tag."""
+    details = context.details
     return CreatePayload(
-        sha=facts.after,
-        ref=short(facts.ref),
-        ref_type=facts.ref_type,
-        repository=happened.place,
-        sender=happened.sender,
+        sha=details.after,
+        ref=short(details.ref),
+        ref_type=details.ref_type,
+        repository=context.repository_schema,
+        sender=context.sender,
     )
 
 
-def delete_event(happened: EventContext) -> DeletePayload:
-    """Tell that a branch or tag is gone."""
-    facts = happened.facts
+def delete_event(context: EventContext) -> DeletePayload:
+    """Return the payload of a deleted branch or tag."""
+    details = context.details
     return DeletePayload(
-        ref=short(facts.ref),
-        ref_type=facts.ref_type,
+        ref=short(details.ref),
+        ref_type=details.ref_type,
         pusher_type="user",
-        repository=happened.place,
-        sender=happened.sender,
+        repository=context.repository_schema,
+        sender=context.sender,
     )
 
 
-def push_event(happened: EventContext) -> PushPayload:
-    """Tell what a push brought; of what git no longer has, only the ids."""
-    facts, kept = happened.facts, happened.repository
-    if isinstance(happened.known, PushedCommits):
-        brought = happened.known
-    elif kept is not None:
-        brought = read_push(happened.viewer.app, kept, Move(facts.ref, facts.before, facts.after))
+def push_event(context: EventContext) -> PushPayload:
+    """Return the payload of a push; commits that git no longer has are represented by their ids."""
+    details, repository = context.details, context.repository
+    if isinstance(context.known, PushedCommits):
+        pushed = context.known
+    elif repository is not None:
+        pushed = read_push(context.viewer.app, repository, Move(details.ref, details.before, details.after))
     else:
-        brought = PushedCommits()
-    # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
-    is_test = bool(facts.after) and facts.before == facts.after
-    shapes = {} if kept is None else commit_schemas(happened, kept, brought, verified=is_test)
-    sender = happened.sender
+        pushed = PushedCommits()
+    # Equal ids mean a test delivery, which shows one commit, with its signature.
+    is_test = bool(details.after) and details.before == details.after
+    schemas = {} if repository is None else commit_schemas(context, repository, pushed, verified=is_test)
+    sender = context.sender
     return PushPayload(
-        ref=facts.ref,
-        before=facts.before,
-        after=facts.after,
-        compare_url=compare_url(happened, brought.base),
-        commits=[shapes[commit.id] for commit in brought.commits],
-        total_commits=brought.total,
-        head_commit=None if brought.head is None else shapes.get(brought.head.id),
-        repository=happened.place,
+        ref=details.ref,
+        before=details.before,
+        after=details.after,
+        compare_url=compare_url(context, pushed.base),
+        commits=[schemas[commit.id] for commit in pushed.commits],
+        total_commits=pushed.total,
+        head_commit=None if pushed.head is None else schemas.get(pushed.head.id),
+        repository=context.repository_schema,
         pusher=sender,
         sender=sender,
-        push_options=facts.push_options or UNSET,
+        push_options=details.push_options or UNSET,
     )
 
 
 def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bool = False) -> PushedCommits:
-    """Read what a push brought, which takes git and so is done before a transaction where that is possible.
+    """Read the commits of a push; it takes git, so it is done before the transaction if possible.
 
-    With `briefly` that is the newest commit without its files, as for the last of thousands of refs.
+    With `briefly` only the newest commit without its files, as for a push of very many refs.
     """
     try:
         repo = open_repository(app.folders.existing(repository.id))
@@ -162,34 +162,34 @@ def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bo
             return PushedCommits(head, listed, len(listed), base_of(move))
         return find_pushed_commits(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
-        log.warning("a push is told without its commits", repository=repository.full_name, why=str(error))
+        log.warning("push payload rendered without commits", repository=repository.full_name, why=str(error))
         return PushedCommits()
 
 
-def compare_url(happened: EventContext, base: str) -> str:
-    """Return the page that shows what came, or the service's own address when there is nothing to compare."""
-    if happened.repository is None or not base:
-        return happened.viewer.root
-    page = repository_page(happened.viewer, happened.repository)
-    return f"{page}/compare/{quote(base)}...{happened.facts.after}"
+def compare_url(context: EventContext, base: str) -> str:
+    """Return the URL of the comparison, or the root URL if there is none."""
+    if context.repository is None or not base:
+        return context.viewer.root
+    page = repository_page(context.viewer, context.repository)
+    return f"{page}/compare/{quote(base)}...{context.details.after}"
 
 
 def commit_schemas(
-    happened: EventContext, kept: store.Repository, brought: PushedCommits, *, verified: bool
+    context: EventContext, repository: store.Repository, pushed: PushedCommits, *, verified: bool
 ) -> dict[str, PayloadCommit]:
-    """Make the shapes of the commits to be told, by their ids."""
-    every = [*brought.commits, *([] if brought.head is None else [brought.head])]
-    people = people_of(happened.viewer, every)
-    shapes = {}
+    """Return the schemas of the listed commits."""
+    every = [*pushed.commits, *([] if pushed.head is None else [pushed.head])]
+    people = people_of(context.viewer, every)
+    schemas = {}
     for commit in every:
-        changes = brought.changes.get(commit.id, NOTHING)
-        shape = payload_commit(happened.viewer, kept, commit, people, changes)
-        shapes[commit.id] = shape if verified else msgspec.structs.replace(shape, verification=None)
-    return shapes
+        changes = pushed.changes.get(commit.id, NOTHING)
+        schema = payload_commit(context.viewer, repository, commit, people, changes)
+        schemas[commit.id] = schema if verified else msgspec.structs.replace(schema, verification=None)
+    return schemas
 
 
 def find_pushed_commits(repo: Repo, move: Move, default_branch: str) -> PushedCommits:
-    """Work out what a push brought."""
+    """Return the commits of a push."""
     if move.deletes:
         return PushedCommits()
     head_id = refs.commit_of(repo, move.new)
@@ -210,12 +210,12 @@ def find_pushed_commits(repo: Repo, move: Move, default_branch: str) -> PushedCo
 
 
 def base_of(move: Move) -> str:
-    """Return what to compare a ref with that was not followed through history: a new branch with nothing."""
+    """Return the base of the comparison without reading the history."""
     return "" if move.deletes or (move.creates and move.ref.startswith(BRANCHES)) else move.old
 
 
 def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tuple[Sequence[str], int, str]:
-    """Return the newest commits that came to a branch, how many there are, and what to compare them with."""
+    """Return the newest new commits of a branch, their number, and the base of the comparison."""
     branch = move.ref.removeprefix(BRANCHES)
     if not move.creates:
         line = history.linear_commits(repo, move.old, head.id)
@@ -225,10 +225,10 @@ def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tu
             span = history.commit_range(repo, head.id, exclude=[move.old])
             return history.commit_ids(repo, span, limit=LISTED), history.count(repo, span), move.old
         except NoSuchObject:
-            # What the branch was before it was pushed over is collected by now.
-            ids = history.only_on_branch(repo, branch, head.id, limit=OF_A_NEW_BRANCH)
+            # The former commits of a force-pushed branch have been garbage collected.
+            ids = history.only_on_branch(repo, branch, head.id, limit=NEW_BRANCH_LIMIT)
             return ids, len(ids), move.old
-    ids = history.only_on_branch(repo, branch, head.id, limit=OF_A_NEW_BRANCH)
+    ids = history.only_on_branch(repo, branch, head.id, limit=NEW_BRANCH_LIMIT)
     oldest = find_commit(repo, ids[-1]) if ids else None
     if oldest is not None and oldest.parents:
         return ids, len(ids), oldest.parents[0]
@@ -236,7 +236,7 @@ def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tu
 
 
 def changes_of(repo: Repo, commit: Commit) -> TreeChanges:
-    """Return which files a commit changed; none when what it changed cannot be read any more."""
+    """Return the files a commit changed; empty if they cannot be read any more."""
     try:
         return changed_files(repo, commit)
     except GitError:

@@ -29,9 +29,9 @@ class EventKind:
 
     @property
     def payload(self) -> type[msgspec.Struct]:
-        """What is made."""
-        made: type[msgspec.Struct] = get_type_hints(self.make)["return"]
-        return made
+        """The type of the payload."""
+        payload_type: type[msgspec.Struct] = get_type_hints(self.make)["return"]
+        return payload_type
 
 
 OF_ITEMS: Final = ("opened", "edited", "closed", "reopened", "deleted")
@@ -61,11 +61,11 @@ KINDS: Final = {
     "pull_request_milestone": EventKind(pull_event, OF_MILESTONES),
     "pull_request_comment": EventKind(comment_event, OF_COMMENTS),
 }
-"""Every kind of event, and how it is told."""
+"""The payload function and actions of each kind of event."""
 
 
 def payload_renderer(app: App) -> PayloadRenderer:
-    """Return what renders the payloads of events that are recorded in the host's database."""
+    """Return the renderer for events recorded in the host's database."""
 
     def render(link: Link, event: Event, known: object) -> str:
         inside = replace(app, database=Within(app.database, link))
@@ -75,16 +75,16 @@ def payload_renderer(app: App) -> PayloadRenderer:
 
 
 def payload_of(app: App, event: Event) -> str:
-    """Return what webhooks send of an event: what was rendered when it was recorded.
+    """Return the payload of an event, as rendered when it was recorded.
 
-    What an older version recorded without is rendered now, from what is still known.
+    Events recorded by older versions have none, and are rendered now.
     """
     return event.payload or rendered(app, event)
 
 
 def rendered(app: App, event: Event, known: object = None) -> str:
-    """Render the payload of an event from what the database holds now."""
-    told = KINDS[event.kind].make(look_up(Receiver(app), event, known))
-    # Receivers may compare bytes: repositories' events have always had one space where the others have two.
+    """Render the payload of an event from the current rows."""
+    payload = KINDS[event.kind].make(look_up(Receiver(app), event, known))
+    # Receivers may compare bytes: repository events have always been indented by one space, others by two.
     indent = 1 if event.kind == "repository" else 2
-    return msgspec.json.format(msgspec.json.encode(told), indent=indent).decode()
+    return msgspec.json.format(msgspec.json.encode(payload), indent=indent).decode()

@@ -20,14 +20,14 @@ class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
     changes: dict[str, ChangesFromPayload] | UnsetType = UNSET
 
 
-def repository_event(happened: EventContext) -> RepositoryPayload:
-    """Tell what happened to a repository."""
-    kept = happened.repository
-    changed = {name: ChangesFromPayload(before) for name, before in happened.facts.changed.items()}
+def repository_event(context: EventContext) -> RepositoryPayload:
+    """Return the payload of a repository event."""
+    repository = context.repository
+    changed = {name: ChangesFromPayload(before) for name, before in context.details.changed.items()}
     return RepositoryPayload(
-        action=happened.facts.action,
-        repository=happened.place,
-        organization=None if kept is None else user(happened.viewer, kept.owner),
-        sender=happened.sender,
+        action=context.details.action,
+        repository=context.repository_schema,
+        organization=None if repository is None else user(context.viewer, repository.owner),
+        sender=context.sender,
         changes=changed or UNSET,
     )
