@@ -61,32 +61,32 @@ def named(repo: Repo, ref: str) -> ResolvedRef | None:
 def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths normalized; raise an error for one that does not exist in the commit."""
     tree = read_commit(repo, commit).tree
-    wanted = []
+    normalized = []
     try:
-        wanted = [cleaned(path) for path in paths]
+        normalized = [cleaned(path) for path in paths]
     except PathRefused:
-        wanted = [""]
+        normalized = [""]
     if len(paths) > MOST_PATHS or not all(
-        path and isinstance(trees.find(repo, tree, path), TreeEntry) for path in wanted
+        path and isinstance(trees.find(repo, tree, path), TreeEntry) for path in normalized
     ):
         raise ApiError(400, "path doesn't exist or is invalid")
-    return tuple(wanted)
+    return tuple(normalized)
 
 
-def take(request: RequestContext, target: RepositoryAccess, wanted: ArchiveRequest) -> RawResponse:
+def take(request: RequestContext, target: RepositoryAccess, archive: ArchiveRequest) -> RawResponse:
     """Respond with an archive made by git."""
     repo, name = open_git(request.app, target), target.repository.name
-    found = named(repo, wanted.ref)
+    found = named(repo, archive.ref)
     if found is None:
-        raise ApiError(404, f"unrecognized repository reference: {wanted.ref}")
-    if wanted.suffix == "bundle" and wanted.paths:
+        raise ApiError(404, f"unrecognized repository reference: {archive.ref}")
+    if archive.suffix == "bundle" and archive.paths:
         raise ApiError(400, "cannot specify paths when requesting a bundle")
-    paths = checked(repo, found.commit, wanted.paths)
-    sha, suffix = found.commit, wanted.suffix
+    paths = checked(repo, found.commit, archive.paths)
+    sha, suffix = found.commit, archive.suffix
     query = urlencode([("rev", sha), *(("path", raw(path)) for path in paths)])
     address = f"{repository_api(request, target.repository)}/archive/{sha}.{suffix}?{query}"
     headers = {
-        "Content-Disposition": disposition(f"{name}-{wanted.ref.replace('/', '-')}.{suffix}", "attachment"),
+        "Content-Disposition": disposition(f"{name}-{archive.ref.replace('/', '-')}.{suffix}", "attachment"),
         "Access-Control-Expose-Headers": "Content-Disposition",
         "Link": f'<{address}>; rel="immutable"',
     }
@@ -105,11 +105,11 @@ def take(request: RequestContext, target: RepositoryAccess, wanted: ArchiveReque
 
 
 async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Wait for the first chunk, so that an error before it gets a status of its own."""
+    """Wait for the first chunk, so that an earlier error gets its own status code."""
     try:
         first = await anext(pieces, b"")
     except GitFailed:
-        raise ApiError(503, "git cannot make this archive now") from None
+        raise ApiError(503, "git could not create the archive") from None
 
     async def rest() -> AsyncGenerator[bytes, None]:
         async with aclosing(pieces):

@@ -19,14 +19,14 @@ __all__ = ["add_issue_assignees", "list_assignees", "remove_issue_assignees"]
 
 
 class AssigneesOption(msgspec.Struct, frozen=True):
-    """People by their names."""
+    """Users by name."""
 
     assignees: Annotated[list[str], Meta(max_length=100)] = []
 
 
 @endpoint("GET /repos/{owner}/{repo}/assignees", scope="repository", guards=(in_repository,), slow=True)
 def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
-    """List who can be assigned: everybody who may write; all of them unless a page is asked for."""
+    """List the users who can be assigned, which is everyone with write access; not paged by default."""
     page = page_or_all(request, page)
     found, total = assignees.assignable(request.app.database, target.repository, skip=page.skip, limit=page.size)
     request.response_headers |= paging_headers(request, page, total)
@@ -43,7 +43,7 @@ def list_assignees(request: RequestContext, target: RepositoryAccess, page: Page
 def add_issue_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
 ) -> IssueSchema:
-    """Assign an issue to more people."""
+    """Add assignees to an issue."""
     issue = issues.find(request.app, target, index)
     changed = issues.add_assignees(request.app, request.actor, target, issue, body.assignees)
     return one_issue(request, target.repository, changed)

@@ -1,4 +1,4 @@
-"""Base64 as clients of this API send it: the standard alphabet, padded; line ends in it do not count."""
+"""Strict base64: the standard alphabet, padded; line breaks are ignored."""
 
 import binascii
 import re
@@ -13,9 +13,9 @@ FOREIGN: Final = re.compile(rb"[^A-Za-z0-9+/\r\n]")
 
 
 def decode(text: str) -> bytes:
-    """Decode a text, or refuse it and say at which byte it goes wrong."""
+    """Decode a text; raise an error with the offset of the first invalid byte."""
     try:
-        # Most come on one line and are sound.
+        # The common case: one line, valid.
         return binascii.a2b_base64(text, strict_mode=True)
     except ValueError:
         data = text.encode(errors="surrogatepass")
@@ -26,7 +26,7 @@ def decode(text: str) -> bytes:
 
 
 def first_wrong(data: bytes) -> int | None:
-    """Return where a text stops being base64, counted the way clients know."""
+    """Return the offset of the first invalid byte, counted as Gitea does."""
     found = FOREIGN.search(data)
     end = len(data) if found is None else found.start()
     left = (end - data.count(b"\n", 0, end) - data.count(b"\r", 0, end)) % 4
@@ -45,7 +45,7 @@ def first_wrong(data: bytes) -> int | None:
 
 
 def skip(data: bytes, start: int) -> int:
-    """Return where the line ends that begin at a place are over."""
+    """Return the offset after the line breaks at `start`."""
     while start < len(data) and data[start] in LINE_ENDS:
         start += 1
     return start

@@ -31,7 +31,7 @@ Name = Annotated[str, Meta(max_length=LONGEST_REF), RefName]
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """A branch, the commit it points to, and what the caller may do with it."""
+    """A branch, its commit, and the caller's permissions."""
 
     name: str
     commit: PayloadCommit
@@ -45,7 +45,7 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class CreateBranchRepoOption(msgspec.Struct, frozen=True):
-    """A new branch, and what it starts from."""
+    """A new branch, and the revision it starts from."""
 
     new_branch_name: Annotated[Name, Required] = ""
     old_branch_name: Annotated[str, Meta(max_length=LONGEST_REF)] = ""
@@ -53,13 +53,13 @@ class CreateBranchRepoOption(msgspec.Struct, frozen=True):
 
 
 class RenameBranchRepoOption(msgspec.Struct, frozen=True):
-    """Another name for a branch."""
+    """The new name of a branch."""
 
     name: Annotated[Name, Required] = ""
 
 
 class UpdateBranchRepoOption(msgspec.Struct, frozen=True):
-    """Where to move a branch."""
+    """The new commit of a branch."""
 
     new_commit_id: Annotated[str, Required] = ""
     old_commit_id: str | UnsetType = UNSET
@@ -74,7 +74,7 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
     people: dict[str, Account],
     rules: list[Protection],
 ) -> Branch:
-    """Make the shape."""
+    """Encode a branch."""
     rule = branch_protection.matching(rules, name)
     may = target.permissions.may_write(Unit.CODE) and not target.repository.is_archived
     if rule is not None and may and request.actor.user is not None:
@@ -117,7 +117,7 @@ def show_branch(request: RequestContext, target: RepositoryAccess, branch: str) 
 
 
 def one_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
-    """Find a branch and make its shape."""
+    """Find and encode a branch."""
     repo = open_git(request.app, target)
     found = branches.find(repo, target, branch)
     commit = read_commit(repo, found.id)
@@ -138,12 +138,12 @@ def create_branch(request: RequestContext, target: RepositoryAccess, body: Creat
         raise ApiError(404, "Git Repository is empty.")
     start = body.old_ref_name or body.old_branch_name
     try:
-        made = branches.create(request.app, request.actor, target, body.new_branch_name, start)
+        created = branches.create(request.app, request.actor, target, body.new_branch_name, start)
     except NoSuchRevision:
         if not start:
             raise
         raise ApiError(404, "The old branch does not exist") from None
-    return one_branch(request, target, made.name)
+    return one_branch(request, target, created.name)
 
 
 @endpoint(

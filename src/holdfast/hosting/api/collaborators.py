@@ -1,4 +1,4 @@
-"""Collaborators of a repository, and what somebody may do there."""
+"""Collaborators of a repository, and the permissions of users."""
 
 import msgspec
 
@@ -23,13 +23,13 @@ __all__ = [
 
 
 class AddCollaboratorOption(msgspec.Struct, frozen=True):
-    """How much a collaborator may do: read, write or admin."""
+    """The permission of a collaborator: read, write or admin."""
 
     permission: str = ""
 
 
 class RepoCollaboratorPermission(msgspec.Struct, frozen=True):
-    """What somebody may do in a repository."""
+    """The permission of a user in a repository."""
 
     permission: str
     role_name: str
@@ -57,7 +57,7 @@ def list_collaborators(
     refuses=(401, 403, 404, 422),
 )
 def check_collaborator(request: RequestContext, target: RepositoryAccess, collaborator: str) -> None:
-    """Tell whether somebody is a collaborator."""
+    """Respond with 204 if a user is a collaborator, else 404."""
     with answering(422, NoSuchAccount):
         if not collaborators.is_collaborator(request.app, request.actor, target, collaborator):
             raise ApiError(404)
@@ -98,6 +98,6 @@ def remove_collaborator(request: RequestContext, target: RepositoryAccess, colla
 def show_permission(
     request: RequestContext, target: RepositoryAccess, collaborator: str
 ) -> RepoCollaboratorPermission:
-    """Show the permission of a user: one's own, or anybody's for an administrator of the repository."""
+    """Show the permission of a user; only administrators of the repository may see that of others."""
     account, mode = collaborators.permission_of(request.app, request.actor, target, collaborator)
     return RepoCollaboratorPermission(mode.word, mode.word, user(request, account))

@@ -29,14 +29,14 @@ __all__ = [
 
 
 class CommentsQuery(msgspec.Struct, frozen=True):
-    """Only what changed in a stretch of time."""
+    """A time range of updates."""
 
     since: datetime | None = None
     before: datetime | None = None
 
 
 class CommentOption(msgspec.Struct, frozen=True):
-    """What a comment says."""
+    """The body of a comment."""
 
     body: Annotated[str, Required] = ""
 
@@ -45,7 +45,7 @@ class CommentOption(msgspec.Struct, frozen=True):
 def list_comments(
     request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
 ) -> list[CommentSchema]:
-    """List the comments on an issue, oldest first; all of them unless a page is asked for."""
+    """List the comments on an issue, oldest first; not paged by default."""
     issue = issues.find(request.app, target, index)
     page = page_or_all(request, page)
     found, total = comments.entries_of(
@@ -90,8 +90,8 @@ def create_comment(
 ) -> CommentSchema:
     """Comment on an issue."""
     issue = issues.find(request.app, target, index)
-    made = service.create(request.app, request.actor, target, issue, body.body)
-    return comment_shape(request, target.repository, issue, made, request.user)
+    created = service.create(request.app, request.actor, target, issue, body.body)
+    return comment_shape(request, target.repository, issue, created, request.user)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=READ_ISSUES)
@@ -103,7 +103,7 @@ def show_comment(request: RequestContext, target: RepositoryAccess, id: int) -> 
 
 @endpoint("PATCH /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> CommentSchema:  # noqa: A002
-    """Change what a comment says."""
+    """Change the body of a comment."""
     found = service.find(request.app, target, id)
     changed = service.edit(request.app, request.actor, target, found, body.body)
     return one_comment(request, target.repository, found[1], changed)

@@ -1,4 +1,4 @@
-"""Options of every endpoint that changes files: branches, message, people, dates and the idempotency key."""
+"""Common options of endpoints that change files: branches, message, author, committer, dates, idempotency key."""
 
 import hashlib
 import time
@@ -49,14 +49,14 @@ LongPath = Annotated[str, Meta(max_length=500)]
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Who made a commit; what is missing is the other one's, or the caller's."""
+    """The author or committer of a commit; each defaults to the other, then to the caller."""
 
     name: Annotated[str, Meta(max_length=100)] = ""
     email: Annotated[str, Meta(max_length=254)] = ""
 
 
 class CommitDateOptions(msgspec.Struct, frozen=True):
-    """When a commit was made; what is missing is now."""
+    """The dates of a commit; the default is now."""
 
     author: datetime | None = None
     committer: datetime | None = None
@@ -67,7 +67,7 @@ NOW: Final = CommitDateOptions()
 
 
 class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What any change of files can be told."""
+    """The options of every change of files."""
 
     message: str = ""
     branch: Branch = ""
@@ -82,33 +82,33 @@ class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def largest_body(settings: Settings) -> int:
-    """Return how many bytes a body may have that holds files as base64, in lines or not."""
+    """Return the maximum body size, for a file encoded as base64 with or without line breaks."""
     return settings.max_file_mb * 2**20 * 3 // 2 + 2**20
 
 
 def writes_branch(request: RequestContext) -> None:
-    """Require write access to the branch; clients expect this after the body was found to be valid."""
+    """Require write access to the branch; checked after the body was validated, as clients expect."""
     access.require_branch_write(request.resolved(RepositoryAccess))
 
 
 def mode_given(text: str) -> int | None:
-    """Read a mode; none is none."""
+    """Parse a file mode; empty is None."""
     if text and text not in MODES:
         raise InvalidValue("Mode", f"must be one of {', '.join(MODES)}")
     return MODES.get(text)
 
 
-def signed(name: str, email: str, given: datetime | None, now: int) -> Signature:
-    """Make a signature with a date of its own zone; no date, and the zero of clients' languages, is now."""
-    when = due(given, "Dates")
-    if given is None or not when:
+def signed(name: str, email: str, date: datetime | None, now: int) -> Signature:
+    """Return a signature with a date and its time zone; a missing or zero date is now."""
+    when = due(date, "Dates")
+    if date is None or not when:
         return Signature(name, email, now, 0)
-    zone = given.utcoffset()
+    zone = date.utcoffset()
     return Signature(name, email, when, 0 if zone is None else int(zone.total_seconds()) // 60)
 
 
 def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signature]:
-    """Say who wrote a commit and who made it; whoever is not named is the other one, or the caller."""
+    """Return author and committer; each defaults to the other, then to the caller."""
     now = int(time.time())
     own_name, own_email = commit_name(user), commit_email(user)
     if options.author == options.committer == NOBODY and options.dates == NOW:
@@ -127,7 +127,7 @@ def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signatur
 def commit_asked_for(
     request: RequestContext, options: FileOptions, changes: list[FileChange], fingerprint: bytes
 ) -> FileCommit:
-    """Return the commit a request asks for; `fingerprint` is everything it says, for its idempotency key."""
+    """Return the requested commit; `fingerprint` is a digest of the request for its idempotency key."""
     author, committer = signatures(request.user, options)
     return FileCommit(
         changes=changes,
@@ -158,15 +158,15 @@ def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
 
 
 def encode_files(
-    request: RequestContext, target: RepositoryAccess, made: CommitResult
+    request: RequestContext, target: RepositoryAccess, result: CommitResult
 ) -> list[ContentsResponse | None]:
-    """Encode the files of a commit, None for a deleted one; what it left unchanged has an older last commit."""
+    """Encode the files of a commit, None for a deleted one; unchanged ones have an older last commit."""
     # The commit of a dry run does not exist; its parent does.
-    at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
-    view = CommitView(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
+    at = result.commit.id if result.is_made else "".join(result.commit.parents[:1])
+    view = CommitView(request, target, None, at, RefShown("branch", result.branch, result.branch), result.known)
     return [
         None
         if file is None
-        else contents_of(view, file.entry, WHOLE, last=made.commit if file.is_changed or not at else None)
-        for file in made.files
+        else contents_of(view, file.entry, WHOLE, last=result.commit if file.is_changed or not at else None)
+        for file in result.files
     ]

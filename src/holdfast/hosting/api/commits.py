@@ -24,14 +24,14 @@ __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
 
 READING: Final = (in_repository, reads(Unit.CODE))
 MOST_COMPARED: Final = 250
-# Of a commit and of a comparison so many files are named; of each commit in a list, and of all of them, so many.
+# Maximum numbers of files: of a commit or comparison, per commit of a list, and per list.
 MOST_FILES: Final = 3000
 MOST_FILES_EACH: Final = 300
 MOST_FILES_LISTED: Final = 10_000
 
 
 class CommitsQuery(msgspec.Struct, frozen=True):
-    """Which commits: from where, of which file, between which times, and how much about each."""
+    """Filters of a list of commits, and the fields to include."""
 
     sha: str = ""
     path: Annotated[str, Meta(max_length=4096)] = ""
@@ -82,23 +82,23 @@ def several(
     files: bool,
     stat: bool,
 ) -> list[CommitSchema]:
-    """Encode several commits; the number of files is limited for each commit and for all together.
+    """Encode several commits; the number of files is limited per commit and in total.
 
-    Where there is no room for the files of a commit any more, they are left out, which is not the same as none.
+    Beyond the limit the files are left out, which is different from an empty list.
     """
     people = people_of(request, commits)
     stats = differences.stats_of(repo, commits) if stat else {}
-    room = MOST_FILES_LISTED
-    made = []
+    remaining = MOST_FILES_LISTED
+    schemas = []
     for commit in commits:
         changes = None
-        if files and room:
-            changes = differences.changed_files(repo, commit, most=min(MOST_FILES_EACH, room))
-            room -= len(changes.files)
-        made.append(
+        if files and remaining:
+            changes = differences.changed_files(repo, commit, most=min(MOST_FILES_EACH, remaining))
+            remaining -= len(changes.files)
+        schemas.append(
             commit_shape(request, target.repository, commit, people, changes=changes, stats=stats.get(commit.id))
         )
-    return made
+    return schemas
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits", scope="repository", guards=READING, refuses=(409,), slow=True)
@@ -131,7 +131,7 @@ def list_commits(
 
 
 def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -> tuple[Repo, Commit]:
-    """Find a commit by its id, or by a branch or tag that leads to it."""
+    """Find a commit by id, branch or tag."""
     repo = open_git(request.app, target)
     at = resolve_commit(repo, target, name)
     commit = find_commit(repo, at)
@@ -149,7 +149,7 @@ def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -
 def show_git_commit(
     request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery
 ) -> CommitSchema | RawResponse:
-    """Show a commit; with `.diff` or `.patch` after its id, what it changed as text."""
+    """Show a commit; with the suffix `.diff` or `.patch`, its changes as text."""
     for suffix in (".diff", ".patch"):
         if sha.endswith(suffix):
             return text_of(request, target, sha.removesuffix(suffix), suffix)
@@ -168,7 +168,7 @@ def text_of(request: RequestContext, target: RepositoryAccess, name: str, suffix
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{sha}", scope="repository", guards=READING, slow=True)
 def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery) -> CommitSchema:
-    """Show a commit at the address some clients look for it."""
+    """Show a commit at an alternative path that some clients use."""
     repo, commit = found_commit(request, target, sha)
     return whole(request, target, repo, commit, files=query.files, stat=query.stat)
 

@@ -47,10 +47,10 @@ INCLUDES: Final = {
     "commit_metadata": ContentsOptions(commit_metadata=True),
     "commit_message": ContentsOptions(commit_message=True),
 }
-# Whatever is larger than this is read, encoded and compressed where nobody waits for it.
+# Larger responses are read, encoded and compressed in a worker thread.
 QUICK_BYTES: Final = 128 * 1024
 KEPT_BYTES: Final = 64 * 2**20
-# So does a directory of more than a few hundred entries.
+# As are directories with more entries than this.
 QUICK_TREE: Final = 16 * 1024
 
 T = TypeVar("T")
@@ -92,42 +92,42 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> Comm
 def found_at(view: CommitView, path: str) -> TreeEntry:
     """Return the entry at a path of a request."""
     with answering(400, PathRefused):
-        wanted = cleaned(path)
-    return found_exactly(view, wanted)
+        normalized = cleaned(path)
+    return found_exactly(view, normalized)
 
 
-def found_exactly(view: CommitView, wanted: str) -> TreeEntry:
+def found_exactly(view: CommitView, path: str) -> TreeEntry:
     """Return the entry at a normalized path."""
-    entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, wanted)
+    entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, path)
     if isinstance(entry, MissingPath):
-        missing = wanted if entry.is_last else entry.component
+        missing = path if entry.is_last else entry.component
         raise ApiError(404, f"object does not exist [id: , rel_path: {missing}]")
     return entry
 
 
 def listed(
-    request: RequestContext, view: CommitView, directory: TreeEntry, wanted: ContentsOptions, page: PageParams
+    request: RequestContext, view: CommitView, directory: TreeEntry, includes: ContentsOptions, page: PageParams
 ) -> tuple[list[ContentsResponse], int]:
-    """Return a page of a directory's entries in git's order, and how many there are."""
+    """Return a page of a directory's entries in git's order, and the total."""
     repo = view.repo
     if repo.require(directory.id, "tree") > QUICK_TREE:
         request.require_thread()
-    if wanted.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
+    if includes.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
         request.require_thread()
     found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
-    last = last_commits.of_directory(repo, view.commit, directory.raw_path) if wanted.history else {}
-    shapes = [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in found.entries]
+    last = last_commits.of_directory(repo, view.commit, directory.raw_path) if includes.history else {}
+    shapes = [contents_of(view, entry, includes, last=last.get(entry.raw_path)) for entry in found.entries]
     return shapes, found.total
 
 
 def single(
-    request: RequestContext, view: CommitView, entry: TreeEntry, wanted: ContentsOptions
+    request: RequestContext, view: CommitView, entry: TreeEntry, includes: ContentsOptions
 ) -> ContentsResponse:
     """Encode one entry."""
-    slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
-    if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
+    slow = includes.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
+    if slow or entry.type == "submodule" or (includes.content and entry.size > QUICK_BYTES):
         request.require_thread()
-    return contents_of(view, entry, wanted)
+    return contents_of(view, entry, includes)
 
 
 def cached(  # noqa: PLR0917  # what a cache key consists of
@@ -138,7 +138,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
     page: PageParams,
     make: Callable[[TreeEntry], tuple[T, int | None]],
 ) -> T:
-    """Return a response from the cache, or make it: at one commit nothing ever changes.
+    """Return a cached response, or create it; contents at a commit are immutable.
 
     The number of entries of a directory is stored in front of the JSON.
     """
@@ -170,7 +170,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
 def contents_at(
     request: RequestContext, target: RepositoryAccess, ref: str, path: str, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
-    """Show a file with its content, or list a directory; all of it unless a page is asked for."""
+    """Show a file with its content, or list a directory; not paged by default."""
     view = view_at(request, target, ref)
     page = page_or_all(request, page)
 

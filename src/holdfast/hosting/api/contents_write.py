@@ -79,13 +79,13 @@ class UpdateFileOptions(FileOptions, frozen=True, kw_only=True):
 
 
 class DeleteFileOptions(FileOptions, frozen=True, kw_only=True):
-    """Which file to delete."""
+    """The file to delete."""
 
     sha: Annotated[Sha, Required] = ""
 
 
 def change_of(entry: ChangeFileOperation) -> FileChange:
-    """Read one change; what is renamed or deleted keeps what is in it."""
+    """Decode a change; a renamed file keeps its content."""
     operation = NAMED.get(entry.operation)
     if operation is None:
         raise ApiError(422, f"invalid file operation: {entry.operation}, must be one of {', '.join(OPERATIONS)}")
@@ -107,13 +107,13 @@ def committed(
     """Decode the changes and commit them."""
     writes_branch(request)
     changes = [change_of(entry) for entry in entries]
-    wanted = commit_asked_for(request, body, changes, msgspec.json.encode(body))
-    return file_commits.commit(request.app, request.actor, target, wanted)
+    options = commit_asked_for(request, body, changes, msgspec.json.encode(body))
+    return file_commits.commit(request.app, request.actor, target, options)
 
 
-def one_file(request: RequestContext, target: RepositoryAccess, made: CommitResult) -> FileResponse:
-    """Answer for a single file."""
-    return FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
+def one_file(request: RequestContext, target: RepositoryAccess, result: CommitResult) -> FileResponse:
+    """Respond with the result of a change of a single file."""
+    return FileResponse(encode_files(request, target, result)[0], *file_commit(request, target, result.commit))
 
 
 @endpoint(
@@ -126,8 +126,8 @@ def one_file(request: RequestContext, target: RepositoryAccess, made: CommitResu
 )
 def change_files(request: RequestContext, target: RepositoryAccess, body: ChangeFilesOptions) -> FilesResponse:
     """Create, update, rename and delete files in one commit."""
-    made = committed(request, target, body, body.files)
-    return FilesResponse(encode_files(request, target, made), *file_commit(request, target, made.commit))
+    result = committed(request, target, body, body.files)
+    return FilesResponse(encode_files(request, target, result), *file_commit(request, target, result.commit))
 
 
 @endpoint(
@@ -157,7 +157,7 @@ def create_file(
 def update_file(
     request: RequestContext, target: RepositoryAccess, filepath: str, body: UpdateFileOptions
 ) -> tuple[int, FileResponse]:
-    """Update a file, or create it when no sha is given."""
+    """Update a file, or create it if no sha is given."""
     is_update = bool(body.sha or body.last_commit_id)
     entry = ChangeFileOperation(
         "update" if is_update else "create",
@@ -181,5 +181,5 @@ def delete_file(
     request: RequestContext, target: RepositoryAccess, filepath: str, body: DeleteFileOptions
 ) -> FileDeleteResponse:
     """Delete a file."""
-    made = committed(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
-    return FileDeleteResponse(None, *file_commit(request, target, made.commit))
+    result = committed(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
+    return FileDeleteResponse(None, *file_commit(request, target, result.commit))

@@ -1,4 +1,4 @@
-"""The API of dependencies between issues: what blocks an issue, and what it blocks."""
+"""The API of dependencies between issues: blockers of an issue, and the issues it blocks."""
 
 from typing import Annotated, ClassVar, Final
 
@@ -34,30 +34,30 @@ ALSO: Final = {400: str | ErrorBody}
 
 
 class IssueMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """Which issue is meant; without an owner and a name it is one of the same repository. `repo` is `name` too."""
+    """An issue; without owner and name it is in the same repository. `repo` is a synonym of `name`."""
 
     index: int = 0
     owner: str = ""
     name: str = ""
     repo: str = ""
-    # gitea-js sends it without the media type of JSON.
+    # gitea-js sends it without the JSON media type.
     plain_json: ClassVar[bool] = True
 
     @property
     def reference(self) -> IssueReference:
-        """The issue it names."""
+        """The reference to the issue."""
         return IssueReference(self.index, self.owner, self.name or self.repo)
 
 
 class DependenciesOption(msgspec.Struct, frozen=True):
-    """Everything an issue is to depend on; the list may also come alone."""
+    """All blockers of an issue; also accepted as a bare list."""
 
     dependencies: Annotated[list[IssueMeta], Meta(max_length=1000)] = []
     bare_list: ClassVar[str] = "dependencies"
 
 
 def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -> IssueSchema:
-    """Show the issue of the path as it is now."""
+    """Show the current state of the issue."""
     return one_issue(request, target.repository, find_issue(request.app.database, target.repository, index))
 
 
@@ -65,7 +65,7 @@ def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -
 def list_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
-    """List what blocks an issue; of those the caller may not read, only that they are there."""
+    """List the blockers of an issue; unreadable ones are listed without details."""
     dependencies.require_dependencies(target)
     issue = issues.find(request.app, target, index)
     found, total = visible_issues.blockers_of(
@@ -83,7 +83,7 @@ def list_dependencies(
     also=ALSO,
 )
 def add_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
-    """Let the issue be blocked by another."""
+    """Add a blocker to an issue."""
     issue = issues.find(request.app, target, index)
     dependencies.add_blocker(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
@@ -99,10 +99,10 @@ def add_dependency(request: RequestContext, target: RepositoryAccess, index: int
 def set_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, body: DependenciesOption
 ) -> IssueSchema:
-    """Let the issue be blocked by exactly these, all at once or not at all.
+    """Replace all blockers of an issue.
 
-    What the caller could not remove one by one stays: issues they may not read and, where dependencies on other
-    repositories are switched off, issues of others.
+    Blockers the caller could not remove one by one stay: issues they may not read and, where dependencies on other
+    repositories are disabled, issues of other repositories.
     """
     issue = issues.find(request.app, target, index)
     references = [meta.reference for meta in body.dependencies]
@@ -121,7 +121,7 @@ def set_dependencies(
 def remove_dependency(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta
 ) -> IssueSchema:
-    """Let the issue be blocked by another no more."""
+    """Remove a blocker from an issue."""
     issue = issues.find(request.app, target, index)
     dependencies.remove_blocker(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
@@ -131,7 +131,7 @@ def remove_dependency(
 def list_blocks(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
-    """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
+    """List the issues an issue blocks; unreadable ones are neither listed nor counted."""
     issue = issues.find(request.app, target, index)
     page = unbounded_page(request)
     found, total = visible_issues.blocked_by(
@@ -149,7 +149,7 @@ def list_blocks(
     also=ALSO,
 )
 def add_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
-    """Let the issue block another."""
+    """Make an issue a blocker of another."""
     issue = issues.find(request.app, target, index)
     dependencies.add_blocked(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
@@ -164,7 +164,7 @@ def add_block(request: RequestContext, target: RepositoryAccess, index: int, bod
     also=ALSO,
 )
 def remove_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
-    """Let the issue block another no more."""
+    """Stop an issue from blocking another."""
     issue = issues.find(request.app, target, index)
     dependencies.remove_blocked(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)

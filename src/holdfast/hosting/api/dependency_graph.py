@@ -16,7 +16,7 @@ __all__ = ["show_dependency_graph"]
 
 
 class GraphQuery(msgspec.Struct, frozen=True):
-    """How many steps to follow in each direction; as many as there are when it is not said."""
+    """The maximum number of steps in each direction; unlimited by default."""
 
     depth: Annotated[int, Meta(ge=1, le=10_000)] | None = None
 
@@ -27,10 +27,10 @@ class GraphQuery(msgspec.Struct, frozen=True):
 def show_dependency_graph(
     request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
 ) -> DependencyGraph:
-    """Show what blocks an issue and what it blocks, directly and through others.
+    """Show the blockers of an issue and what it blocks, transitively.
 
-    An issue the caller may not read is a hidden node, and what lies behind it is not followed. Of a very large
-    graph the nearest issues are shown, and `truncated` says that there are more.
+    An unreadable issue is a hidden node and not expanded. Of a very large graph the nearest issues are returned,
+    with `truncated` set.
     """
     dependencies.require_dependencies(target)
     issue = issues.find(request.app, target, index)

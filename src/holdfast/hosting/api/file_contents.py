@@ -35,13 +35,13 @@ class GetFilesOptions(msgspec.Struct, frozen=True):
 
 
 class FilesAsked(msgspec.Struct, frozen=True):
-    """The paths of files in a query; everything may be missing."""
+    """The paths of files in a query; all fields are optional."""
 
     files: list[str | None] | None = None
 
 
 def found(view: CommitView, path: str) -> ContentsResponse | None:
-    """Encode the entry at a path; None when there is none."""
+    """Encode the entry at a path; None if it does not exist."""
     if "\0" in path:
         return None
     try:
@@ -78,15 +78,15 @@ def show_files(
 ) -> list[ContentsResponse | None]:
     """Show many files with their contents; one that cannot be shown is null."""
     try:
-        asked = msgspec.json.decode(query.body, type=FilesAsked | None)
+        files = msgspec.json.decode(query.body, type=FilesAsked | None)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise ApiError(400, "invalid body parameter") from None
-    paths = [path or "" for path in (asked.files if asked is not None else None) or ()]
+    paths = [path or "" for path in (files.files if files is not None else None) or ()]
     return files_at(request, target, query.ref, paths)
 
 
 def writes_if_told(request: RequestContext) -> None:
-    """Require write access, where the settings say so."""
+    """Require write access, if the settings say so."""
     if request.app.settings.posted_reads_need_write:
         MAY_WRITE(request)
 
@@ -99,5 +99,5 @@ def writes_if_told(request: RequestContext) -> None:
 def read_files(
     request: RequestContext, target: RepositoryAccess, query: ContentsQuery, body: GetFilesOptions
 ) -> list[ContentsResponse | None]:
-    """Show many files with their contents, for lists too long for a query; who may only read uses GET."""
+    """Show many files with their contents, for lists too long for a query; requires write access by default."""
     return files_at(request, target, query.ref, body.files)

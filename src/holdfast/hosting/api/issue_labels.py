@@ -24,7 +24,7 @@ __all__ = [
 
 
 class IssueLabelsOption(msgspec.Struct, frozen=True):
-    """Labels by id or by name; the list may also come alone, without the object around it."""
+    """Labels by id or name; also accepted as a bare list."""
 
     labels: Annotated[list[int | str], Meta(max_length=100)] = []
     bare_list: ClassVar[str] = "labels"
@@ -47,7 +47,7 @@ def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: 
 def add_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
 ) -> list[LabelSchema]:
-    """Put labels on an issue besides those it has; an exclusive one takes the place of another of its scope."""
+    """Add labels to an issue; an exclusive one replaces another of its scope."""
     issue = issues.find(request.app, target, index)
     issues.add_labels(request.app, request.actor, target, issue, body.labels)
     return label_list(request, target, issue)
@@ -57,7 +57,7 @@ def add_issue_labels(
 def replace_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
 ) -> list[LabelSchema]:
-    """Give an issue exactly these labels."""
+    """Replace the labels of an issue."""
     issue = issues.find(request.app, target, index)
     issues.replace_labels(request.app, request.actor, target, issue, body.labels)
     return label_list(request, target, issue)
@@ -67,7 +67,7 @@ def replace_issue_labels(
     "DELETE /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES, refuses=(423,)
 )
 def clear_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> None:
-    """Take all labels off an issue."""
+    """Remove all labels from an issue."""
     issues.replace_labels(request.app, request.actor, target, issues.find(request.app, target, index), ())
 
 
@@ -78,5 +78,5 @@ def clear_issue_labels(request: RequestContext, target: RepositoryAccess, index:
     refuses=(423,),
 )
 def remove_issue_label(request: RequestContext, target: RepositoryAccess, index: int, label: str) -> None:
-    """Take a label, by its id or its name, off an issue."""
+    """Remove a label, by id or name, from an issue."""
     issues.remove_label(request.app, request.actor, target, issues.find(request.app, target, index), label)

@@ -17,7 +17,7 @@ LabelKeys = Annotated[list[int | str], Meta(max_length=100)]
 
 
 class OpenOption(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be said of a new issue and of a new pull request; labels go by id or by name."""
+    """A new issue or pull request; labels by id or name."""
 
     title: Annotated[str, Meta(max_length=255), Required] = ""
     body: str = ""
@@ -28,7 +28,7 @@ class OpenOption(msgspec.Struct, frozen=True, kw_only=True):
     labels: LabelKeys = []
 
     def draft(self, *, ref: str = "", is_closed: bool = False) -> IssueDraft:
-        """Return what the service is to open."""
+        """Return the draft for the service."""
         return IssueDraft(
             title=self.title,
             body=self.body,
@@ -42,7 +42,7 @@ class OpenOption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditIssueOption(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change; a key that is absent keeps its value, and an empty title does too."""
+    """Changes; an absent key and an empty title keep the value."""
 
     title: Title = ""
     body: str | UnsetType = UNSET
@@ -57,7 +57,7 @@ class EditIssueOption(msgspec.Struct, frozen=True, kw_only=True):
     content_version: int | None = None
 
     def changes(self, base_branch: str | None = None) -> IssueEdit:
-        """Return what the service is to change."""
+        """Return the changes for the service."""
         assigns = self.assignee is not UNSET or self.assignees is not UNSET
         return IssueEdit(
             title=self.title or None,
@@ -75,5 +75,5 @@ class EditIssueOption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names(assignee: str | None, assignees: list[str] | None) -> list[str]:
-    """Join the two keys that name assignees."""
+    """Combine the two keys for assignees."""
     return [name for name in (*(assignees or ()), assignee) if name]

@@ -1,4 +1,4 @@
-"""How clients ask for lists of issues: the words of their queries, and the filter they mean."""
+"""Query parameters of issue lists, and the filters they stand for."""
 
 from datetime import datetime
 from typing import Final, Literal
@@ -30,7 +30,7 @@ Sort = Literal[
     "long-running",
 ]
 MOST: Final = 100
-# Words of another service's API that say what to sort by and leave the direction to a second parameter.
+# GitHub's names of sort fields, which have the direction in a second parameter.
 DIRECTED: Final = {
     "created": ("newest", "oldest"),
     "updated": ("recentupdate", "leastupdate"),
@@ -42,7 +42,7 @@ DIRECTED: Final = {
 
 
 class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What every list of issues can be asked for."""
+    """The query parameters of every issue list."""
 
     state: State = "open"
     q: str = ""
@@ -54,12 +54,12 @@ class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def closed(state: State) -> bool | None:
-    """Return whether issues must be closed; None when it does not matter."""
+    """Return whether issues must be closed; None for any state."""
     return None if state == "all" else state == "closed"
 
 
 def words(text: str, field: str) -> tuple[str, ...]:
-    """Split a list that is written with commas."""
+    """Split a comma-separated list."""
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if len(found) > MOST:
         raise ApiError(422, f"[{field}]: names more than {MOST}")
@@ -67,7 +67,7 @@ def words(text: str, field: str) -> tuple[str, ...]:
 
 
 def order_of(query: ListQuery) -> str:
-    """Return the order a list is wanted in."""
+    """Return the sort order of a query."""
     descending, ascending = DIRECTED.get(query.sort, (query.sort, query.sort))
     return ascending if query.direction == "asc" else descending
 
@@ -82,7 +82,7 @@ def filter_of(
     assignee: str = "",
     mentioned: str = "",
 ) -> Filter:
-    """Return the filter a query means."""
+    """Return the filter of a query."""
     return Filter(
         is_closed=closed(query.state),
         text=query.q.strip(),

@@ -1,4 +1,4 @@
-"""Searches issues in every repository the caller can read."""
+"""Issue search in all repositories the caller can read."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ __all__ = ["search_issues"]
 
 
 class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
-    """Which issues are wanted; `created`, `assigned` and `mentioned` are about the caller."""
+    """Search filters; `created`, `assigned` and `mentioned` refer to the caller."""
 
     type: Literal["issues", "pulls", "all"] = "all"
     labels: str = ""
@@ -33,7 +33,7 @@ class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
 
 
 def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
-    """Return where to search."""
+    """Return the conditions on repositories."""
     caller = request.actor
     kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
     found = [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds)]
@@ -41,10 +41,10 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
         found.append(issue_lists.owned_by(query.owner))
     if query.team:
         if not query.owner:
-            raise ApiError(400, "team: name the organization as owner too")
+            raise ApiError(400, "team requires the organization as owner")
         found.append(issue_lists.in_team(query.team))
     about_caller = query.created or query.assigned or query.mentioned
-    # Nobody reviews here, and nobody known has made nothing.
+    # Reviews are not implemented, and anonymous callers have created nothing.
     if query.review_requested or query.reviewed or (about_caller and caller.user is None):
         found.append(false())
     return found
@@ -54,7 +54,7 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
 def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageParams) -> PagedList[IssueSchema]:
     """Search the issues and pull requests of all repositories the caller can read."""
     me = "" if request.actor.user is None else request.actor.user.name
-    wanted = filter_of(
+    filters = filter_of(
         query,
         labels=query.labels,
         milestones=query.milestones,
@@ -65,7 +65,7 @@ def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageP
     found, total = issue_lists.list_issues(
         request.app.database,
         places_of(request, query),
-        wanted,
+        filters,
         sort=order_of(query),
         first_repository=query.priority_repo_id,
         skip=page.skip,

@@ -41,7 +41,7 @@ __all__ = [
 
 
 class IssueQuery(ListQuery, frozen=True, kw_only=True):
-    """Which issues of a repository are wanted; `creator`, `assignee`, `mentioned` and `milestone` are synonyms."""
+    """Filters of issues; `creator`, `assignee`, `mentioned` and `milestone` are synonyms."""
 
     type: Literal["issues", "pulls", "all"] = "all"
     labels: str = ""
@@ -63,19 +63,19 @@ class CreateIssueOption(OpenOption, frozen=True, kw_only=True):
 
 
 class EditDeadlineOption(msgspec.Struct, frozen=True):
-    """When an issue is due; absent or null for never."""
+    """The due date of an issue; absent or null to remove it."""
 
     due_date: datetime | None = None
 
 
 class IssueDeadline(msgspec.Struct, frozen=True):
-    """When an issue is due."""
+    """The due date of an issue."""
 
     due_date: Time | None
 
 
 class LockIssueOption(msgspec.Struct, frozen=True):
-    """Why an issue is locked."""
+    """The reason for locking an issue."""
 
     lock_reason: Annotated[str, Meta(max_length=255)] = ""
 
@@ -84,8 +84,8 @@ class LockIssueOption(msgspec.Struct, frozen=True):
 def list_issues(
     request: RequestContext, target: RepositoryAccess, query: IssueQuery, page: PageParams
 ) -> PagedList[IssueSchema]:
-    """List the issues of a repository, pull requests among them."""
-    wanted = filter_of(
+    """List the issues of a repository, including pull requests."""
+    filters = filter_of(
         query,
         labels=query.labels,
         milestones=f"{query.milestones},{query.milestone}",
@@ -96,7 +96,7 @@ def list_issues(
     found, total = issue_lists.list_issues(
         request.app.database,
         [issue_lists.in_repository(target.repository, access.issue_kinds(target.permissions, query.type))],
-        wanted,
+        filters,
         sort=order_of(query),
         skip=page.skip,
         limit=page.size,
@@ -114,8 +114,8 @@ def list_issues(
 def create_issue(request: RequestContext, target: RepositoryAccess, body: CreateIssueOption) -> IssueSchema:
     """Open an issue.
 
-    Everybody who can read issues may. Labels, assignees, milestone, date and `closed` need write access: without
-    it they are left out, as they are by the services clients were made for.
+    Requires read access. Labels, assignees, milestone, due date and `closed` need write access: without it they
+    are ignored, as in Gitea.
     """
     draft = body.draft(ref=body.ref, is_closed=body.closed)
     return one_issue(request, target.repository, issues.create(request.app, request.actor, target, draft))
@@ -137,7 +137,7 @@ def show_issue(request: RequestContext, target: RepositoryAccess, index: int) ->
 def edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditIssueOption
 ) -> IssueSchema:
-    """Change an issue; its author may change title, body and state, and everything else needs write access."""
+    """Change an issue; its author may change title, body and state, everything else needs write access."""
     issue = issues.find(request.app, target, index)
     changed = issues.edit(request.app, request.actor, target, issue, body.changes())
     return one_issue(request, target.repository, changed)
@@ -150,7 +150,7 @@ def edit_issue(
     refuses=(423,),
 )
 def delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
-    """Delete an issue for good."""
+    """Delete an issue."""
     issue = issues.find(request.app, target, index)
     issues.delete(request.app, request.actor, target, issue)
 
@@ -165,7 +165,7 @@ def delete_issue(request: RequestContext, target: RepositoryAccess, index: int) 
 def set_issue_deadline(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditDeadlineOption
 ) -> IssueDeadline:
-    """Set, move or remove the date an issue is due."""
+    """Set, change or remove the due date of an issue."""
     issue = issues.find(request.app, target, index)
     changed = issues.set_due_date(request.app, request.actor, target, issue, body.due_date)
     return IssueDeadline(moment_or_none(changed.due_at))
@@ -179,13 +179,13 @@ def set_issue_deadline(
     refuses=(423,),
 )
 def lock_issue(request: RequestContext, target: RepositoryAccess, index: int, body: LockIssueOption) -> None:
-    """Let only people with write access comment."""
+    """Restrict commenting to users with write access."""
     issue = issues.find(request.app, target, index)
     issues.lock(request.app, request.actor, target, issue, body.lock_reason)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def unlock_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
-    """Let everybody comment again."""
+    """Allow everyone to comment again."""
     issue = issues.find(request.app, target, index)
     issues.unlock(request.app, request.actor, target, issue)

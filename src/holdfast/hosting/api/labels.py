@@ -56,7 +56,7 @@ class CreateLabelOption(msgspec.Struct, frozen=True):
 
 
 class EditLabelOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     name: Name | UnsetType = UNSET
     color: str | UnsetType = UNSET
@@ -66,7 +66,7 @@ class EditLabelOption(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> LabelEdit:
-        """What the service is to change."""
+        """The changes for the service."""
         return LabelEdit(
             name=given(self.name),
             color=given(self.color),
@@ -117,7 +117,7 @@ def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body:
 
 @endpoint("DELETE /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
 def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002
-    """Remove a label from a repository and its issues."""
+    """Delete a label of a repository, also from its issues."""
     service.delete(request.app, request.actor, target, id)
 
 
@@ -125,7 +125,7 @@ def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> 
 def list_organization_labels(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[LabelSchema]:
-    """List the labels all repositories of an organization share."""
+    """List the labels of an organization, which all its repositories share."""
     return label_page(request, organization, page)
 
 
@@ -134,8 +134,8 @@ def create_organization_label(
     request: RequestContext, organization: OrganizationAccess, body: CreateLabelOption
 ) -> LabelSchema:
     """Add a label to all repositories of an organization."""
-    made = service.create(request.app, request.actor, organization, body.new)
-    return label_schema(request, organization, made)
+    created = service.create(request.app, request.actor, organization, body.new)
+    return label_schema(request, organization, created)
 
 
 @endpoint("GET /orgs/{org}/labels/{id}", scope="organization", guards=(in_organization,))
@@ -159,5 +159,5 @@ def edit_organization_label(
 
 @endpoint("DELETE /orgs/{org}/labels/{id}", scope="organization", guards=OWNING)
 def delete_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> None:  # noqa: A002
-    """Remove a label from an organization and all issues that have it."""
+    """Delete a label of an organization, also from all issues."""
     service.delete(request.app, request.actor, organization, id)

@@ -24,7 +24,7 @@ Title = Annotated[str, Meta(max_length=255)]
 
 
 class MilestonesQuery(msgspec.Struct, frozen=True):
-    """Which milestones are wanted; the name may be a part of the title."""
+    """Filters of milestones; the name may be a part of the title."""
 
     state: State = "open"
     name: str = ""
@@ -50,7 +50,7 @@ class CreateMilestoneOption(msgspec.Struct, frozen=True):
 
 
 class EditMilestoneOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value, and an empty title or state does too."""
+    """Changes; an absent key and an empty title or state keep the value."""
 
     title: Title = ""
     description: str | UnsetType = UNSET
@@ -59,7 +59,7 @@ class EditMilestoneOption(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> MilestoneEdit:
-        """What the service is to change."""
+        """The changes for the service."""
         return MilestoneEdit(
             title=self.title or None,
             description=given(self.description),
@@ -72,7 +72,7 @@ class EditMilestoneOption(msgspec.Struct, frozen=True):
 def list_milestones(
     request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
 ) -> PagedList[MilestoneSchema]:
-    """List the milestones of a repository, the next to come first."""
+    """List the milestones of a repository by due date."""
     found, total = milestones.milestones_of(
         request.app.database,
         target.repository,
@@ -94,7 +94,7 @@ def create_milestone(
 
 @endpoint("GET /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=READ_ISSUES)
 def show_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> MilestoneSchema:  # noqa: A002  # the name in the path
-    """Show a milestone by its id or its title."""
+    """Show a milestone by id or title."""
     return milestone(milestones.find_milestone(request.app.database, target.repository, id))
 
 
@@ -112,6 +112,6 @@ def edit_milestone(
 
 @endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
 def delete_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> None:  # noqa: A002
-    """Remove a milestone; its issues stay, without one."""
-    kept = milestones.find_milestone(request.app.database, target.repository, id)
-    service.delete(request.app, request.actor, target, kept)
+    """Delete a milestone; its issues stay, without one."""
+    milestone = milestones.find_milestone(request.app.database, target.repository, id)
+    service.delete(request.app, request.actor, target, milestone)

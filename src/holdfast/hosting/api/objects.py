@@ -78,7 +78,7 @@ class GitBlobResponse(msgspec.Struct, frozen=True):
 
 
 class TreeQuery(msgspec.Struct, frozen=True):
-    """Which part of a tree."""
+    """Which part of a tree to return."""
 
     recursive: str = ""
     page: Annotated[int, Meta(ge=0, le=LAST_PAGE)] = 1
@@ -86,7 +86,7 @@ class TreeQuery(msgspec.Struct, frozen=True):
 
 
 def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, name: bytes) -> Reference | None:
-    """Encode a ref; None when it was deleted meanwhile."""
+    """Encode a ref; None if it was deleted concurrently."""
     at = refs.target(repo, name)
     kind = None if at is None else repo.header(at)
     if at is None or kind is None:
@@ -106,7 +106,7 @@ def references(
         if shown(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
     )
     wanted = names[page.skip : page.skip + page.size]
-    found = [made for name in wanted if (made := reference(request, target, repo, name)) is not None]
+    found = [encoded for name in wanted if (encoded := reference(request, target, repo, name)) is not None]
     return PagedList(found, len(names))
 
 
@@ -135,7 +135,7 @@ def list_refs_below(
     slow=True,
 )
 def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query: TreeQuery) -> GitTreeResponse:
-    """Show a tree by its id, or that of a commit, a branch or a tag; with everything below it when asked for."""
+    """Show a tree by its id, or by a commit, branch or tag; recursively if requested."""
     repo = open_git(request.app, target)
     tree = tree_named(repo, target, sha)
     size = TREES_PER_PAGE if query.per_page <= 0 else min(query.per_page, TREES_PER_PAGE)

@@ -1,4 +1,4 @@
-"""The API of pull requests, which can be opened, discussed and closed; there is no merging yet."""
+"""The API of pull requests, which can be opened, discussed and closed; merging is not implemented."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -25,7 +25,7 @@ WRITING = (*READING, signed_in, not_archived)
 
 
 class PullQuery(ListQuery, frozen=True, kw_only=True):
-    """Which pull requests are wanted; labels are ids, and a milestone is an id or a title."""
+    """Filters of pull requests; labels are ids, and a milestone is an id or a title."""
 
     labels: Annotated[list[int], Meta(max_length=100)] = field(default_factory=list)
     milestone: str = ""
@@ -35,20 +35,20 @@ class PullQuery(ListQuery, frozen=True, kw_only=True):
 
 
 class CreatePullRequestOption(OpenOption, frozen=True, kw_only=True):
-    """A new pull request: what `head` has is to come to `base`."""
+    """A new pull request that would merge `head` into `base`."""
 
     head: Annotated[str, Meta(max_length=255), Required] = ""
     base: Annotated[str, Meta(max_length=100), Required, RefName] = ""
 
 
 class EditPullRequestOption(EditIssueOption, frozen=True, kw_only=True):
-    """What to change; a key that is absent keeps its value, and an empty title or base does too."""
+    """Changes; an absent key and an empty title or base keep the value."""
 
     base: Annotated[str, Meta(max_length=100), RefName] = ""
 
 
 def pull_schemas(request: RequestContext, target: RepositoryAccess, found: Sequence[Issue]) -> list[PullRequest]:
-    """Encode pull requests, with the state of their branches as far as it is known in time."""
+    """Encode pull requests, with the state of their branches as far as it is computed in time."""
     states = pulls.states(request.app, target, found)
     return pull_list(request, target.repository, target.permissions, found, states)
 
@@ -58,22 +58,22 @@ def list_pulls(
     request: RequestContext, target: RepositoryAccess, query: PullQuery, page: PageParams
 ) -> PagedList[PullRequest]:
     """List the pull requests of a repository."""
-    wanted = filter_of(
+    filters = filter_of(
         query, label_ids=tuple(query.labels), milestones=query.milestone.replace(",", " "), author=query.poster
     )
     conditions = [issue_lists.in_repository(target.repository, (True,))]
     conditions += issue_lists.between_branches(query.head.rpartition(":")[2], query.base)
     found, total = issue_lists.list_issues(
-        request.app.database, conditions, wanted, sort=order_of(query), skip=page.skip, limit=page.size
+        request.app.database, conditions, filters, sort=order_of(query), skip=page.skip, limit=page.size
     )
     return PagedList(pull_schemas(request, target, found), total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/pulls", scope="repository", guards=WRITING, status=201, refuses=(409, 423))
 def create_pull(request: RequestContext, target: RepositoryAccess, body: CreatePullRequestOption) -> PullRequest:
-    """Open a pull request; it can be talked about and closed, but it cannot be merged here."""
-    made = pulls.create(request.app, request.actor, target, body.draft(), head=body.head, base=body.base)
-    return pull_schemas(request, target, [made])[0]
+    """Open a pull request; it can be discussed and closed, but not merged."""
+    created = pulls.create(request.app, request.actor, target, body.draft(), head=body.head, base=body.base)
+    return pull_schemas(request, target, [created])[0]
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}", scope="repository", guards=READING, slow=True)
@@ -92,7 +92,7 @@ def show_pull(request: RequestContext, target: RepositoryAccess, index: int) -> 
 def edit_pull(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditPullRequestOption
 ) -> PullRequest:
-    """Change a pull request; its author may change title, body and state, everything else needs write access."""
+    """Change a pull request; its author may change title, body and state, the rest needs write access."""
     issue = pulls.find(request.app, target, index)
     changed = pulls.edit(request.app, request.actor, target, issue, body.changes(body.base or None))
     return pull_schemas(request, target, [changed])[0]

@@ -21,7 +21,7 @@ ALSO: Final = {206: RawResponse, 304: type(None), 416: RawResponse}
 
 
 class RawQuery(msgspec.Struct, frozen=True):
-    """Where to look, if the path does not say so itself."""
+    """The revision, unless it is part of the path."""
 
     ref: str = ""
 
@@ -39,7 +39,7 @@ def found_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, pa
     if split is None or split.commit is None:
         raise ApiError(404, "unable to find a git ref")
     if split.is_fallback and ref.strip():
-        # A ref that was asked for is not replaced by another: a file of the wrong version is worse than none.
+        # A given ref is never replaced by another: a wrong version of a file is worse than none.
         raise ApiError(404)
     return find_file(request, target, repo, split.commit, split.path)
 
@@ -60,5 +60,5 @@ def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, qu
     also={**ALSO, 303: RawResponse},
 )
 def get_media(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
-    """Return the bytes of a file, and of a large one those its pointer stands for."""
+    """Return the bytes of a file; for an LFS pointer, those of its object."""
     return media_response(found_by_ref(request, target, query.ref, filepath))

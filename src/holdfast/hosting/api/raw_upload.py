@@ -1,4 +1,4 @@
-"""Writing one file as it is: its bytes are the body, however many there are."""
+"""Uploads of a single file whose bytes are the request body."""
 
 import hashlib
 from typing import Annotated
@@ -34,7 +34,7 @@ __all__ = ["upload_file"]
 
 
 class UploadQuery(msgspec.Struct, frozen=True):
-    """Where to put a file, and what to say about it."""
+    """The branches and the options of the commit."""
 
     message: str = ""
     branch: Branch = ""
@@ -47,20 +47,20 @@ class UploadQuery(msgspec.Struct, frozen=True):
 
 
 def largest_file(settings: Settings) -> int:
-    """Return how many bytes a file may have: it is not held in memory, so as many as a large file."""
+    """Return the maximum size; uploads are not held in memory, so the limit is that of LFS objects."""
     return settings.max_lfs_mb * 2**20
 
 
 def digest(upload: Upload) -> str:
-    """Return a digest of what came."""
+    """Return a digest of the upload."""
     with upload.path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def condition_of(request: RequestContext) -> Condition:
-    """Find what the headers ask of the file that is to be written, before its bytes are read.
+    """Parse the precondition headers, before the body is read.
 
-    A weak tag says that two files are alike, not that they are the same: `If-Match` never matches one.
+    `If-Match` uses the strong comparison: it never matches a weak tag.
     """
     match, none = tags_of(request, "If-Match"), tags_of(request, "If-None-Match")
     return Condition(
@@ -87,10 +87,11 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     query: UploadQuery,
     upload: Upload,
 ) -> tuple[int, FileResponse]:
-    """Write a file whose bytes are the body: a new one, or in place of the one that is there.
+    """Create or replace a file; the body is its content.
 
-    `If-Match` asks that the file is there (`*`), or is one of those whose ids are listed; `If-None-Match` that
-    there is none (`*`), or that it is none of those. 412 when that does not hold; no weak tag matches `If-Match`.
+    `If-Match` requires that the file exists (`*`), or that its blob is one of those listed; `If-None-Match` that
+    it does not exist (`*`), or is none of those. Otherwise the response is 412; a weak tag never matches
+    `If-Match`.
     """
     change = FileChange(
         operation="create" if condition.is_missing else "upload",
@@ -114,6 +115,6 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     )
     wanted = commit_asked_for(request, options, [change], asked)
     with answering(412, ConditionFailed):
-        made = file_commits.commit(request.app, request.actor, target, wanted)
-    shape = FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
-    return 201 if made.files[0] is not None and made.files[0].is_new else 200, shape
+        result = file_commits.commit(request.app, request.actor, target, wanted)
+    shape = FileResponse(encode_files(request, target, result)[0], *file_commit(request, target, result.commit))
+    return 201 if result.files[0] is not None and result.files[0].is_new else 200, shape

@@ -59,7 +59,7 @@ class CreateRepoOption(msgspec.Struct, frozen=True):
 
 
 class EditRepoOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     name: Annotated[str, Meta(max_length=LONGEST_NAME)] | UnsetType = UNSET
     description: Annotated[str, Meta(max_length=LONGEST_DESCRIPTION)] | UnsetType = UNSET
@@ -96,14 +96,14 @@ class EditRepoOption(msgspec.Struct, frozen=True):
 
 
 class TransferRepoOption(msgspec.Struct, frozen=True):
-    """Who gets the repository, and which of their teams."""
+    """The new owner of a repository, and the teams that get access."""
 
     new_owner: Annotated[str, Required] = ""
     team_ids: list[int] = []
 
 
 class RepositorySearchQuery(msgspec.Struct, frozen=True):
-    """What to look for."""
+    """Search filters."""
 
     q: str = ""
     topic: bool = False
@@ -126,7 +126,7 @@ class SearchResults(msgspec.Struct, frozen=True):
     data: list[RepositorySchema]
 
 
-# The fields of the API whose settings have another name here.
+# API field names whose settings are named differently.
 RENAMED: Final = {
     "private": "is_private",
     "template": "is_template",
@@ -149,7 +149,7 @@ def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> R
     ):
         if given:
             raise InvalidValue(field, "this server has no templates")
-    wanted = NewRepository(
+    new = NewRepository(
         name=body.name,
         description=body.description,
         is_private=body.private,
@@ -157,7 +157,7 @@ def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> R
         default_branch=body.default_branch or "main",
         object_format=body.object_format_name or "sha1",
     )
-    made = repositories.create_for(request.app, request.actor, owner, wanted, auto_init=body.auto_init)
+    made = repositories.create_for(request.app, request.actor, owner, new, auto_init=body.auto_init)
     return encode(request, made)
 
 
@@ -209,7 +209,7 @@ def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
 
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
 def show_by_id(request: RequestContext, id: int) -> RepositorySchema:  # noqa: A002  # the parameter's name in the path
-    """Show the repository of a number."""
+    """Show a repository by id."""
     found = repositories.show(request.app, request.actor, id)
     return repository(request, found.repository, found.permissions)
 
@@ -232,15 +232,15 @@ def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption
 
 
 def changes_in(body: EditRepoOption) -> RepositoryEdit:
-    """Return the changes a body asks for."""
-    given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
-    declared = {name: given.pop(name) for name in Declared.__struct_fields__ if name in given}
-    tracker = given.pop("internal_tracker", None)
+    """Return the changes of a body."""
+    changes = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
+    declared = {name: changes.pop(name) for name in Declared.__struct_fields__ if name in changes}
+    tracker = changes.pop("internal_tracker", None)
     if tracker is not None:
-        given["has_dependencies"] = tracker.enable_issue_dependencies
+        changes["has_dependencies"] = tracker.enable_issue_dependencies
         declared["enable_time_tracker"] = tracker.enable_time_tracker
         declared["allow_only_contributors_to_track_time"] = tracker.allow_only_contributors_to_track_time
-    return RepositoryEdit(**{RENAMED.get(name, name): value for name, value in given.items()}, declared=declared)
+    return RepositoryEdit(**{RENAMED.get(name, name): value for name, value in changes.items()}, declared=declared)
 
 
 @endpoint(
@@ -263,15 +263,15 @@ def encode_page(request: RequestContext, found: RepositoryPage) -> PagedList[Rep
 def page_of_repositories(
     request: RequestContext, page: PageParams, *conditions: ColumnElement[bool]
 ) -> PagedList[RepositorySchema]:
-    """List the repositories that meet the conditions and that the caller may see."""
+    """List the repositories that match the conditions and that the caller may see."""
     found = repository_search.list_visible(request.app, request.actor, conditions, skip=page.skip, limit=page.size)
     return encode_page(request, found)
 
 
 @endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True)
 def search(request: RequestContext, query: RepositorySearchQuery, page: PageParams) -> SearchResults:
-    """Search for repositories by their name, and their description when asked for."""
-    wanted = RepositorySearch(
+    """Search repositories by name, and by description if requested."""
+    filters = RepositorySearch(
         text=query.q,
         in_topics=query.topic,
         in_descriptions=query.includeDesc,
@@ -285,7 +285,7 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
         sort=query.sort,
         descending=query.order == "desc",
     )
-    found = repository_search.search(request.app, request.actor, wanted, skip=page.skip, limit=page.size)
+    found = repository_search.search(request.app, request.actor, filters, skip=page.skip, limit=page.size)
     listed = encode_page(request, found)
     request.response_headers |= paging_headers(request, page, listed.total)
     return SearchResults(True, listed.items)
@@ -293,13 +293,13 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
 
 @endpoint("GET /user/repos", scope=("user", "repository"), guards=(signed_in,), refuses=(401,), slow=True)
 def list_mine(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories the caller owns or works on."""
+    """List the repositories the caller owns or contributes to."""
     return page_of_repositories(request, page, belongs_to(request.user))
 
 
 @endpoint("GET /users/{username}/repos", scope=("user", "repository"), guards=(of_user,), slow=True)
 def list_for_user(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories somebody owns."""
+    """List the repositories a user owns."""
     return page_of_repositories(request, page, table.c.owner_id == subject.account.id)
 
 

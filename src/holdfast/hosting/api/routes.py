@@ -57,7 +57,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
 
 
 def endpoints() -> list[Endpoint]:
-    """List what every module declares, by name or in a tuple `ENDPOINTS`, in the order it is written."""
+    """Return the endpoints of every module, by name or in a tuple `ENDPOINTS`, in source order."""
     return [
         value
         for module in MODULES

@@ -35,7 +35,7 @@ WRITING: Final = (in_repository, reads(Unit.CODE), not_archived, signed_in, writ
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """A tag and the commit it leads to."""
+    """A tag and its commit."""
 
     name: str
     message: str
@@ -46,7 +46,7 @@ class Tag(msgspec.Struct, frozen=True):
 
 
 class AnnotatedTagObject(msgspec.Struct, frozen=True):
-    """What a tag points to."""
+    """The object a tag points to."""
 
     type: str
     url: str
@@ -54,7 +54,7 @@ class AnnotatedTagObject(msgspec.Struct, frozen=True):
 
 
 class AnnotatedTag(msgspec.Struct, frozen=True):
-    """A tag that says who made it and why."""
+    """An annotated tag, with tagger and message."""
 
     tag: str
     sha: str
@@ -66,7 +66,7 @@ class AnnotatedTag(msgspec.Struct, frozen=True):
 
 
 class CreateTagOption(msgspec.Struct, frozen=True):
-    """A new tag; one with a message says who made it."""
+    """A new tag; annotated if it has a message."""
 
     tag_name: Annotated[str, Meta(max_length=LONGEST_REF), RefName, Required] = ""
     message: str = ""
@@ -74,7 +74,7 @@ class CreateTagOption(msgspec.Struct, frozen=True):
 
 
 def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref: refs.Ref) -> Tag:
-    """Make the shape."""
+    """Encode a tag."""
     message = ""
     commit = refs.commit_of(repo, ref.id) or ref.id
     kind = repo.header(ref.id)
@@ -119,9 +119,9 @@ def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTa
     """Create a tag at a branch, another tag or a commit."""
     if target.repository.is_empty:
         raise ApiError(404, "Git Repository is empty.")
-    wanted = NewTag(name=body.tag_name, message=body.message, revision=body.target)
-    made = branches.create_tag(request.app, request.actor, target, wanted)
-    return tag_shape(request, target, open_git(request.app, target), made)
+    new = NewTag(name=body.tag_name, message=body.message, revision=body.target)
+    created = branches.create_tag(request.app, request.actor, target, new)
+    return tag_shape(request, target, open_git(request.app, target), created)
 
 
 @endpoint(
@@ -137,7 +137,7 @@ def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> N
 
 @endpoint("GET /repos/{owner}/{repo}/git/tags/{sha}", scope="repository", guards=READING, refuses=(400,))
 def show_annotated_tag(request: RequestContext, target: RepositoryAccess, sha: str) -> AnnotatedTag:
-    """Show an annotated tag by its own id."""
+    """Show an annotated tag by the id of its tag object."""
     repo = open_git(request.app, target)
     tag = read_tag(repo, sha)
     api = repository_api(request, target.repository)

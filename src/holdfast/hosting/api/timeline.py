@@ -1,4 +1,4 @@
-"""The timeline of an issue: its comments, and everything else that happened to it."""
+"""The timeline of an issue: comments and other entries."""
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.comments import CommentsQuery
@@ -18,7 +18,7 @@ __all__ = ["show_timeline"]
 def show_timeline(
     request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
 ) -> PagedList[TimelineComment]:
-    """List everything that happened to an issue, oldest first."""
+    """List the timeline of an issue, oldest first."""
     issue = issues.find(request.app, target, index)
     found, total = comments.entries_of(
         request.app.database,

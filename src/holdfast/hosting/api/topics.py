@@ -24,14 +24,14 @@ class TopicName(msgspec.Struct, frozen=True):
 
 
 class RepoTopicOptions(msgspec.Struct, frozen=True):
-    """The topics a repository is to have."""
+    """The new topics of a repository."""
 
     topics: list[str] = []
 
 
 @endpoint("GET /repos/{owner}/{repo}/topics", scope="repository", guards=(in_repository,))
 def list_topics(request: RequestContext, target: RepositoryAccess, page: PageParams) -> TopicName:
-    """List the topics of a repository; all of them unless a page is asked for."""
+    """List the topics of a repository; not paged by default."""
     topics, page = repositories.topics_of(target.repository), page_or_all(request, page)
     request.response_headers |= paging_headers(request, page, len(topics))
     return TopicName(topics[page.skip : page.skip + page.size])

@@ -1,4 +1,4 @@
-"""What every client asks first: the version, and the limits of the API."""
+"""The version of the server, and the limits and features of the API."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from holdfast.hosting.request_context import RequestContext
 
 __all__ = ["ServerVersion", "show_version"]
 
-# Clients switch features on by the version of the API they know; ours follows as build metadata.
+# Clients enable features by Gitea's version; ours follows as build metadata.
 API_VERSION: Final = "1.27.2"
 
 
@@ -22,7 +22,7 @@ class ServerVersion(msgspec.Struct, frozen=True):
 
 
 class ApiLimits(msgspec.Struct, frozen=True):
-    """How much one answer holds."""
+    """The limits of responses."""
 
     max_response_items: int
     default_paging_num: int
@@ -32,7 +32,7 @@ class ApiLimits(msgspec.Struct, frozen=True):
 
 
 class RepositoryFeatures(msgspec.Struct, frozen=True):
-    """What repositories on this service can do."""
+    """The supported features of repositories."""
 
     mirrors_disabled: bool
     http_git_disabled: bool
@@ -43,7 +43,7 @@ class RepositoryFeatures(msgspec.Struct, frozen=True):
 
 
 class UiSettings(msgspec.Struct, frozen=True):
-    """How the website looks by default."""
+    """The default settings of the web interface."""
 
     default_theme: str
     allowed_reactions: list[str]
@@ -51,7 +51,7 @@ class UiSettings(msgspec.Struct, frozen=True):
 
 
 class AttachmentSettings(msgspec.Struct, frozen=True):
-    """What may be attached to issues."""
+    """The limits of attachments."""
 
     enabled: bool
     allowed_types: str
@@ -61,13 +61,13 @@ class AttachmentSettings(msgspec.Struct, frozen=True):
 
 @endpoint("GET /version", tag="settings")
 def show_version(_call: RequestContext) -> ServerVersion:
-    """Tell the version; anybody may ask."""
+    """Show the version; no authentication is required."""
     return ServerVersion(f"{API_VERSION}+holdfast-{__version__}")
 
 
 @endpoint("GET /settings/api", tag="settings")
 def show_limits(_call: RequestContext) -> ApiLimits:
-    """Tell how much one answer holds."""
+    """Show the limits of responses."""
     return ApiLimits(
         max_response_items=LARGEST_SIZE,
         default_paging_num=DEFAULT_SIZE,
@@ -79,7 +79,7 @@ def show_limits(_call: RequestContext) -> ApiLimits:
 
 @endpoint("GET /settings/repository", tag="settings")
 def show_features(_call: RequestContext) -> RepositoryFeatures:
-    """Tell what repositories can do."""
+    """Show the supported features of repositories."""
     return RepositoryFeatures(
         mirrors_disabled=True,
         http_git_disabled=False,
@@ -92,17 +92,17 @@ def show_features(_call: RequestContext) -> RepositoryFeatures:
 
 @endpoint("GET /settings/ui", tag="settings")
 def show_ui(_call: RequestContext) -> UiSettings:
-    """Tell how the website looks by default."""
+    """Show the default settings of the web interface."""
     return UiSettings("holdfast", [], [])
 
 
 @endpoint("GET /settings/attachment", tag="settings")
 def show_attachment_settings(_call: RequestContext) -> AttachmentSettings:
-    """Tell what may be attached to issues: nothing yet."""
+    """Show the limits of attachments, which are not implemented."""
     return AttachmentSettings(False, "", 0, 0)
 
 
 @endpoint("GET /swagger", tag="settings", status=303)
 def go_to_description(request: RequestContext) -> RawResponse:
-    """Lead to the page that describes the API."""
+    """Redirect to the API documentation."""
     return RawResponse(b"", "text/plain;charset=utf-8", 303, {"Location": f"{request.root}/api/docs"})

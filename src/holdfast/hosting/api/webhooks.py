@@ -1,4 +1,4 @@
-"""Webhooks of repositories, organizations, users and the service: the same endpoints below four paths."""
+"""Webhooks of repositories, organizations, users and the service: the same endpoints under four paths."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
@@ -26,7 +26,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["ENDPOINTS"]
 
-# How clients write booleans in `config`, whose values are texts.
+# Booleans in `config`, whose values are strings.
 TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 FALSE: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "False"})
 
@@ -49,7 +49,7 @@ class CreateHookOption(msgspec.Struct, frozen=True):
 
 @redacted
 class EditHookOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value, in `config` too."""
+    """Changes; an absent key keeps the value, in `config` too."""
 
     config: dict[str, str] | UnsetType = UNSET
     events: list[str] | UnsetType = UNSET
@@ -60,20 +60,20 @@ class EditHookOption(msgspec.Struct, frozen=True):
 
 
 class ServiceHookQuery(msgspec.Struct, frozen=True):
-    """Which webhooks of the service to list."""
+    """Filters of the webhooks of the service."""
 
     type: Literal["all", "system", "default"] = "all"
 
 
 class TestHookQuery(msgspec.Struct, frozen=True):
-    """What a test is about: a branch, a tag or a commit, and a repository where a webhook has several."""
+    """The revision of a test, and the repository if a webhook has several."""
 
     ref: str = ""
     repository: str = ""
 
 
 class DeliveryQuery(msgspec.Struct, frozen=True):
-    """Which deliveries to list."""
+    """Filters of deliveries."""
 
     status: Literal["waiting", "delivered", "failed", "cancelled"] | None = None
     event: str = ""
@@ -82,7 +82,7 @@ class DeliveryQuery(msgspec.Struct, frozen=True):
 
 
 class RedeliverOption(msgspec.Struct, frozen=True):
-    """Which deliveries to make again: those of a time, all of them or some."""
+    """Filters of the deliveries to repeat."""
 
     since: Annotated[str, Required] = ""
     before: str = ""
@@ -91,7 +91,7 @@ class RedeliverOption(msgspec.Struct, frozen=True):
 
 
 class Redelivered(msgspec.Struct, frozen=True):
-    """How many deliveries will be made again."""
+    """The number of queued deliveries."""
 
     count: int
 
@@ -107,7 +107,7 @@ def list_hooks(
 def list_service_hooks(
     request: RequestContext, hook_owner: WebhookOwner, query: ServiceHookQuery, page: PageParams
 ) -> PagedList[schemas.HookSchema]:
-    """List the webhooks that are told of everything, and those that new repositories get, oldest first."""
+    """List the system webhooks and the default webhooks for new repositories, oldest first."""
     scope = None if query.type == "all" else query.type
     found, total = webhooks.list_webhooks(
         request.app, request.actor, hook_owner, skip=page.skip, limit=page.size, scope=scope
@@ -121,9 +121,9 @@ def show_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> sch
 
 
 def create_hook(request: RequestContext, hook_owner: WebhookOwner, body: CreateHookOption) -> schemas.HookSchema:
-    """Make a webhook."""
+    """Create a webhook."""
     config = {} if body.config is UNSET else body.config
-    wanted = webhooks.NewWebhook(
+    new = webhooks.NewWebhook(
         type=body.type,
         url=config.get("url", UNSET),
         content_type=config.get("content_type", UNSET),
@@ -136,7 +136,7 @@ def create_hook(request: RequestContext, hook_owner: WebhookOwner, body: CreateH
         is_system=boolean(config.get("is_system_webhook", "")),
         **slack_options(config),
     )
-    created = webhooks.create(request.app, request.actor, hook_owner, wanted)
+    created = webhooks.create(request.app, request.actor, hook_owner, new)
     warn_of_dropped(request, body.events)
     return schemas.hook(created)
 
@@ -147,7 +147,7 @@ def edit_hook(
     id: int,  # noqa: A002
     body: EditHookOption,
 ) -> schemas.HookSchema:
-    """Change a webhook; what is not said stays as it is."""
+    """Change a webhook; absent keys keep their value."""
     config = {} if body.config is UNSET else body.config
     changes = webhooks.WebhookEdit(
         url=config.get("url", UNSET),
@@ -172,34 +172,34 @@ def slack_options(config: Mapping[str, str]) -> dict[str, str | UnsetType]:
 
 
 def boolean(text: str) -> bool | None:
-    """Read a boolean as clients write it; None when it is none."""
+    """Parse a boolean; None if it is invalid."""
     return text in TRUE if text in TRUE | FALSE else None
 
 
 def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
-    """Name unknown events in a `Warning` header: a client that asks for more than there is gets the rest."""
+    """Name unknown events in a `Warning` header; the known ones are accepted."""
     unknown = dropped(names)
     if unknown:
         said = f"{no_event(unknown)}; dropped, the hook listens to the others"
-        # Printable ASCII, so that no header begins in a name; the quotes around the text are the only double ones.
+        # Printable ASCII against header injection; the only double quotes are those around the text.
         text = said.replace("\\", "\\\\").replace('"', "'")
         request.response_headers["Warning"] = f'299 - "{text}"'
 
 
 def delete_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> None:  # noqa: A002
-    """Remove a webhook, and the history of its deliveries."""
+    """Delete a webhook and its deliveries."""
     webhooks.delete(request.app, request.actor, hook_owner, id)
 
 
 def test_hook(request: RequestContext, hook_owner: WebhookOwner, id: int, query: TestHookQuery) -> None:  # noqa: A002
-    """Tell a webhook of a push that brought nothing, to see whether it arrives."""
+    """Send a webhook a push event without new commits."""
     webhooks.send_test(
         request.app, request.actor, hook_owner, id, ref=query.ref.strip(), repository=query.repository
     )
 
 
 def resume_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002
-    """Let a paused webhook be told again of what has waited."""
+    """Resume a paused webhook."""
     return schemas.hook(webhooks.resume(request.app, request.actor, hook_owner, id))
 
 
@@ -210,7 +210,7 @@ def list_deliveries(
     query: DeliveryQuery,
     page: PageParams,
 ) -> PagedList[schemas.DeliverySchema]:
-    """List what a webhook was told and is to be told, newest first."""
+    """List the deliveries of a webhook, newest first."""
     found, total = webhook_deliveries.list_deliveries(
         request.app, request.actor, hook_owner, id, delivery_filter(query), skip=page.skip, limit=page.size
     )
@@ -223,18 +223,18 @@ def show_delivery(
     id: int,  # noqa: A002
     delivery: str,
 ) -> schemas.DeliveryDetails:
-    """Show a delivery by its number or its uuid, with what was sent and what came back."""
+    """Show a delivery by id or UUID, with request and response."""
     found = webhook_deliveries.find(request.app, request.actor, hook_owner, id, delivery)
     return schemas.details(found.delivery, found.payload)
 
 
 def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002
-    """Take back a delivery that waits, so that those behind it are not held up."""
+    """Cancel a waiting delivery, so that it no longer blocks those behind it."""
     webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
 
 
 def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> schemas.DeliverySchema:  # noqa: A002
-    """Make a delivery again, after everything that waits already."""
+    """Queue a delivery again, behind everything that waits."""
     return schemas.delivery(webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery))
 
 
@@ -244,19 +244,19 @@ def redeliver_all(
     id: int,  # noqa: A002
     body: RedeliverOption,
 ) -> Redelivered:
-    """Make the deliveries of a time again, each event once and in order."""
+    """Queue past deliveries again, each event once and in order."""
     return Redelivered(
         webhook_deliveries.redeliver_all(request.app, request.actor, hook_owner, id, delivery_filter(body))
     )
 
 
-def delivery_filter(asked: DeliveryQuery | RedeliverOption) -> DeliveryFilter:
-    """Read which deliveries are asked for."""
+def delivery_filter(query: DeliveryQuery | RedeliverOption) -> DeliveryFilter:
+    """Return the filter of a query or body."""
     return DeliveryFilter(
-        state=asked.status,
-        kind=asked.event or None,
-        since=read_time(asked.since, "Since") if asked.since else None,
-        before=read_time(asked.before, "Before") if asked.before else None,
+        state=query.status,
+        kind=query.event or None,
+        since=read_time(query.since, "Since") if query.since else None,
+        before=read_time(query.before, "Before") if query.before else None,
     )
 
 

@@ -1,1 +1,1 @@
-"""What clients and receivers of webhooks read: the JSON of people, repositories, issues and commits."""
+"""JSON schemas of the API and of webhook payloads: users, repositories, issues, commits."""

@@ -1,4 +1,4 @@
-"""Comments and the other entries of a timeline, as clients know them."""
+"""Schemas of comments and timeline entries."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +42,7 @@ class CommentSchema(msgspec.Struct, frozen=True):
 
 
 class TimelineComment(msgspec.Struct, frozen=True):
-    """Something that happened to an issue; `type` says what, and which of the keys matter."""
+    """A timeline entry; `type` is its kind, which decides which keys are used."""
 
     id: int
     type: str
@@ -78,7 +78,7 @@ class TimelineComment(msgspec.Struct, frozen=True):
 def comment_list(
     viewer: Viewer, repository: Repository, kept: Sequence[tuple[comments.Comment, issues.Issue]]
 ) -> list[CommentSchema]:
-    """Make the shapes of a page of comments, each with the issue it is on."""
+    """Encode a page of comments with their issues."""
     parts = timeline_parts(viewer.app.database, [comment for comment, _ in kept])
     return [
         comment_shape(viewer, repository, issue, comment, parts.people.get(comment.author_id or 0))
@@ -93,7 +93,7 @@ def comment_shape(
     comment: comments.Comment,
     author: Account | None,
 ) -> CommentSchema:
-    """Make the shape of one comment by somebody who was looked up already."""
+    """Encode a comment whose author is loaded."""
     page = issue_page(viewer, repository, issue)
     return CommentSchema(
         id=comment.id,
@@ -113,14 +113,14 @@ def comment_shape(
 def one_comment(
     viewer: Viewer, repository: Repository, issue: issues.Issue, comment: comments.Comment
 ) -> CommentSchema:
-    """Make the shape of one comment."""
+    """Encode a comment."""
     return comment_list(viewer, repository, [(comment, issue)])[0]
 
 
 def timeline(
     viewer: Viewer, repository: Repository, issue: issues.Issue, entries: Sequence[comments.Comment]
 ) -> list[TimelineComment]:
-    """Make the shapes of a page of a timeline."""
+    """Encode a page of a timeline."""
     parts = timeline_parts(viewer.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries}
     others = shown_by_id(viewer, {number for number in named if number is not None})
@@ -136,11 +136,11 @@ def timeline_entry(
     parts: TimelineParts,
     others: Mapping[int, IssueSchema],
 ) -> TimelineComment:
-    """Make the shape of one entry; `others` are the issues that relations lead to."""
+    """Encode a timeline entry; `others` are the issues that dependencies refer to."""
     page = issue_page(viewer, repository, issue)
-    told = entry.happening
-    old, new = parts.milestones.get(told.old_milestone_id or 0), parts.milestones.get(told.milestone_id or 0)
-    label = parts.labels.get(told.label_id or 0)
+    details = entry.happening
+    old, new = parts.milestones.get(details.old_milestone_id or 0), parts.milestones.get(details.milestone_id or 0)
+    label = parts.labels.get(details.label_id or 0)
     return TimelineComment(
         id=entry.id,
         type=entry.kind,
@@ -148,7 +148,7 @@ def timeline_entry(
         pull_request_url=page if issue.is_pull else "",
         issue_url="" if issue.is_pull else page,
         user=user(viewer, parts.people.get(entry.author_id or 0)),
-        body=deadline(told) if entry.kind.endswith("_deadline") else entry.body,
+        body=deadline(details) if entry.kind.endswith("_deadline") else entry.body,
         created_at=moment(entry.created_at),
         updated_at=moment(entry.updated_at),
         old_project_id=0,
@@ -156,24 +156,24 @@ def timeline_entry(
         old_milestone=None if old is None else milestone(old),
         milestone=None if new is None else milestone(new),
         tracked_time=None,
-        old_title=told.old_title,
-        new_title=told.new_title,
-        old_ref=told.old_ref,
-        new_ref=told.new_ref,
+        old_title=details.old_title,
+        new_title=details.new_title,
+        old_ref=details.old_ref,
+        new_ref=details.new_ref,
         ref_issue=None,
         ref_comment=None,
         ref_action="none",
-        ref_commit_sha=told.commit_id,
+        ref_commit_sha=details.commit_id,
         review_id=0,
         label=None if label is None else label_in(viewer, label, repository),
-        assignee=None if told.assignee_id is None else user(viewer, parts.people.get(told.assignee_id)),
+        assignee=None if details.assignee_id is None else user(viewer, parts.people.get(details.assignee_id)),
         assignee_team=None,
-        removed_assignee=told.removed,
+        removed_assignee=details.removed,
         resolve_doer=None,
-        dependent_issue=others.get(told.dependent_issue_id or 0),
+        dependent_issue=others.get(details.dependent_issue_id or 0),
     )
 
 
-def deadline(told: comments.Happening) -> str:
-    """Write the date something is due, after the date it was due before when there was one."""
-    return "|".join(moment(when)[:10] for when in (told.due_at, told.old_due_at) if when)
+def deadline(details: comments.Happening) -> str:
+    """Return the due date, with the former one if there was one."""
+    return "|".join(moment(when)[:10] for when in (details.due_at, details.old_due_at) if when)

@@ -1,4 +1,4 @@
-"""What lies at a path of a repository, as clients know it: a file with its content, or an entry of a directory."""
+"""Schemas of repository contents: a file with its content, or an entry of a directory."""
 
 import base64
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ __all__ = [
 
 LARGEST_BLOB: Final = 10 * 2**20
 LONGEST_TARGET: Final = 1024
-# What clients leave as it is in a path, besides letters and digits.
+# Characters that are not percent-encoded in paths, besides letters and digits.
 PLAIN: Final = "/$&+=:@~"
 
 
 class FileLinks(msgspec.Struct, frozen=True):
-    """Where to find more about an entry."""
+    """URLs of an entry."""
 
     itself: str | None = msgspec.field(name="self")
     git: str | None
@@ -74,7 +74,7 @@ class ContentsResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RefShown(msgspec.Struct, frozen=True):
-    """The ref something was looked up at: what it is, its short name, and the words the caller had for it."""
+    """A resolved ref: its kind, its short name, and the name as requested."""
 
     kind: Literal["branch", "tag", "commit"]
     name: str
@@ -83,7 +83,7 @@ class RefShown(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ContentsOptions:
-    """What to tell of an entry besides what it is."""
+    """The optional fields of an entry."""
 
     content: bool = False
     lfs: bool = False
@@ -92,28 +92,28 @@ class ContentsOptions:
 
     @property
     def history(self) -> bool:
-        """Whether the newest commit that touched the entry is needed."""
+        """Whether the last commit of the entry is needed."""
         return self.commit_metadata or self.commit_message
 
 
-# What a single file comes with, unless somebody asks for something else.
+# The default fields of a single file.
 WHOLE: Final = ContentsOptions(content=True, lfs=True, commit_metadata=True)
 
 
-def ref_shown(named: ResolvedRef, given: str) -> RefShown:
-    """Show a ref that was found; an empty name stands for the default branch."""
-    return RefShown(named.kind, named.name, given or named.name)
+def ref_shown(named: ResolvedRef, requested: str) -> RefShown:
+    """Return a resolved ref; an empty name stands for the default branch."""
+    return RefShown(named.kind, named.name, requested or named.name)
 
 
 class BlobContent(Protocol):
-    """The content of a blob that need not be read from the repository."""
+    """The content of a blob that is in memory."""
 
     def beginning(self, most: int) -> bytes:
-        """Return its first bytes."""
+        """Return the first bytes."""
 
 
 class CommitView(msgspec.Struct, frozen=True):
-    """A repository at one commit, and who looks at it."""
+    """A repository at one commit, and the viewer."""
 
     viewer: Viewer
     target: RepositoryAccess
@@ -121,11 +121,11 @@ class CommitView(msgspec.Struct, frozen=True):
     commit: str
     ref: RefShown
     known: Mapping[str, BlobContent] = msgspec.field(default_factory=dict)
-    """The blobs a commit has just written, or would write in a dry run, by id."""
+    """The blobs written by the commit, or by its dry run, by id."""
 
     @property
     def repo(self) -> Repo:
-        """The git repository, opened on first use: what was just written is in memory."""
+        """The git repository, opened on first use."""
         if self.opened is not None:
             return self.opened
         return open_repository(self.viewer.app.folders.path(self.target.repository.id))
@@ -138,20 +138,20 @@ class CommitView(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def escaped_ref(name: str) -> str:
-    """Return the name of a ref as it stands in a path."""
+    """Percent-encode a ref name for a path."""
     return quote(name, safe=PLAIN)
 
 
 @lru_cache(maxsize=1024)
 def escaped_value(text: str) -> str:
-    """Return a text as it stands in a query."""
+    """Percent-encode a text for a query."""
     return quote_plus(text)
 
 
 def contents_of(
-    view: CommitView, entry: TreeEntry, wanted: ContentsOptions, *, last: Commit | None = None
+    view: CommitView, entry: TreeEntry, options: ContentsOptions, *, last: Commit | None = None
 ) -> ContentsResponse:
-    """Make the shape of what lies at a path; `last` is the newest commit that touched it, when it is known."""
+    """Encode the entry at a path; `last` is the last commit that changed it, if loaded."""
     ref, repository = view.ref, view.target.repository
     kind = entry.type
     path = shown(entry.raw_path)
@@ -165,10 +165,10 @@ def contents_of(
     encoding = content = target = submodule = None
     lfs_oid: str | UnsetType = UNSET
     lfs_size: int | UnsetType = UNSET
-    if kind == "file" and (wanted.content or (wanted.lfs and entry.size <= pointer.MOST_BYTES)):
+    if kind == "file" and (options.content or (options.lfs and entry.size <= pointer.MOST_BYTES)):
         if entry.size <= LARGEST_BLOB:
             stored = view.blob(entry)
-            if wanted.content:
+            if options.content:
                 encoding, content = "base64", base64.b64encode(stored).decode()
             found = pointer.LfsPointer.parse(stored)
             if found is not None:
@@ -178,9 +178,9 @@ def contents_of(
     elif kind == "submodule":
         tree = read_commit(view.repo, view.commit).tree
         submodule = trees.submodule_urls(view.repo, tree).get(entry.raw_path) or None
-    if wanted.history and last is None:
+    if options.history and last is None:
         last = last_commits.of_path(view.repo, view.commit, entry.raw_path)
-    dated = last if wanted.commit_metadata else None
+    dated = last if options.commit_metadata else None
     return ContentsResponse(
         name=entry.name,
         path=path,
@@ -188,7 +188,7 @@ def contents_of(
         last_commit_sha=UNSET if dated is None else dated.id,
         last_committer_date=UNSET if dated is None else git_time(dated.committer.time, dated.committer.offset),
         last_author_date=UNSET if dated is None else git_time(dated.author.time, dated.author.offset),
-        last_commit_message=UNSET if last is None or not wanted.commit_message else last.message,
+        last_commit_message=UNSET if last is None or not options.commit_message else last.message,
         type=kind,
         mode=f"{entry.mode:o}",
         size=entry.size,

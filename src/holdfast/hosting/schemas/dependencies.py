@@ -1,4 +1,4 @@
-"""Issues that wait for others, as clients know them: in full, or only as much as somebody may know of one."""
+"""Schemas of dependent issues, in full or reduced to what the viewer may see."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -31,7 +31,7 @@ __all__ = [
     "shown_by_id",
 ]
 
-# Stands for an issue that somebody may know to be there, and nothing else of it.
+# The placeholder of an unreadable issue.
 HIDDEN: Final = IssueSchema(
     id=0,
     url="",
@@ -68,7 +68,7 @@ A_PULL: Final = PullRequestMeta(merged=False, merged_at=None, draft=False, html_
 
 
 class DependencyNode(msgspec.Struct, frozen=True):
-    """An issue in a graph; `depth` counts steps towards what blocks the first one, negative away from it."""
+    """An issue in a graph; `depth` is its distance, positive towards blockers and negative away from them."""
 
     key: int
     hidden: bool
@@ -82,14 +82,14 @@ class DependencyNode(msgspec.Struct, frozen=True):
 
 
 class DependencyEdge(msgspec.Struct, frozen=True):
-    """That an issue waits for another, both by the keys of their nodes."""
+    """A dependency between two nodes, by their keys."""
 
     issue: int
     blocker: int
 
 
 class DependencyGraph(msgspec.Struct, frozen=True):
-    """What an issue waits for and what waits for it, near and far; the issue itself is the first node."""
+    """The transitive blockers of an issue and the issues it blocks; the issue itself is the first node."""
 
     nodes: list[DependencyNode]
     edges: list[DependencyEdge]
@@ -97,12 +97,12 @@ class DependencyGraph(msgspec.Struct, frozen=True):
 
 
 def reader(viewer: Viewer) -> Reader:
-    """Return who it is that looks."""
+    """Return the viewer as a reader of issues."""
     return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
 def reduced(seen: VisibleIssue) -> IssueSchema:
-    """Make the shape for somebody who may know what their issue waits for, but not read it."""
+    """Encode an issue for a user who may know that it is a blocker, but not read it."""
     place = seen.repository
     return msgspec.structs.replace(
         HIDDEN,
@@ -115,7 +115,7 @@ def reduced(seen: VisibleIssue) -> IssueSchema:
 
 
 def shown(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
-    """Make the shapes of issues; what cannot be read is hidden, or reduced for who `writes` what led there."""
+    """Encode issues; unreadable ones are hidden, or reduced for who `writes` the other side."""
     readable = [one.issue for one in found if one.is_readable]
     parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
     return [
@@ -124,7 +124,7 @@ def shown(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False
 
 
 def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
-    """Make the shapes of issues by their ids; one that is gone is left out."""
+    """Encode issues by id; missing ones are left out."""
     if not ids:
         return {}
     with viewer.app.database.read() as connection:
@@ -133,13 +133,13 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
 
 
 def full_name(seen: VisibleIssue | None) -> str:
-    """Write an issue as people do, when the reader may read it."""
+    """Return `owner/name#number`, if the viewer may read the issue."""
     readable = seen is not None and seen.is_readable
     return f"{seen.repository.full_name}#{seen.issue.number}" if seen is not None and readable else HIDDEN.title
 
 
 def node(viewer: Viewer, seen: VisibleIssue, *, key: int, depth: int) -> DependencyNode:
-    """Make the shape of an issue in a graph."""
+    """Encode a node of the graph."""
     if not seen.is_readable:
         return DependencyNode(
             key=key,

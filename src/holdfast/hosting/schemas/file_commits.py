@@ -50,7 +50,7 @@ class FileResponse(msgspec.Struct, frozen=True):
 
 
 class FilesResponse(msgspec.Struct, frozen=True):
-    """The files that were written, in the order they were asked for, and the commit; deleted ones are null."""
+    """The changed files in the order of the request, and the commit; deleted ones are null."""
 
     files: list[ContentsResponse | None]
     commit: FileCommitResponse
@@ -66,7 +66,7 @@ class FileDeleteResponse(msgspec.Struct, frozen=True):
 
 
 def in_utc(signature: Signature) -> CommitUser:
-    """Show who made a commit, with the time in UTC."""
+    """Encode a signature, with the time in UTC."""
     return CommitUser(signature.name, signature.email, git_time(signature.time, 0))
 
 

@@ -1,4 +1,4 @@
-"""Commits, branches, tags, trees and blobs, as clients know them."""
+"""Schemas of commits, branches, tags, trees and blobs."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
@@ -38,7 +38,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class CommitUser(msgspec.Struct, frozen=True):
-    """Who made a commit, as it stands in the commit."""
+    """The author or committer of a commit."""
 
     name: str
     email: str
@@ -46,7 +46,7 @@ class CommitUser(msgspec.Struct, frozen=True):
 
 
 class CommitMeta(msgspec.Struct, frozen=True):
-    """A commit or tree somewhere else."""
+    """A reference to a commit or tree."""
 
     url: str
     sha: str
@@ -54,7 +54,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
 
 
 class Signer(msgspec.Struct, frozen=True):
-    """Who signed a commit."""
+    """The signer of a commit."""
 
     name: str
     email: str
@@ -72,7 +72,7 @@ class Verification(msgspec.Struct, frozen=True):
 
 
 class RepoCommit(msgspec.Struct, frozen=True):
-    """What stands in a commit."""
+    """The content of a commit."""
 
     url: str
     author: CommitUser
@@ -90,7 +90,7 @@ class AffectedFile(msgspec.Struct, frozen=True):
 
 
 class CommitStats(msgspec.Struct, frozen=True):
-    """How many lines a commit changed."""
+    """The number of changed lines."""
 
     total: int
     additions: int
@@ -98,7 +98,7 @@ class CommitStats(msgspec.Struct, frozen=True):
 
 
 class CommitSchema(msgspec.Struct, frozen=True):
-    """A commit, and who on this server made it."""
+    """A commit, with the accounts of its author and committer."""
 
     url: str
     sha: str
@@ -113,7 +113,7 @@ class CommitSchema(msgspec.Struct, frozen=True):
 
 
 class PayloadUser(msgspec.Struct, frozen=True):
-    """Who made a commit, and their name here."""
+    """The author or committer of a commit, with their account name."""
 
     name: str
     email: str
@@ -121,7 +121,7 @@ class PayloadUser(msgspec.Struct, frozen=True):
 
 
 class PayloadCommit(msgspec.Struct, frozen=True):
-    """The commit a branch points to."""
+    """A commit in branches and events."""
 
     id: str
     message: str
@@ -137,7 +137,7 @@ class PayloadCommit(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def git_time(seconds: int, offset: int) -> str:
-    """Write a time of git's with the offset it was made at; one that no calendar has is the beginning of 1970."""
+    """Format a time with its UTC offset; an invalid one is the Unix epoch."""
     try:
         moment = EPOCH + timedelta(seconds=seconds)
         if offset == 0:
@@ -149,39 +149,39 @@ def git_time(seconds: int, offset: int) -> str:
 
 @lru_cache(maxsize=1024)
 def full_name(owner: str, name: str) -> str:
-    """Return what a repository is called in addresses."""
+    """Return the full name of a repository, as in URLs."""
     return f"{quote(owner)}/{quote(name)}"
 
 
 def repository_api(viewer: Viewer, repository: Repository) -> str:
-    """Return the address of a repository in the API."""
+    """Return the API URL of a repository."""
     return f"{viewer.api}/repos/{full_name(repository.owner.name, repository.name)}"
 
 
 def repository_page(viewer: Viewer, repository: Repository) -> str:
-    """Return the address of a repository's page."""
+    """Return the web URL of a repository."""
     return f"{viewer.root}/{full_name(repository.owner.name, repository.name)}"
 
 
 def people_of(viewer: Viewer, commits: Iterable[Commit]) -> dict[str, Account]:
-    """Find the accounts behind the e-mail addresses in some commits, all at once."""
+    """Return the accounts of the e-mail addresses in commits, in one query."""
     emails = {signature.email for commit in commits for signature in (commit.author, commit.committer)}
     return accounts.by_emails(viewer.app.database, emails)
 
 
 def commit_user(signature: Signature) -> CommitUser:
-    """Make the shape."""
+    """Encode a signature."""
     return CommitUser(signature.name, signature.email, git_time(signature.time, signature.offset))
 
 
 def verification(commit: Commit) -> Verification:
-    """Tell that a commit is signed; by whom is not checked."""
+    """Encode whether a commit is signed; signatures are not verified."""
     reason = "gpg.error.no_gpg_keys_found" if commit.signature else "gpg.error.not_signed_commit"
     return Verification(False, reason, commit.signature, None, commit.payload)
 
 
 def commit_meta(api: str, sha: str, kind: str = "commits", created: Time = NEVER) -> CommitMeta:
-    """Point to a commit or a tree."""
+    """Encode a reference to a commit or a tree."""
     return CommitMeta(f"{api}/git/{kind}/{sha}", sha, created)
 
 
@@ -194,7 +194,7 @@ def commit_shape(
     changes: TreeChanges | None = None,
     stats: DiffStats | None = None,
 ) -> CommitSchema:
-    """Make the shape; files and lines are there when they were asked for."""
+    """Encode a commit; files and statistics are included if given."""
     api = repository_api(viewer, repository)
     created = git_time(commit.committer.time, commit.committer.offset)
     author, committer = people.get(commit.author.email), people.get(commit.committer.email)
@@ -226,7 +226,7 @@ def commit_shape(
 
 
 def payload_user(signature: Signature, people: dict[str, Account]) -> PayloadUser:
-    """Make the shape."""
+    """Encode a signature with its account."""
     account = people.get(signature.email)
     return PayloadUser(signature.name, signature.email, "" if account is None else account.name)
 
@@ -238,7 +238,7 @@ def payload_commit(
     people: dict[str, Account],
     changes: TreeChanges | None = None,
 ) -> PayloadCommit:
-    """Make the shape of a commit as it stands in branches and events."""
+    """Encode a commit as in branches and events."""
     return PayloadCommit(
         id=commit.id,
         message=commit.message,

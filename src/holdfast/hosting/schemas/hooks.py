@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, as clients know them."""
+"""Schemas of webhooks and deliveries."""
 
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ __all__ = ["DeliveryDetails", "DeliverySchema", "HookSchema", "Request", "Respon
 
 @redacted
 class HookSchema(msgspec.Struct, frozen=True):
-    """A webhook; neither its secret nor what it authorizes itself with is ever shown."""
+    """A webhook; its secret and its authorization header are never included."""
 
     id: int
     name: str
@@ -33,7 +33,7 @@ class HookSchema(msgspec.Struct, frozen=True):
 
 
 class DeliverySchema(msgspec.Struct, frozen=True):
-    """What a hook is to be told of an event, and what has become of it."""
+    """A delivery of an event, and its state."""
 
     id: int
     uuid: str
@@ -51,7 +51,7 @@ class DeliverySchema(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What was sent at the last try; what authorizes it is masked."""
+    """The request of the last attempt; credentials are masked."""
 
     method: str
     url: str
@@ -60,7 +60,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Response(msgspec.Struct, frozen=True):
-    """What came back: of the body, the beginning."""
+    """The response, with the beginning of its body."""
 
     status: int
     headers: dict[str, str]
@@ -68,7 +68,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class DeliveryDetails(DeliverySchema, frozen=True):
-    """A delivery with what was sent and what came back; each is null before it happened."""
+    """A delivery with request and response; each is null before it happened."""
 
     request: Request | None
     response: Response | None
@@ -76,7 +76,7 @@ class DeliveryDetails(DeliverySchema, frozen=True):
 
 @lru_cache(maxsize=4096)
 def hook(kept: Hook | HookSummary) -> HookSchema:
-    """Make the shape, once for as long as nothing of it changes; the keys of `config` are in order."""
+    """Encode a webhook, cached; the keys of `config` are sorted."""
     config = {"content_type": kept.content_type, "url": kept.url}
     if kept.scope in {"system", "default"}:
         config = {
@@ -106,7 +106,7 @@ read_object = msgspec.json.Decoder(dict[str, str]).decode
 
 
 def delivery(kept: Delivery) -> DeliverySchema:
-    """Make the shape without what was sent."""
+    """Encode a delivery without request and response."""
     return DeliverySchema(
         id=kept.id,
         uuid=kept.uuid,
@@ -125,7 +125,7 @@ def delivery(kept: Delivery) -> DeliverySchema:
 
 
 def details(kept: Delivery, payload: str) -> DeliveryDetails:
-    """Make the whole shape; `payload` is the body where that is what every hook is told."""
+    """Encode a delivery with request and response; `payload` is the body if it is not stored with the delivery."""
     request = response = None
     if kept.method:
         sent = {

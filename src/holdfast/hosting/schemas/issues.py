@@ -1,4 +1,4 @@
-"""Issues with their labels and milestones, as clients know them."""
+"""Schemas of issues, labels and milestones."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """A file that was attached."""
+    """An attached file."""
 
     id: int
     name: str
@@ -72,7 +72,7 @@ class MilestoneSchema(msgspec.Struct, frozen=True):
 
 
 class PullRequestMeta(msgspec.Struct, frozen=True):
-    """What an issue that is a pull request says about that."""
+    """The pull request part of an issue."""
 
     merged: bool
     merged_at: Time | None
@@ -81,7 +81,7 @@ class PullRequestMeta(msgspec.Struct, frozen=True):
 
 
 class RepositoryMeta(msgspec.Struct, frozen=True):
-    """Which repository an issue is in."""
+    """The repository of an issue."""
 
     id: int
     name: str
@@ -90,7 +90,7 @@ class RepositoryMeta(msgspec.Struct, frozen=True):
 
 
 class IssueSchema(msgspec.Struct, frozen=True):
-    """An issue or a pull request; the last two keys count the open ones it waits for and that wait for it."""
+    """An issue or a pull request; the last two keys count its open blockers and the open issues it blocks."""
 
     id: int
     url: str
@@ -125,108 +125,108 @@ class IssueSchema(msgspec.Struct, frozen=True):
 
 
 def state(*, is_closed: bool) -> str:
-    """Return the word for whether something is closed."""
+    """Return `open` or `closed`."""
     return "closed" if is_closed else "open"
 
 
-def label(viewer: Viewer, kept: labels.Label, keeper: str) -> LabelSchema:
-    """Make the shape; `keeper` is the path of the repository or organization, such as `orgs/acme`."""
+def label(viewer: Viewer, stored: labels.Label, keeper: str) -> LabelSchema:
+    """Encode a label; `keeper` is the path of its repository or organization, such as `orgs/acme`."""
     return LabelSchema(
-        id=kept.id,
-        name=kept.name,
-        exclusive=kept.is_exclusive,
-        is_archived=kept.archived_at > 0,
-        color=kept.color,
-        description=kept.description,
-        url=f"{viewer.api}/{keeper}/labels/{kept.id}",
+        id=stored.id,
+        name=stored.name,
+        exclusive=stored.is_exclusive,
+        is_archived=stored.archived_at > 0,
+        color=stored.color,
+        description=stored.description,
+        url=f"{viewer.api}/{keeper}/labels/{stored.id}",
     )
 
 
-def label_in(viewer: Viewer, kept: labels.Label, repository: Repository) -> LabelSchema:
-    """Make the shape of a label that is used in a repository, which may be its owner's."""
-    own = kept.repository_id is not None
-    return label(viewer, kept, f"repos/{repository.full_name}" if own else f"orgs/{repository.owner.name}")
+def label_in(viewer: Viewer, stored: labels.Label, repository: Repository) -> LabelSchema:
+    """Encode a label used in a repository, which may belong to its owner."""
+    own = stored.repository_id is not None
+    return label(viewer, stored, f"repos/{repository.full_name}" if own else f"orgs/{repository.owner.name}")
 
 
-def milestone(kept: milestones.Milestone) -> MilestoneSchema:
-    """Make the shape."""
+def milestone(stored: milestones.Milestone) -> MilestoneSchema:
+    """Encode a milestone."""
     return MilestoneSchema(
-        id=kept.id,
-        title=kept.title,
-        description=kept.description,
-        state=state(is_closed=kept.is_closed),
-        open_issues=kept.open_issues,
-        closed_issues=kept.closed_issues,
-        created_at=moment(kept.created_at),
-        updated_at=moment(kept.updated_at),
-        closed_at=moment_or_none(kept.closed_at),
-        due_on=moment_or_none(kept.due_at),
+        id=stored.id,
+        title=stored.title,
+        description=stored.description,
+        state=state(is_closed=stored.is_closed),
+        open_issues=stored.open_issues,
+        closed_issues=stored.closed_issues,
+        created_at=moment(stored.created_at),
+        updated_at=moment(stored.updated_at),
+        closed_at=moment_or_none(stored.closed_at),
+        due_on=moment_or_none(stored.due_at),
     )
 
 
-def issue_page(viewer: Viewer, repository: Repository, kept: issues.Issue) -> str:
-    """Return the address of the page people read an issue at."""
-    return f"{viewer.root}/{repository.full_name}/{'pulls' if kept.is_pull else 'issues'}/{kept.number}"
+def issue_page(viewer: Viewer, repository: Repository, issue: issues.Issue) -> str:
+    """Return the web URL of an issue."""
+    return f"{viewer.root}/{repository.full_name}/{'pulls' if issue.is_pull else 'issues'}/{issue.number}"
 
 
-def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> IssueSchema:
-    """Make the shape of one issue from what was loaded for a page of them."""
-    repository = parts.repositories[kept.repository_id]
-    page = issue_page(viewer, repository, kept)
-    people = [user(viewer, account) for account in parts.assignees.get(kept.id, [])]
-    reached = parts.milestones.get(kept.milestone_id or 0)
+def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchema:
+    """Encode an issue from the loaded parts of a page."""
+    repository = parts.repositories[stored.repository_id]
+    page = issue_page(viewer, repository, stored)
+    people = [user(viewer, account) for account in parts.assignees.get(stored.id, [])]
+    reached = parts.milestones.get(stored.milestone_id or 0)
     pull = None
-    if kept.is_pull:
-        pull = PullRequestMeta(kept.merged_at > 0, moment_or_none(kept.merged_at), kept.is_draft, page)
+    if stored.is_pull:
+        pull = PullRequestMeta(stored.merged_at > 0, moment_or_none(stored.merged_at), stored.is_draft, page)
     return IssueSchema(
-        id=kept.id,
-        url=f"{viewer.api}/repos/{repository.full_name}/issues/{kept.number}",
+        id=stored.id,
+        url=f"{viewer.api}/repos/{repository.full_name}/issues/{stored.number}",
         html_url=page,
-        number=kept.number,
-        user=user(viewer, parts.authors.get(kept.author_id or 0)),
+        number=stored.number,
+        user=user(viewer, parts.authors.get(stored.author_id or 0)),
         original_author="",
         original_author_id=0,
-        title=kept.title,
-        body=kept.body,
-        ref=kept.ref,
+        title=stored.title,
+        body=stored.body,
+        ref=stored.ref,
         assets=[],
-        labels=[label_in(viewer, one, repository) for one in parts.labels.get(kept.id, [])],
+        labels=[label_in(viewer, one, repository) for one in parts.labels.get(stored.id, [])],
         milestone=None if reached is None else milestone(reached),
         projects=None,
         assignee=people[0] if people else None,
         assignees=people or None,
-        state=state(is_closed=kept.is_closed),
-        is_locked=kept.is_locked,
-        comments=kept.comment_count,
-        created_at=moment(kept.created_at),
-        updated_at=moment(kept.updated_at),
-        closed_at=moment_or_none(kept.closed_at),
-        due_date=moment_or_none(kept.due_at),
-        time_estimate=kept.time_estimate,
+        state=state(is_closed=stored.is_closed),
+        is_locked=stored.is_locked,
+        comments=stored.comment_count,
+        created_at=moment(stored.created_at),
+        updated_at=moment(stored.updated_at),
+        closed_at=moment_or_none(stored.closed_at),
+        due_date=moment_or_none(stored.due_at),
+        time_estimate=stored.time_estimate,
         pull_request=pull,
         repository=RepositoryMeta(repository.id, repository.name, repository.owner.name, repository.full_name),
-        pin_order=kept.pin_order,
-        content_version=kept.content_version,
-        blocked_by_count=parts.blockers.get(kept.id, 0) if repository.allows_dependencies else 0,
-        blocking_count=parts.blocked.get(kept.id, 0),
+        pin_order=stored.pin_order,
+        content_version=stored.content_version,
+        blocked_by_count=parts.blockers.get(stored.id, 0) if repository.allows_dependencies else 0,
+        blocking_count=parts.blocked.get(stored.id, 0),
     )
 
 
 def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Repository) -> IssueParts:
-    """Load what belongs to issues, counting only what the viewer may read."""
+    """Load the related rows of issues, counting only what the viewer may read."""
     readable = partial(visible_to, viewer.actor.user, public_only=viewer.actor.public_only)
     return issue_parts(viewer.app.database, kept, *known, readable=readable)
 
 
 def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[IssueSchema]:
-    """Make the shapes of a page of issues; `known` is the repository when they are all in one.
+    """Encode a page of issues; `known` is their repository if they share one.
 
-    A repository that was deleted while the page was read takes its issues with it.
+    Issues of a concurrently deleted repository are left out.
     """
     parts = visible_parts(viewer, kept, *([] if known is None else [known]))
     return [issue(viewer, one, parts) for one in kept if one.repository_id in parts.repositories]
 
 
-def one_issue(viewer: Viewer, repository: Repository, kept: issues.Issue) -> IssueSchema:
-    """Make the shape of one issue."""
-    return issue_list(viewer, [kept], repository)[0]
+def one_issue(viewer: Viewer, repository: Repository, stored: issues.Issue) -> IssueSchema:
+    """Encode an issue."""
+    return issue_list(viewer, [stored], repository)[0]

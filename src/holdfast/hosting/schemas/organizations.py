@@ -1,4 +1,4 @@
-"""Organizations and teams, as clients know them."""
+"""Schemas of organizations and teams."""
 
 from typing import Annotated, Literal
 
@@ -12,9 +12,9 @@ from holdfast.hosting.store.teams import Team
 
 __all__ = ["Link", "OrganizationSchema", "TeamSchema", "Visibility", "organization", "team"]
 
-# Who may know of an account; a client that leaves it empty does not care.
+# Visibility; clients may send an empty value, which means no change.
 Visibility = Literal["", "public", "limited", "private"]
-# An address people will follow: never a script.
+# An http or https URL: never a script.
 Link = Annotated[str, Meta(max_length=255, pattern=r"^(https?://[^\s]+)?$")]
 
 
@@ -50,7 +50,7 @@ class TeamSchema(msgspec.Struct, frozen=True):
 
 
 def organization(viewer: Viewer, account: Account) -> OrganizationSchema:
-    """Make the shape."""
+    """Encode an organization."""
     return OrganizationSchema(
         id=account.id,
         name=account.name,
@@ -67,7 +67,7 @@ def organization(viewer: Viewer, account: Account) -> OrganizationSchema:
 
 
 def team(viewer: Viewer, kept: Team, account: Account) -> TeamSchema:
-    """Make the shape; a team without modes in units has its own mode in all of them."""
+    """Encode a team; without modes per unit, its own mode applies to all units."""
     modes = kept.units or dict.fromkeys(Unit, kept.mode)
     return TeamSchema(
         id=kept.id,

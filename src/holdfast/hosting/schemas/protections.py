@@ -1,4 +1,4 @@
-"""A branch protection rule, as clients know it."""
+"""The schema of a branch protection rule."""
 
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from holdfast.hosting.store.protections import Protection, Rule
 
 __all__ = ["ALLOWLISTS", "PLAIN", "BranchProtection", "encode_protections", "people_key"]
 
-# The names of the lists of people and teams in the API, and in a stored rule.
+# The names of allowlists in the API, and in a stored rule.
 ALLOWLISTS: Final = {
     "push_whitelist": "push",
     "force_push_allowlist": "force_push",
@@ -23,7 +23,7 @@ PLAIN: Final = tuple(name for name in Rule.__struct_fields__ if not name.endswit
 
 
 class BranchProtection(msgspec.Struct, frozen=True):
-    """A branch protection rule, with people and teams by name."""
+    """A branch protection rule, with users and teams by name."""
 
     branch_name: str
     rule_name: str
@@ -65,12 +65,12 @@ class BranchProtection(msgspec.Struct, frozen=True):
 
 
 def people_key(prefix: str) -> str:
-    """Return the key of a list of people; that of approvals has no plural in Gitea."""
+    """Return the key of a list of users; that of approvals is singular in Gitea."""
     return f"{prefix}_username" if prefix == "approvals_whitelist" else f"{prefix}_usernames"
 
 
 def encode_protections(viewer: Viewer, rules: list[Protection]) -> list[BranchProtection]:
-    """Encode rules, with one query for all names of people and one for those of teams."""
+    """Encode rules, with one query for the names of users and one for those of teams."""
     users: set[int] = set()
     teams: set[int] = set()
     for protection in rules:
@@ -83,7 +83,7 @@ def encode_protections(viewer: Viewer, rules: list[Protection]) -> list[BranchPr
 
 
 def encode_protection(protection: Protection, users: dict[int, str], teams: dict[int, str]) -> BranchProtection:
-    """Encode a rule; deleted people and teams are left out."""
+    """Encode a rule; deleted users and teams are left out."""
     rule = protection.rule
     values: dict[str, Any] = {name: getattr(rule, name) for name in PLAIN}
     values["status_check_contexts"] = list(rule.status_check_contexts)

@@ -1,4 +1,4 @@
-"""Pull requests, as clients know them."""
+"""Schemas of pull requests."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,7 +27,7 @@ class PRBranchInfo(msgspec.Struct, frozen=True):
 
 
 class PullState(msgspec.Struct, frozen=True):
-    """What the branches of a pull request come to: where they are, where they parted, and what is between."""
+    """The compared branches of a pull request: tips, merge base, and what is between."""
 
     head_sha: str
     base_sha: str
@@ -39,7 +39,7 @@ class PullState(msgspec.Struct, frozen=True):
 
 
 class PullRequest(msgspec.Struct, frozen=True):
-    """A pull request; `mergeable` is whether its branches merge without conflicts: nothing merges one here."""
+    """A pull request; `mergeable` is whether its branches merge without conflicts."""
 
     id: int
     url: str
@@ -84,7 +84,7 @@ class PullRequest(msgspec.Struct, frozen=True):
 def pull_request(
     viewer: Viewer, home: RepositorySchema, kept: issues.Issue, whole: IssueSchema, state: PullState | None = None
 ) -> PullRequest:
-    """Make the shape from that of the issue the pull request is; without a state, as it was when it was opened."""
+    """Encode a pull request from its issue's schema; without a state, as it was when it was opened."""
     state = state or PullState(kept.head_sha, kept.base_sha, kept.base_sha)
     return PullRequest(
         id=kept.id,
@@ -135,7 +135,7 @@ def pull_list(
     kept: Sequence[issues.Issue],
     states: Mapping[int, PullState],
 ) -> list[PullRequest]:
-    """Make the shapes of a page of pull requests of one repository, whose states are given by their ids."""
+    """Encode a page of pull requests of one repository; states are given by id."""
     parts = visible_parts(viewer, kept, kept_in)
     home = repository(viewer, kept_in, may)
     return [pull_request(viewer, home, one, issue(viewer, one, parts), states.get(one.id)) for one in kept]

@@ -1,4 +1,4 @@
-"""A repository, as clients know it."""
+"""The schema of a repository."""
 
 from collections.abc import Sequence
 from urllib.parse import quote
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class PermissionSchema(msgspec.Struct, frozen=True):
-    """What the caller may do."""
+    """The caller's permissions."""
 
     admin: bool
     push: bool
@@ -33,7 +33,7 @@ class PermissionSchema(msgspec.Struct, frozen=True):
 
 
 class InternalTracker(msgspec.Struct, frozen=True):
-    """How issues are tracked."""
+    """The settings of the issue tracker."""
 
     enable_time_tracker: bool = True
     allow_only_contributors_to_track_time: bool = True
@@ -111,12 +111,12 @@ class RepositorySchema(msgspec.Struct, frozen=True):
 
 
 def permission(may: Permissions) -> PermissionSchema:
-    """Make the shape."""
+    """Encode permissions."""
     return PermissionSchema(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
 
 
 def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> RepositorySchema:
-    """Make the shape."""
+    """Encode a repository."""
     declared = msgspec.json.decode(kept.declared, type=Declared)
     path = f"{quote(kept.owner.name)}/{quote(kept.name)}"
     host = viewer.root.partition("://")[2].partition("/")[0].partition(":")[0]
@@ -197,7 +197,7 @@ def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repo
 
 
 def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[RepositorySchema]:
-    """Make the shapes of a page of repositories, asking for all grants at once."""
+    """Encode a page of repositories, loading all grants in one query."""
     asking = viewer.actor.user
     grants = {} if asking is None or not listed else store.grants_in(viewer.app.database, asking, listed)
     return [

@@ -1,4 +1,4 @@
-"""A user, as much of one as the caller may see."""
+"""The schema of a user, with the fields the viewer may see."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ __all__ = ["GHOST", "UserSchema", "shown_email", "user"]
 
 
 class UserSchema(msgspec.Struct, frozen=True):
-    """Somebody with an account; organizations take this shape where an owner is named."""
+    """A user; also used for organizations where an owner is named."""
 
     id: int
     login: str
@@ -41,7 +41,7 @@ class UserSchema(msgspec.Struct, frozen=True):
     username: str
 
 
-# Stands for whoever wrote something and has since been deleted.
+# The placeholder for deleted users.
 GHOST: Final = UserSchema(
     id=-1,
     login="Ghost",
@@ -70,8 +70,8 @@ GHOST: Final = UserSchema(
 
 
 def shown_email(actor: Actor, account: Account) -> str:
-    """Return the e-mail address a caller may see."""
-    # Clients tell an organization from a person by its having no address.
+    """Return the e-mail address that the viewer may see."""
+    # Clients recognize an organization by its empty address.
     if account.is_organization:
         return account.email
     asking = actor.user
@@ -84,7 +84,7 @@ def shown_email(actor: Actor, account: Account) -> str:
 
 
 def user(viewer: Viewer, account: Account | None) -> UserSchema:
-    """Make the shape; some fields are only for the user and for administrators."""
+    """Encode a user; some fields are only for the user and for administrators."""
     if account is None:
         return GHOST
     asking = viewer.actor.user

@@ -1,4 +1,4 @@
-"""Whom a shape is made for."""
+"""The viewer for whom JSON is encoded."""
 
 from typing import Protocol
 
@@ -9,20 +9,20 @@ __all__ = ["Viewer"]
 
 
 class Viewer(Protocol):
-    """Somebody who will read a shape: a actor of the API, or whoever receives what a webhook sends."""
+    """The reader of encoded JSON: the actor of an API request, or the receiver of a webhook."""
 
     @property
     def app(self) -> App:
-        """The service it comes from."""
+        """The service."""
 
     @property
     def actor(self) -> Actor:
-        """Who is asking, which decides what some fields show."""
+        """The actor, who decides what some fields show."""
 
     @property
     def root(self) -> str:
-        """The address of the service as the viewer knows it, without a slash at the end."""
+        """The root URL as the viewer knows it, without a trailing slash."""
 
     @property
     def api(self) -> str:
-        """The address of the API."""
+        """The URL of the API."""
