@@ -45,7 +45,7 @@ class Served:
     history: list[tuple[Move, ...]] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     max_bytes: int | None = None
-    patience: float = 60.0
+    idle_timeout: float = 60.0
 
     def address(self, repository_id: int) -> str:
         """Return where a client finds a repository."""
@@ -95,7 +95,7 @@ class Served:
         protocol = request.headers.get("git-protocol")
         service = request.path_params["service"]
         if service == "git-upload-pack":
-            answer = upload_pack.upload_pack(folder, body, protocol=protocol, patience=self.patience)
+            answer = upload_pack.upload_pack(folder, body, protocol=protocol, idle_timeout=self.idle_timeout)
         elif service == "git-upload-archive":
             answer = upload_pack.upload_archive(folder, body)
         else:
@@ -107,7 +107,7 @@ class Served:
                 judge=self.judge,
                 move=partial(self.move, folder),
                 max_bytes=self.max_bytes,
-                patience=self.patience,
+                idle_timeout=self.idle_timeout,
             )
         return await self.streamed(answer, f"application/x-{service}-result")
 

@@ -57,7 +57,7 @@ def test_what_takes_too_long_is_not_waited_for(work: Git, monkeypatch: pytest.Mo
     merges.merged.cache_clear()
 
     def late(*_: object, **__: object) -> bytes:
-        raise GitTimedOut("merge-tree", "took longer than 5 seconds")
+        raise GitTimedOut("merge-tree", "timed out after 5 seconds")
 
     with monkeypatch.context() as patched:
         patched.setattr(merges, "run", late)

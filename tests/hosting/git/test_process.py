@@ -83,8 +83,8 @@ def test_a_command_that_stands_still_is_ended(bare: Path) -> None:
     """Patience is counted from the last output."""
 
     async def play() -> None:
-        with pytest.raises(GitTimedOut, match=r"stood still for 0\.3 seconds"):
-            async for _ in stream(bare, *shell("echo hello; sleep 600"), patience=0.3):
+        with pytest.raises(GitTimedOut, match=r"made no progress for 0\.3 seconds"):
+            async for _ in stream(bare, *shell("echo hello; sleep 600"), idle_timeout=0.3):
                 pass
 
     asyncio.run(play())

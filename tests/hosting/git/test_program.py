@@ -51,7 +51,7 @@ def test_a_failure_says_which_command_and_keeps_the_complaint_apart(bare: Path) 
     """The message can be logged; what git printed, which may quote a client, is kept beside it."""
     with pytest.raises(GitFailed) as caught:
         program.run(bare, "cat-file", "blob", "0" * 40)
-    assert str(caught.value) == "git cat-file ended with exit code 128"
+    assert str(caught.value) == "git cat-file failed with exit code 128"
     assert caught.value.code == 128
     assert "0" * 40 in caught.value.stderr
 

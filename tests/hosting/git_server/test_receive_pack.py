@@ -463,14 +463,14 @@ def test_a_push_whose_client_dies_while_sending_leaves_nothing(work: Client, ser
 
 def test_a_client_that_stops_sending_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
     """Patience ends while the connection stays open."""
-    served.patience = 0.5
+    served.idle_timeout = 0.5
     host, _, port = served.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port))) as connection:
         head = "POST /1.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n"
         connection.sendall(head.encode() + command(ZERO, "1" * 40) + b"PACK" + struct.pack(">II", 2, 5000))
         wait_for(lambda: bool(served.failures))
         wait_for(lambda: not served.processes())
-    assert "stood still" in str(served.failures[0])
+    assert "made no progress" in str(served.failures[0])
 
 
 SERVICE = """
@@ -571,5 +571,5 @@ def test_a_failure_of_git_has_its_command(served: Served) -> None:
     """An error the service can log says which command it was, and nothing of what was sent."""
     httpx.post(f"{served.address(1)}/git-receive-pack", content=b"hunter2")
     assert isinstance(served.failures[0], GitFailed)
-    assert str(served.failures[0]).startswith("git receive-pack ended with exit code")
+    assert str(served.failures[0]).startswith("git receive-pack failed with exit code")
     assert "hunter2" not in str(served.failures[0])

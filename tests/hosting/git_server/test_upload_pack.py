@@ -162,8 +162,8 @@ def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Serv
 
 
 def test_a_client_that_does_not_read_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
-    """When nobody takes what git prints, patience ends; memory holds only a few pieces of it."""
-    served.patience = 0.5
+    """When nobody reads what git prints, it times out; memory holds only a few pieces of it."""
+    served.idle_timeout = 0.5
     fill(served, 30_000_000)
     with slow_fetch(served) as answer:
         assert answer.status_code == 200

@@ -27,7 +27,7 @@ def test_a_full_disk_is_said_clearly(tmp_path: Path) -> None:
     (tmp_path / "lfs").write_text("in the way")
 
     async def play() -> None:
-        with pytest.raises(LfsUnavailable, match="cannot be kept"):
+        with pytest.raises(LfsUnavailable, match="cannot be stored"):
             await DiskLfsStore(tmp_path / "lfs").write(name(b"hello"), 5, pieces(b"hello"))
         assert await DiskLfsStore(tmp_path / "lfs").size(name(b"hello")) is None
 

@@ -65,14 +65,14 @@ def test_all_pages_are_gone_through_and_what_is_given_up_is_gone() -> None:
 def test_a_bucket_that_refuses_is_said_without_secrets() -> None:
     """The error names the bucket and the status, and neither a key nor a signature."""
     with serve_bucket() as bucket:
-        with pytest.raises(LfsUnavailable, match="the bucket bucket answers 403 about uploads") as caught:
+        with pytest.raises(LfsUnavailable, match="the bucket bucket returned 403 for multipart uploads") as caught:
             list(uploads(bucket, "STRANGER").unfinished("lfs/"))
         assert caught.value.__cause__ is None
-    with pytest.raises(LfsUnavailable, match="the bucket bucket cannot be asked about uploads"):
+    with pytest.raises(LfsUnavailable, match="the bucket bucket cannot be reached for multipart uploads"):
         list(uploads(bucket).unfinished("lfs/"))
     with serve_bucket() as strange:
         strange.objects["?"] = b""
         strange.uploads["u"] = {}
         strange.begun["u"] = ("lfs/1\0", 1.0)
-        with pytest.raises(LfsUnavailable, match="in an unknown way"):
+        with pytest.raises(LfsUnavailable, match="an invalid list of uploads"):
             list(uploads(strange).unfinished("lfs/"))

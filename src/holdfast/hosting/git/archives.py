@@ -23,7 +23,7 @@ CONFIGURATION: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 def archive(
     folder: Path, commit: str, kind: Format, *, prefix: str, paths: Sequence[str] = ()
 ) -> AsyncGenerator[bytes, None]:
-    """Yield a commit's files, or those at some paths, each below a directory of that name."""
+    """Yield an archive of a commit's files, or of those at `paths`, under a top directory `prefix`."""
     wanted = [argument(raw(path)) for path in paths]
     return process.stream(
         folder, "archive", f"--format={kind}", f"--prefix={prefix}/", commit, "--", *wanted, variables=LITERAL
@@ -31,10 +31,10 @@ def archive(
 
 
 async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None]:
-    """Yield a bundle of a commit and all that leads to it, with the branch or tag it was asked for by.
+    """Yield a bundle of a commit and its history, with the branch or tag it was requested by.
 
-    A bundle names refs, and a commit asked for by its id may have none: it is given one in a repository that lasts
-    as long as the answer, and that borrows all its objects.
+    A bundle contains refs, and a commit requested by id may have none: it gets one in a temporary repository that
+    uses the original's objects (alternates).
     """
     borrowing = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="holdfast-bundle-"))
     try:
@@ -48,7 +48,7 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
 
 
 def borrow(borrowing: Path, folder: Path, named: ResolvedRef) -> None:
-    """Make a repository with one branch or tag and the objects of another."""
+    """Create a repository with one branch or tag that uses the objects of another (alternates)."""
     branch = named.name if named.kind == "branch" else "bundle"
     ref = f"refs/tags/{named.name}" if named.kind == "tag" else f"refs/heads/{branch}"
     (borrowing / "config").write_text(CONFIGURATION)

@@ -1,6 +1,6 @@
-"""Lays files where others find them: written beside, brought to the disk, and only then given their names.
+"""Atomic file writes: written to a temporary file, synced with `fsync`, then renamed.
 
-The calls are made in C where that was compiled, and one by one from here where it was not.
+The system calls are made in C if that was compiled, else from Python.
 """
 
 from holdfast.hosting.git.syscalls import SYNCS_NAMES, give_name

@@ -15,7 +15,7 @@ __all__ = ["BlameHunk", "blame"]
 
 SECONDS: Final = 20.0
 KEPT: Final = 64
-# Where a run of lines begins: the commit, the line there, the line here, and how many lines follow.
+# The header of a hunk: commit, line there, line here, and number of lines.
 BEGINNING: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: (\d+))?")
 
 
@@ -29,33 +29,33 @@ class BlameHunk:
 
 
 def blame(repo: Repo, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
-    """Return where the lines of a file came from, in order; None when that takes too long to find out."""
+    """Return the hunks of a file in order; None after a timeout."""
     return run_blame(repo.folder, commit, path)
 
 
 @lru_cache(maxsize=KEPT)
 def run_blame(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
-    """Ask git, whose filters skip the commits that did not touch the path."""
+    """Run `git blame`, which uses the changed-path filters."""
     try:
-        told = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
+        output = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
     except GitTimedOut:
         return None
     except GitFailed:
         return ()
     found = [
         BlameHunk(match[1].decode(), int(match[3]), int(match[4]))
-        for line in told.split(b"\n")
+        for line in output.split(b"\n")
         if (match := BEGINNING.fullmatch(line)) and match[4]
     ]
     return merge_runs(sorted(found, key=lambda origin: origin.first))
 
 
 def merge_runs(found: list[BlameHunk]) -> tuple[BlameHunk, ...]:
-    """Put runs of the same commit that follow each other together."""
-    made: list[BlameHunk] = []
+    """Merge consecutive hunks of the same commit."""
+    merged: list[BlameHunk] = []
     for one in found:
-        if made and made[-1].commit == one.commit and made[-1].first + made[-1].count == one.first:
-            made[-1] = BlameHunk(one.commit, made[-1].first, made[-1].count + one.count)
+        if merged and merged[-1].commit == one.commit and merged[-1].first + merged[-1].count == one.first:
+            merged[-1] = BlameHunk(one.commit, merged[-1].first, merged[-1].count + one.count)
         else:
-            made.append(one)
-    return tuple(made)
+            merged.append(one)
+    return tuple(merged)

@@ -52,19 +52,19 @@ class TreeChange:
 
     @property
     def path(self) -> str:
-        """The path as people see it."""
+        """The path, decoded."""
         return shown(self.raw_path)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeChanges:
-    """Changed files by path; `truncated` when the limit was reached."""
+    """Changed files by path; `truncated` if the limit was reached."""
 
     files: tuple[TreeChange, ...]
     truncated: bool = False
 
     def paths(self, status: Status) -> list[str]:
-        """Return the paths of one status."""
+        """Return the paths with a status."""
         return [change.path for change in self.files if change.status == status]
 
 
@@ -78,24 +78,24 @@ class DiffStats:
 
     @property
     def total(self) -> int:
-        """How many lines are not the same."""
+        """The number of changed lines."""
         return self.additions + self.deletions
 
 
 def changed_files(repo: Repo, commit: Commit, *, most: int = MOST_ENTRIES) -> TreeChanges:
-    """Return what a commit changed against its first parent; everything, if it has none."""
+    """Return the changes of a commit against its first parent, or against the empty tree."""
     return changes_between(repo, parent_tree(repo, commit), commit.tree, most=most)
 
 
 def parent_tree(repo: Repo, commit: Commit) -> str | None:
-    """Return the tree a commit is compared with."""
+    """Return the tree of a commit's first parent."""
     return read_commit(repo, commit.parents[0]).tree if commit.parents else None
 
 
 def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int = MOST_ENTRIES) -> TreeChanges:
-    """Return which files differ between two trees, without looking for renames; no tree is an empty one.
+    """Return the changed files between two trees, without rename detection; None is the empty tree.
 
-    Of more than `most`, the first by path are returned, and no more of the trees is looked at.
+    Beyond `most`, only the first by path are returned and the rest is not read.
     """
     found: list[TreeChange] = []
     for count, step in enumerate(compare_trees(repo, old, new)):
@@ -107,10 +107,10 @@ def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int =
 
 
 def compare_trees(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChange | None]:
-    """Go through two trees side by side in the order of paths, entering only directories that differ.
+    """Walk two trees side by side in path order, entering only directories that differ.
 
-    A directory is a step without a change: whoever counts the steps is safe from a tree that holds itself many
-    times over.
+    A directory is a step without a change: counting steps bounds the cost of a tree that contains itself many
+    times.
     """
     left_to_do: list[TreeChange | tuple[bytes, str | None, str | None]] = [(b"", old, new)]
     while left_to_do:
@@ -128,7 +128,7 @@ def compare_trees(repo: Repo, old: str | None, new: str | None) -> Iterator[Tree
 def differing_entries(
     repo: Repo, prefix: bytes, left_tree: str | None, right_tree: str | None
 ) -> list[TreeChange | tuple[bytes, str | None, str | None]]:
-    """Return the files and directories that differ between two directories, the last path first."""
+    """Return the entries that differ between two directories, in reverse order."""
     before = entries_by_name(repo, left_tree)
     after = entries_by_name(repo, right_tree)
     found: list[tuple[bytes, TreeChange | tuple[bytes, str | None, str | None]]] = []
@@ -139,9 +139,9 @@ def differing_entries(
         path = prefix + name
         below = [at if mode == DIRECTORY else None for mode, at in (left, right)]
         if any(below):
-            # Everything in a directory comes where its name with a slash does.
+            # git sorts a directory as if its name ended with a slash.
             found.append((path + b"/", (path + b"/", below[0], below[1])))
-        # A file in the place of a directory is one that comes or goes, beside all that was below.
+        # A file that replaces a directory is an addition, besides the deletions below it.
         before_mode, before_id = NOTHING if below[0] else left
         after_mode, after_id = NOTHING if below[1] else right
         if before_mode or after_mode:
@@ -151,23 +151,23 @@ def differing_entries(
 
 
 def entries_by_name(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
-    """Return a tree's entries by name; no tree has none."""
+    """Return a tree's entries by name; None is the empty tree."""
     return {} if tree is None else {name: (mode, at) for mode, name, at in children(repo, tree)}
 
 
 def stats(repo: Repo, commit: Commit) -> DiffStats:
-    """Return how many lines a commit changed against its first parent."""
+    """Return the line counts of a commit against its first parent."""
     return stats_between(repo, parent_tree(repo, commit), commit.tree)
 
 
 def stats_between(repo: Repo, old: str | None, new: str | None) -> DiffStats:
-    """Return how many lines differ between two trees; the answer never changes, so it is kept."""
+    """Return the line counts between two trees; cached, as they never change."""
     pair = (old or EMPTY_TREE, new or EMPTY_TREE)
     return kept.of(repo.folder, {pair})[pair]
 
 
 def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
-    """Return how many lines each of some commits changed against its first parent, by the commits' ids."""
+    """Return the line counts of commits against their first parents, by commit id."""
     pairs = {commit.id: (parent_tree(repo, commit) or EMPTY_TREE, commit.tree) for commit in commits}
     known = kept.of(repo.folder, set(pairs.values()))
     return {commit: known[pair] for commit, pair in pairs.items()}
@@ -182,7 +182,7 @@ class DiffStatsCache:
         self._kept: OrderedDict[tuple[Path, Pair], DiffStats] = OrderedDict()
 
     def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
-        """Return the counts of some pairs of trees; those that are not known are all counted at once."""
+        """Return the line counts of pairs of trees; missing ones are counted in one process."""
         found: dict[Pair, DiffStats] = {}
         with self._lock:
             for pair in pairs:
@@ -202,7 +202,7 @@ class DiffStatsCache:
 
 
 def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
-    """Let git count the lines, all pairs of trees in one process: it must not hold up this one."""
+    """Count lines with one git process for all pairs of trees, outside of this process."""
     asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
     found = dict.fromkeys(pairs, DiffStats())
@@ -221,12 +221,12 @@ kept = DiffStatsCache(KEPT)
 
 
 def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:
-    """Return the difference between two trees as `git diff` shows it, piece by piece."""
+    """Yield the output of `git diff` between two trees."""
     return stream_output(repo.folder, "diff-tree", "-p", "-r", *PLAIN, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 def patch_text(repo: Repo, commit: Commit) -> Iterator[bytes]:
-    """Return a commit as a mail that `git am` takes; a merge shows what it brought to its first parent."""
+    """Yield a commit as a mail for `git am`; a merge shows its changes against the first parent."""
     if len(commit.parents) < 2:
         return stream_output(repo.folder, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
     shape = ("--pretty=email", "--stat", "-p", "-m", "--first-parent")

@@ -1,4 +1,4 @@
-"""Output of git commands: whole, or streamed in chunks."""
+"""Output of git commands: complete, or streamed in chunks."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ CHUNK: Final = 256 * 1024
 
 
 def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # as subprocess calls it
-    """Ask git about objects that are known to be there; when it cannot answer, something is damaged."""
+    """Return the output of a git command on existing objects; raise `GitDamaged` if it fails."""
     try:
         return run(folder, *arguments, input=input)
     except GitTimedOut:
@@ -25,7 +25,7 @@ def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # n
 
 
 def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[bytes]:
-    """Run a git command and return what it prints; it ends when nobody wants more of it."""
+    """Yield the output of a git command; it is terminated when the consumer stops."""
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
         [find_git(), *arguments],
         stdin=subprocess.DEVNULL,
@@ -46,4 +46,4 @@ def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | 
                 with suppress(ProcessLookupError):
                     process.kill()
     if process.returncode:
-        raise GitFailed(arguments[0], f"ended with exit code {process.returncode}", "", process.returncode)
+        raise GitFailed(arguments[0], f"failed with exit code {process.returncode}", "", process.returncode)

@@ -31,8 +31,7 @@ __all__ = [
 
 LATEST: Final = 253_402_300_799
 SHORT: Final = 256
-# These decode something else than text, or take forever over it.
-# What would end a line or an address early.
+# Python codecs that are no text encodings, or too slow. Characters that would end a line or an address.
 NOT_IN_A_NAME: Final = str.maketrans("", "", "<>\n\0")
 NOT_AROUND_IT: Final = " .,:;\"'\\\r\t"
 NOT_TEXT: Final = frozenset(["idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"])
@@ -85,13 +84,13 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def find_commit(repo: Repo, commit: str) -> Commit | None:
-    """Return a commit somebody asked for by its full id."""
+    """Return a commit by full id; raise `NoSuchObject` if it does not exist."""
     found = repo.find(commit)
     return parse_commit(commit, found[1]) if found is not None and found[0] == "commit" else None
 
 
 def read_commit(repo: Repo, commit: str) -> Commit:
-    """Return a commit that something names: it must be there."""
+    """Return a commit that must exist; raise `GitDamaged` if it does not."""
     return parse_commit(commit, repo.read(commit, "commit"))
 
 
@@ -104,9 +103,9 @@ def read_tag(repo: Repo, tag: str) -> TagObject:
 
 
 def split_headers(content: bytes) -> tuple[Headers, bytes]:
-    """Split an object into its headers, with their folded lines joined, and its message."""
+    """Split an object into its headers, with folded lines joined, and its message."""
     head, _, message = content.partition(b"\n\n")
-    # An object without a message ends right after its headers.
+    # An object without a message ends after its headers.
     head = head.removesuffix(b"\n")
     headers: Headers = []
     for line in head.split(b"\n"):
@@ -125,7 +124,7 @@ def first_headers(headers: Headers) -> dict[bytes, bytes]:
 
 
 def id_header(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
-    """Return the id a header must hold."""
+    """Return the object id in a header; raise `GitDamaged` if it is missing."""
     value = headers.get(key, b"").decode(errors="replace")
     if not is_id(value):
         raise GitDamaged(f"the object {owner} has no {key.decode()}")
@@ -133,7 +132,7 @@ def id_header(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
 
 
 def decode_text(content: bytes, encoding: bytes | None) -> str:
-    """Decode what an object says in the encoding it names; what cannot be decoded is replaced."""
+    """Decode a text with its declared encoding; invalid bytes are replaced."""
     if encoding:
         try:
             codec = codecs.lookup(encoding.decode("ascii"))
@@ -145,7 +144,7 @@ def decode_text(content: bytes, encoding: bytes | None) -> str:
 
 
 def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
-    """Read a signature the way git does: as much of it as makes sense."""
+    """Parse a signature as leniently as git."""
     if line is not None and len(line) <= SHORT:
         return cached_signature(line, encoding)
     return uncached_signature(line or b"", encoding)
@@ -153,12 +152,12 @@ def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
 
 @lru_cache(maxsize=1024)
 def cached_signature(line: bytes, encoding: bytes | None) -> Signature:
-    """Read a signature, or return what it said the last time: in a history few people say most of it."""
+    """Parse a signature, cached: few people write most of a history."""
     return uncached_signature(line, encoding)
 
 
 def uncached_signature(line: bytes, encoding: bytes | None) -> Signature:
-    """Read a signature of any length."""
+    """Parse a signature of any length."""
     name, _, rest = line.partition(b"<")
     email = rest.partition(b">")[0]
     when = line.rpartition(b">")[2].split()
@@ -174,13 +173,13 @@ def uncached_signature(line: bytes, encoding: bytes | None) -> Signature:
 
 
 def parse_commit(commit: str, content: bytes) -> Commit:
-    """Read a commit."""
+    """Parse a commit."""
     every, message = split_headers(content)
     headers = first_headers(every)
     encoding = headers.get(b"encoding")
     parents = tuple([value.decode(errors="replace") for name, value in every if name == b"parent"])
     if not all(map(is_id, parents)):
-        raise GitDamaged(f"the commit {commit} has a parent that cannot be")
+        raise GitDamaged(f"the commit {commit} has an invalid parent")
     signed = headers.get(b"gpgsig")
     return Commit(
         commit,
@@ -195,7 +194,7 @@ def parse_commit(commit: str, content: bytes) -> Commit:
 
 
 def parse_tag(tag: str, content: bytes) -> TagObject:
-    """Read an annotated tag."""
+    """Parse an annotated tag."""
     every, message = split_headers(content)
     headers = first_headers(every)
     tagger = headers.get(b"tagger")
@@ -216,19 +215,19 @@ def parse_tag(tag: str, content: bytes) -> TagObject:
 
 
 def without_header(content: bytes, header: bytes) -> bytes:
-    """Return an object without one of its headers: what a signature was made over."""
+    """Return an object without one of its headers, which is the signed payload."""
     head, blank, message = content.partition(b"\n\n")
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     dropping = False
     for line in head.split(b"\n"):
         dropping = line.startswith(header + b" ") or (dropping and line.startswith(b" "))
         if not dropping:
-            kept.append(line)
-    return b"\n".join(kept) + blank + message
+            lines.append(line)
+    return b"\n".join(lines) + blank + message
 
 
 def signature_line(who: Signature) -> bytes:
-    """Write a signature; what would end a line or an address early is left out, as git does."""
+    """Format a signature; characters that would end a line or an address are dropped, as git does."""
     name = who.name.translate(NOT_IN_A_NAME).strip(NOT_AROUND_IT)
     email = who.email.translate(NOT_IN_A_NAME).strip(NOT_AROUND_IT)
     hours, minutes = divmod(abs(who.offset), 60)
@@ -238,13 +237,13 @@ def signature_line(who: Signature) -> bytes:
 
 
 def build_tree(repo: Repo, files: Mapping[str, bytes]) -> str:
-    """Write files and their directories, and return the tree that holds them."""
+    """Write files and their directories, and return the root tree."""
     folders: dict[bytes, dict[str, bytes]] = {}
     entries: list[tuple[bytes, bytes, str]] = []
     for path, content in files.items():
         name, slash, rest = path.partition("/")
         if name.lower() in ("", ".", "..", ".git") or "\0" in name or (slash and not rest):
-            raise PathRefused(f"a file cannot lie at {path!r}")
+            raise PathRefused(f"invalid path {path!r}")
         if slash:
             folders.setdefault(raw(name), {})[rest] = content
         else:
@@ -263,7 +262,7 @@ def build_tree(repo: Repo, files: Mapping[str, bytes]) -> str:
 def write_commit(
     repo: Repo, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
 ) -> str:
-    """Write a commit and return its id; no ref leads to it yet."""
+    """Write a commit and return its id; no ref is updated."""
     told = message.replace("\0", "").rstrip("\n") + "\n"
     return repo.write("commit", commit_content(tree, parents, author, committer, told))
 
@@ -271,7 +270,7 @@ def write_commit(
 def commit_content(
     tree: str, parents: tuple[str, ...], author: Signature, committer: Signature, message: str
 ) -> bytes:
-    """Return a commit's own bytes, with the message as it is."""
+    """Return the content of a commit object."""
     above = "".join([f"tree {tree}\n", *[f"parent {parent}\n" for parent in parents]])
     by = signature_line(author)
     then = by if committer is author else signature_line(committer)
@@ -281,7 +280,7 @@ def commit_content(
 def first_commit(
     repo: Repo, files: Mapping[str, bytes], *, author: Signature, committer: Signature, message: str, branch: str
 ) -> str:
-    """Put the first commit into an empty repository and make its branch the default; return its id."""
+    """Create the first commit of an empty repository on its default branch; return its id."""
     check_ref_name(branch)
     if not is_empty(repo):
         raise RefExists("the repository is not empty")
@@ -292,7 +291,7 @@ def first_commit(
 
 
 def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: str) -> str:
-    """Write an annotated tag of a commit and return its id; no ref leads to it yet."""
+    """Write an annotated tag of a commit and return its id; no ref is updated."""
     check_ref_name(name)
     lines = [
         f"object {target}".encode(),

@@ -15,8 +15,8 @@ __all__ = ["Comparison", "compare"]
 class Comparison:
     """The commits reachable from `head` but not from `base`, newest first, and their changes.
 
-    `ahead` counts those commits, `behind` those that lead to `base` only. Without a common commit `merge_base` is
-    missing, and what changed is told against `base` itself.
+    `ahead` counts those commits, `behind` those only reachable from `base`. Without a common ancestor `merge_base`
+    is None, and the changes are against `base` itself.
     """
 
     base: str
@@ -39,7 +39,7 @@ def compare(
     limit: int | None = None,
     most_files: int = MOST_ENTRIES,
 ) -> Comparison:
-    """Compare two commits: `base...head` tells what changed since they parted, `base..head` all that differs."""
+    """Compare two commits: `base...head` since their merge base, `base..head` directly."""
     parted = merge_base(repo, base, head)
     behind, ahead = ahead_behind(repo, base, head)
     made = commits(repo, commit_range(repo, head, exclude=[base]), skip=skip, limit=limit)

@@ -1,7 +1,7 @@
 """Parses `.editorconfig` files and matches their globs against a path.
 
-A selector is matched by following all ways through it at once, so that none takes longer than its length times
-that of the path, whatever stars somebody puts into it.
+A glob is matched by following all alternatives at once, so that the time is at most its length times that of the
+path.
 """
 
 import re
@@ -30,14 +30,14 @@ class MatchBudget:
     left: int = MOST_STEPS
 
     def take(self, count: int) -> None:
-        """Use some up."""
+        """Use up some steps; raise `PatternRefused` if none are left."""
         self.left -= count
         if self.left < 0:
             raise PatternRefused("the .editorconfig takes too long to match")
 
 
 def sections(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each section's selector and what stands below it."""
+    """Yield the glob and the properties of each section."""
     selector: str | None = None
     pairs: dict[str, str] = {}
     for line in text.removeprefix("\ufeff").splitlines():
@@ -55,9 +55,9 @@ def sections(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str] | None:
-    """Return what is said about a file under some keys; None when no section is about it.
+    """Return the properties of a file for these keys; None if no section matches.
 
-    The last section that has something to say under a key decides; what it calls unset is not told.
+    The last matching section with a key wins; `unset` removes it.
     """
     steps = MatchBudget()
     fitting = [pairs for selector, pairs in sections(text) if fits(selector, path, steps)]
@@ -72,17 +72,17 @@ def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str
 
 
 def matches(selector: str, path: str) -> bool:
-    """Tell whether a selector is about a file."""
+    """Return whether a glob matches a path."""
     return fits(selector, path, MatchBudget())
 
 
 def fits(selector: str, path: str, steps: MatchBudget) -> bool:
-    """Tell whether a selector is about a file, within so many steps."""
+    """Return whether a glob matches a path, within a budget of steps."""
     if len(selector) > LONGEST_SELECTOR:
         return False
     starts = {0}
     if "/" not in selector:
-        # It is about files of that name in any directory.
+        # A glob without a slash matches in any directory.
         starts |= {index + 1 for index, letter in enumerate(path) if letter == "/"}
     return len(path) in GlobMatcher(selector.removeprefix("/"), path, steps).ends(
         0, len(selector.removeprefix("/")), starts
@@ -98,7 +98,7 @@ class GlobMatcher:
         self.steps = steps
 
     def ends(self, at: int, stop: int, starts: set[int], depth: int = 0) -> set[int]:
-        """Return where in the path a stretch of the selector can end when it begins at some places."""
+        """Return the path positions where a part of the glob can end, given its start positions."""
         selector, path = self.selector, self.path
         while at < stop and starts:
             self.steps.take(len(starts))
@@ -129,7 +129,7 @@ class GlobMatcher:
         return starts
 
     def stretch(self, starts: set[int], *, across: bool) -> set[int]:
-        """Return every place a star leads to; one alone stops at a slash."""
+        """Return the positions a star can reach; a single one stops at a slash."""
         reached: set[int] = set()
         for start in sorted(starts):
             place = start
@@ -142,7 +142,7 @@ class GlobMatcher:
         return reached
 
     def closing(self, at: int, stop: int) -> int | None:
-        """Return where braces that open here close."""
+        """Return the position of the matching closing brace."""
         self.steps.take(1)
         depth = 0
         place = at
@@ -162,7 +162,7 @@ class GlobMatcher:
         return None
 
     def braces(self, at: int, close: int, starts: set[int], depth: int) -> set[int]:
-        """Follow each of the choices between braces, or all numbers of a range."""
+        """Match each of the alternatives in braces, or the numbers of a range."""
         span = RANGE.fullmatch(self.selector, at, close + 1)
         if span is not None:
             low, high = sorted((int(span[1]), int(span[2])))
@@ -170,7 +170,7 @@ class GlobMatcher:
             return {match.end() for match in found if low <= int(match[0]) <= high}
         cuts = list(self.commas(at + 1, close))
         if not cuts:
-            # With nothing to choose from, the braces stand for themselves.
+            # Braces without alternatives are literal.
             inner = self.ends(at + 1, close, {p + 1 for p in starts if self.path.startswith("{", p)}, depth + 1)
             return {place + 1 for place in inner if self.path.startswith("}", place)}
         reached: set[int] = set()
@@ -181,7 +181,7 @@ class GlobMatcher:
         return reached
 
     def commas(self, at: int, stop: int) -> Iterator[int]:
-        """Yield where choices are separated, not those inside further braces."""
+        """Yield the positions of the commas that separate alternatives, without nested ones."""
         depth = 0
         while at < stop:
             sign = self.selector[at]
@@ -195,7 +195,7 @@ class GlobMatcher:
 
 
 def in_class(letter: str, inside: str) -> bool:
-    """Tell whether a letter is among those between brackets; a slash never is."""
+    """Return whether a character is in a character class; a slash never is."""
     negated = inside[:1] in {"!", "^"}
     choices = inside[negated:]
     found = False

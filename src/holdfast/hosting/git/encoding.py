@@ -1,7 +1,7 @@
-"""Conversion between the bytes of git names and the text shown to people.
+"""Conversion between the bytes of git names and text.
 
-What is not UTF-8 is shown with replacement characters and can still be found by its bytes. Text that came from
-elsewhere by `surrogateescape` finds the bytes it stood for.
+Invalid UTF-8 is shown with replacement characters, but can still be looked up by its bytes. Text decoded with
+`surrogateescape` is encoded back to the original bytes.
 """
 
 import os
@@ -14,12 +14,12 @@ ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def shown(name: bytes) -> str:
-    """Return a name as people see it, always fit for JSON."""
+    """Return a name decoded for display, always valid for JSON."""
     return name.decode(errors="replace")
 
 
 def raw(name: str | bytes) -> bytes:
-    """Return the bytes of a name; text that stands for no bytes finds nothing, but breaks nothing."""
+    """Return the bytes of a name; text that cannot be encoded matches nothing."""
     if isinstance(name, bytes):
         return name
     try:
@@ -29,12 +29,12 @@ def raw(name: str | bytes) -> bytes:
 
 
 def well_formed(text: str) -> str:
-    """Return a text as people see it, where bytes may stand in it that are no text."""
+    """Return a text with surrogates replaced."""
     return text if text.isascii() else shown(raw(text))
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text is a full object id, as git writes it."""
+    """Return whether a text is a full object id."""
     return ID.fullmatch(text) is not None
 
 

@@ -19,14 +19,14 @@ KEPT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """The paths of a commit as bytes, and case-folded; `is_cut` when the limit was reached."""
+    """The paths of a commit as bytes, and case-folded; `is_cut` if the limit was reached."""
 
     paths: tuple[bytes, ...]
     folded: tuple[str, ...]
     is_cut: bool
 
     def holding(self, words: list[str]) -> list[bytes]:
-        """Return the paths that hold all of some folded words; those with one in the name itself come first."""
+        """Return the paths that contain all words; those with a match in the file name come first."""
         found = [
             (not any(word in folded.rpartition("/")[2] for word in words), len(folded), folded, path)
             for path, folded in zip(self.paths, self.folded, strict=True)
@@ -36,13 +36,13 @@ class FileNames:
 
 
 def file_names(repo: Repo, commit: str) -> FileNames:
-    """Return the paths in a commit, which never change."""
+    """Return the paths in a commit; cached, as they never change."""
     return named(repo.folder, commit)
 
 
 @lru_cache(maxsize=KEPT)
 def named(folder: Path, commit: str) -> FileNames:
-    """Walk the tree of a commit, as far as it is bounded."""
+    """List the paths of a commit, up to the limit."""
     repo = open_repository(folder)
     nodes = list(islice(walk(repo, read_commit(repo, commit).tree), MOST + 1))
     paths = tuple(path for mode, path, _ in nodes[:MOST] if mode != DIRECTORY)

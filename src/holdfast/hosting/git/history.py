@@ -1,7 +1,7 @@
 """Commit history: `git rev-list` and `git merge-base`, with the commit-graph.
 
-With the graph's changed-path filters git is quicker than the library by ten times and more, and it holds up nobody
-else in this process. An answer for given commits never changes, so answers are kept.
+With changed-path filters git is ten times faster than libgit2, and runs outside of this process. Results for given
+commits never change, so they are cached.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ __all__ = [
 
 GRAPH_SECONDS: Final = 600.0
 KEPT: Final = 4096
-# A line of so many commits is followed here: reading them takes less than starting git.
+# Up to this many commits are followed here, which is faster than starting git.
 STRAIGHT: Final = 32
 
 
@@ -50,13 +50,13 @@ class CommitRange:
     exclude: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
-        """Say it the way git takes it: ids only, so that nothing can be taken for an option."""
-        said = [self.start, *(f"^{commit}" for commit in self.exclude)]
+        """Return the arguments for git: object ids only, so that nothing is taken for an option."""
+        arguments = [self.start, *(f"^{commit}" for commit in self.exclude)]
         if self.since is not None:
-            said.insert(0, f"--max-age={self.since}")
+            arguments.insert(0, f"--max-age={self.since}")
         if self.until is not None:
-            said.insert(0, f"--min-age={self.until}")
-        return [*said, "--", *([argument(self.path)] if self.path else [])]
+            arguments.insert(0, f"--min-age={self.until}")
+        return [*arguments, "--", *([argument(self.path)] if self.path else [])]
 
 
 def commit_range(
@@ -68,73 +68,73 @@ def commit_range(
     until: int | None = None,
     exclude: Iterable[str] = (),
 ) -> CommitRange:
-    """Describe part of a history; the commits it names must be there."""
+    """Return a range; its commits must exist."""
     without = tuple(exclude)
     for commit in (start, *without):
         repo.require(commit, "commit")
-    # Nobody looks before 1970; git would take a negative number for something else.
+    # git would misinterpret negative times.
     times = [None if time is None else max(time, 0) for time in (since, until)]
     return CommitRange(start, raw(path).strip(b"/"), times[0], times[1], without)
 
 
-def commit_ids(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
-    """Return the commits of a span, newest first."""
-    if cannot_match(wanted):
+def commit_ids(repo: Repo, span: CommitRange, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
+    """Return the commit ids of a range, newest first."""
+    if cannot_match(span):
         return ()
-    return list_ids(repo.folder, wanted, skip, -1 if limit is None else limit)
+    return list_ids(repo.folder, span, skip, -1 if limit is None else limit)
 
 
-def commits(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
-    """Return the commits of a span with all they say, newest first."""
-    return [read_commit(repo, commit) for commit in commit_ids(repo, wanted, skip=skip, limit=limit)]
+def commits(repo: Repo, span: CommitRange, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
+    """Return the commits of a range, newest first."""
+    return [read_commit(repo, commit) for commit in commit_ids(repo, span, skip=skip, limit=limit)]
 
 
-def count(repo: Repo, wanted: CommitRange) -> int:
-    """Return how many commits a span has."""
-    return 0 if cannot_match(wanted) else count_range(repo.folder, wanted)
+def count(repo: Repo, span: CommitRange) -> int:
+    """Return the number of commits in a range."""
+    return 0 if cannot_match(span) else count_range(repo.folder, span)
 
 
-def cannot_match(wanted: CommitRange) -> bool:
-    """Tell whether nothing can lie at a span's path, so that git need not be asked with it."""
-    if not wanted.path:
+def cannot_match(span: CommitRange) -> bool:
+    """Return whether nothing can exist at the range's path, so that git must not be called with it."""
+    if not span.path:
         return False
-    # git would take these for a way through folders, out of the repository even.
-    steps = not {b"", b".", b".."}.isdisjoint(wanted.path.split(b"/"))
-    return steps or b"\0" in wanted.path or len(wanted.path) > LONGEST_PATH
+    # git would take these as relative paths, even out of the repository.
+    steps = not {b"", b".", b".."}.isdisjoint(span.path.split(b"/"))
+    return steps or b"\0" in span.path or len(span.path) > LONGEST_PATH
 
 
 @lru_cache(maxsize=KEPT)
-def list_ids(folder: Path, wanted: CommitRange, skip: int, limit: int) -> tuple[str, ...]:
-    """List a stretch of a span."""
-    told = git_output(folder, "rev-list", f"--skip={skip}", f"--max-count={limit}", *wanted.arguments())
-    return tuple(told.decode().split())
+def list_ids(folder: Path, span: CommitRange, skip: int, limit: int) -> tuple[str, ...]:
+    """List a page of a range."""
+    output = git_output(folder, "rev-list", f"--skip={skip}", f"--max-count={limit}", *span.arguments())
+    return tuple(output.decode().split())
 
 
 @lru_cache(maxsize=KEPT)
-def count_range(folder: Path, wanted: CommitRange) -> int:
-    """Count a span."""
-    plain = not wanted.path and wanted.since is None and wanted.until is None
+def count_range(folder: Path, span: CommitRange) -> int:
+    """Count a range."""
+    plain = not span.path and span.since is None and span.until is None
     quick = ["--use-bitmap-index"] if plain else []
-    return int(git_output(folder, "rev-list", "--count", *quick, *wanted.arguments()))
+    return int(git_output(folder, "rev-list", "--count", *quick, *span.arguments()))
 
 
 def last_commit(repo: Repo, start: str, path: str | bytes) -> str | None:
-    """Return the newest commit that touched a path."""
+    """Return the newest commit that changed a path."""
     found = commit_ids(repo, commit_range(repo, start, path=path), limit=1)
     return found[0] if found else None
 
 
 def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -> tuple[str, ...]:
-    """Return the newest commits that lead to a commit and to no branch but one, as things are now."""
+    """Return the newest commits reachable from a commit and from no other branch."""
     repo.require(start, "commit")
-    # No name of a branch has a letter that a pattern would take for more than itself.
+    # Branch names contain no glob characters.
     but_one = (f"--exclude={argument(raw(branch))}", "--branches")
-    told = git_output(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
-    return tuple(told.decode().split())
+    output = git_output(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
+    return tuple(output.decode().split())
 
 
 def new_commits(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...]:
-    """Return the newest commits that lead to one commit but not to another, newest first."""
+    """Return the newest commits reachable from `new` but not from `old`."""
     line = linear_commits(repo, old, new)
     if line is not None:
         return line[:limit]
@@ -142,7 +142,7 @@ def new_commits(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...
 
 
 def linear_commits(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
-    """Return the commits from one to a later one, newest first, if they are a short line without merges."""
+    """Return the commits from one to a later one, newest first, if the history between is short and linear."""
     line: list[str] = []
     at = new
     while at != old and len(line) < STRAIGHT:
@@ -155,7 +155,7 @@ def linear_commits(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
 
 
 def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:
-    """Return how many commits lead to one but not to the other, and the other way round."""
+    """Return how many commits are only reachable from the one, and only from the other."""
     repo.require(one, "commit")
     repo.require(other, "commit")
     return count_ahead_behind(repo.folder, one, other)
@@ -163,13 +163,13 @@ def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=KEPT)
 def count_ahead_behind(folder: Path, one: str, other: str) -> tuple[int, int]:
-    """Count both sides of two commits."""
+    """Count with `git rev-list --left-right`."""
     left, right = git_output(folder, "rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
     return int(left), int(right)
 
 
 def merge_base(repo: Repo, one: str, other: str) -> str | None:
-    """Return the commit two histories parted at; nothing when they have none in common."""
+    """Return the best common ancestor of two commits; None if there is none."""
     repo.require(one, "commit")
     repo.require(other, "commit")
     return find_merge_base(repo.folder, one, other)
@@ -177,7 +177,7 @@ def merge_base(repo: Repo, one: str, other: str) -> str | None:
 
 @lru_cache(maxsize=KEPT)
 def find_merge_base(folder: Path, one: str, other: str) -> str | None:
-    """Find the best commit that leads to both."""
+    """Run `git merge-base`."""
     try:
         return run(folder, "merge-base", one, other).decode().strip()
     except GitTimedOut:
@@ -189,9 +189,9 @@ def find_merge_base(folder: Path, one: str, other: str) -> str | None:
 
 
 def refresh_commit_graph(folder: Path) -> None:
-    """Bring the commit-graph up to date, with the filters that say which commits touched a path.
+    """Update the commit-graph with changed-path filters.
 
-    Adding to a graph that was written without filters, as `git gc` does, would leave them out for good.
+    Extending a graph without filters, as `git gc` writes it, would never add them.
     """
     chain = folder / "objects" / "info" / "commit-graphs" / "commit-graph-chain"
     how = "--split" if chain.exists() else "--split=replace"

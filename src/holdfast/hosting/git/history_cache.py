@@ -1,7 +1,6 @@
-"""A persistent cache of last-commit results, in a SQLite file of the repository.
+"""A persistent cache of last-commit results, in a SQLite file in the repository's folder.
 
-They lie in a small database inside the repository's folder. It can be deleted at any time: whatever is missing,
-locked or damaged is found out again.
+It can be deleted at any time: what is missing, locked or damaged is computed again.
 """
 
 import sqlite3
@@ -13,7 +12,7 @@ __all__ = ["load", "save"]
 
 PLACE: Final = Path("holdfast") / "last-commits.sqlite"
 SECONDS: Final = 0.5
-# The answers for the last few commits asked about: the next one mostly stands on one of them.
+# Results per path are kept for the most recent commits, since the next one is usually a child of one of them.
 KEPT_PER_PATH: Final = 4
 KEPT: Final = 50_000
 TIDY_EVERY: Final = 256
@@ -25,7 +24,7 @@ NEWEST: Final = "SELECT number FROM answers WHERE path = :path ORDER BY number D
 
 
 def load(folder: Path, path: bytes) -> dict[str, bytes]:
-    """Return what is known about a path, by the commit it was asked about."""
+    """Return the cached results of a path, by commit."""
     file = folder / PLACE
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=SECONDS)) as connection:
@@ -38,7 +37,7 @@ def load(folder: Path, path: bytes) -> dict[str, bytes]:
 
 
 def save(folder: Path, path: bytes, start: str, answer: bytes) -> None:
-    """Keep an answer, and forget older ones about the same path."""
+    """Store a result, and evict older ones of the same path."""
     file = folder / PLACE
     try:
         file.parent.mkdir(mode=0o700, exist_ok=True)
@@ -55,14 +54,14 @@ def save(folder: Path, path: bytes, start: str, answer: bytes) -> None:
             if number % TIDY_EVERY == 0:
                 connection.execute("DELETE FROM answers WHERE number <= ?", (number - KEPT,))
     except sqlite3.OperationalError:
-        # Busy, full or read-only: the answer was given all the same.
+        # Busy, full or read-only: the result is returned all the same.
         return
     except (sqlite3.Error, OSError):
         forget(file)
 
 
 def forget(file: Path) -> None:
-    """Remove a database that is none any more."""
+    """Delete a damaged cache file."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(OSError):
             file.with_name(file.name + suffix).unlink()

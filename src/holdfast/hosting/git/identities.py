@@ -8,25 +8,25 @@ from holdfast.hosting.store.accounts import Account
 __all__ = ["commit_email", "commit_name", "noreply_address", "plain"]
 
 NOREPLY_DOMAIN: Final = "noreply.localhost"
-# What git cannot keep in a name.
+# Characters that git does not allow in names.
 FORBIDDEN: Final = re.compile(r"[<>\x00-\x1f\x7f]")
 
 
 def noreply_address(account: Account) -> str:
-    """Return the e-mail address that stands for somebody without telling theirs."""
+    """Return the no-reply e-mail address of an account."""
     return f"{account.id}+{account.name.lower()}@{NOREPLY_DOMAIN}"
 
 
 def plain(text: str) -> str:
-    """Return a name or an address without what git cannot keep in one."""
+    """Return a name or an address without characters that git does not allow."""
     return FORBIDDEN.sub("", text).strip()
 
 
 def commit_name(account: Account) -> str:
-    """Return the name somebody commits under."""
+    """Return an account's name in commits."""
     return plain(account.full_name) or account.name
 
 
 def commit_email(account: Account) -> str:
-    """Return the e-mail address somebody commits under."""
+    """Return an account's e-mail address in commits."""
     return account.email if account.email and not account.hides_email else noreply_address(account)

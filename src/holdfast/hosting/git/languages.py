@@ -1,8 +1,7 @@
 """Language statistics of a tree: bytes per language, by file name.
 
-The names are those GitHub's Linguist gives them. Only programming and markup languages count: data such as JSON,
-and prose such as Markdown, would hide what a project is written in. So would code of others that was copied into
-the repository, and generated files; both are known by their names.
+Names are those of GitHub's Linguist. Only programming and markup languages count, not data such as JSON or prose
+such as Markdown. Vendored and generated files, recognized by their names, are excluded.
 """
 
 import re
@@ -17,7 +16,7 @@ from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK, walk
 
 __all__ = ["language_of", "languages"]
 
-# A repository with more files is judged by the first of them.
+# The maximum number of files that are counted.
 MOST_FILES: Final = 50_000
 KEPT: Final = 512
 OF_OTHERS: Final = re.compile(
@@ -130,7 +129,7 @@ NAMES: Final = {
 
 
 def language_of(path: bytes) -> str | None:
-    """Return the language a file is written in by its name; None for one that does not count."""
+    """Return the language of a file by its name; None if it does not count."""
     if OF_OTHERS.search(path):
         return None
     name = shown(path.rpartition(b"/")[2]).lower()
@@ -141,13 +140,13 @@ def language_of(path: bytes) -> str | None:
 
 
 def languages(repo: Repo, tree: str) -> dict[str, int]:
-    """Return the bytes of each language in a tree, the largest first; the answer never changes, so it is kept."""
+    """Return the bytes per language in a tree, largest first; cached."""
     return dict(counted(repo.folder, tree))
 
 
 @lru_cache(maxsize=KEPT)
 def counted(folder: Path, tree: str) -> tuple[tuple[str, int], ...]:
-    """Add up the sizes of a tree's files."""
+    """Sum up the sizes of a tree's files."""
     repo = open_repository(folder)
     found: dict[str, int] = {}
     for mode, path, at in islice(walk(repo, tree), MOST_FILES):

@@ -1,10 +1,9 @@
-"""The newest commit that touched a path, for one path and for every entry of a directory.
+"""The last commit that changed a path, for one path or for every entry of a directory.
 
-Where two histories join, git follows the first of them in which the path is as it is after joining; so each path
-has one line of commits behind it, and its newest commit is the first on that line that differs from all its
-parents. A directory is answered in one walk along the lines of all its entries. Nothing of this ever changes for a
-given commit: answers are kept in memory and beside the repository, and a commit on top of one that is known costs
-only what it changed.
+At a merge, git follows the first parent in which the path is the same (history simplification); so each path has a
+linear history, and its last commit is the first on it that differs from all its parents. A directory is computed
+in one walk for all its entries. Results for a commit never change: they are cached in memory and on disk, and a
+commit on top of a known one costs only its changes.
 """
 
 import threading
@@ -29,15 +28,15 @@ __all__ = ["cached_answer", "knows_directory", "knows_path", "of_directory", "of
 KEPT_PATHS: Final = 65_536
 KEPT_ENTRIES: Final = 400_000
 KEPT_COMMITS: Final = 8192
-# How far to look in this process for a commit whose answers are kept, before git walks the whole history.
+# How many commits are searched in this process for a cached result, before git walks the history.
 NEAR: Final = 48
-# Beyond so many commits, what is left at the root is asked for by name; a few are asked for one by one, where
-# filters help git.
+# Beyond this many commits, what is left at the root is looked up by name; a few are looked up one by one, where
+# changed-path filters help.
 FAR: Final = 100
 FEW: Final = 4
 CONTENTS_KEPT: Final = 256
 
-# What a directory holds, by name: mode and id. And the newest commit of each entry.
+# The entries of a directory by name: mode and id. And the last commit of each entry.
 Content = dict[bytes, tuple[int, str]]
 Answers = dict[bytes, str]
 Key = tuple[Path, bytes]
@@ -55,17 +54,17 @@ class LastCommitCache:
         self._kept: OrderedDict[Key, OrderedDict[str, Answers]] = OrderedDict()
 
     def get(self, key: Key, start: str) -> Answers | None:
-        """Return the answers about a commit."""
+        """Return the results for a commit."""
         found = self._kept.get(key)
         return None if found is None else found.get(start)
 
     def around(self, key: Key) -> dict[str, Answers]:
-        """Return all that is known about a directory or path."""
+        """Return all results for a directory or path."""
         with self._lock:
             return dict(self._kept.get(key, ()))
 
     def put(self, key: Key, start: str, answers: Answers) -> None:
-        """Keep answers; the oldest go when there are too many."""
+        """Store results, evicting the oldest."""
         with self._lock:
             mine = self._kept.setdefault(key, OrderedDict())
             self._kept.move_to_end(key)
@@ -84,44 +83,44 @@ paths = LastCommitCache(KEPT_PATHS)
 
 
 def split(path: bytes) -> tuple[bytes, bytes]:
-    """Return the directory of a path, and its name there."""
+    """Return the directory and the name of a path."""
     directory, _, name = path.rpartition(b"/")
     return directory, name
 
 
 def in_memory(folder: Path, start: str, path: bytes) -> str | None:
-    """Return the answer for a path if this process has it."""
+    """Return the result for a path if it is cached in memory."""
     directory, name = split(path)
     found = directories.get((folder, directory), start) or paths.get((folder, path), start)
     return None if found is None else found.get(name)
 
 
 def knows_path(repo: Repo, start: str, path: bytes) -> bool:
-    """Tell whether the answer for a path is at hand."""
+    """Return whether the result for a path is cached."""
     return in_memory(repo.folder, start, path) is not None
 
 
 def knows_directory(repo: Repo, start: str, path: bytes) -> bool:
-    """Tell whether the answers for a directory are at hand."""
+    """Return whether the results for a directory are cached."""
     return directories.get((repo.folder, path), start) is not None
 
 
 @lru_cache(maxsize=KEPT_COMMITS)
 def cached_commit(folder: Path, commit: str) -> Commit:
-    """Return a commit; answers name the same ones over and over."""
+    """Return a commit, cached, as results repeat the same ones."""
     return read_commit(open_repository(folder), commit)
 
 
 def cached_answer(repo: Repo, start: str, path: bytes) -> Commit | None:
-    """Return the answer for a path if it is at hand."""
+    """Return the result for a path if it is cached."""
     found = in_memory(repo.folder, start, path)
     return None if found is None else cached_commit(repo.folder, found)
 
 
 def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
-    """Return the newest commit that leads to `start` and touched a path; nothing when none did.
+    """Return the last commit that is reachable from `start` and changed a path; None if there is none.
 
-    The empty path is the root, which every commit stands for.
+    The empty path is the root, which every commit changes.
     """
     if not path:
         return cached_commit(repo.folder, start)
@@ -132,7 +131,7 @@ def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
 
 
 def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
-    """Find out who touched a path last: from what is kept, from a commit nearby, or from git."""
+    """Return the result for a path: from the cache, from a nearby commit, or from git."""
     directory, name = split(path)
     key = (repo.folder, path)
     known = paths.around(key) | directories.around((repo.folder, directory))
@@ -149,7 +148,7 @@ def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
 
 
 def of_directory(repo: Repo, start: str, path: bytes) -> dict[bytes, Commit]:
-    """Return the newest commit that touched each entry of a directory, by the entry's path."""
+    """Return the last commit of each entry of a directory, by the entry's path."""
     key = (repo.folder, path)
     answers = directories.get(key, start)
     if answers is None:
@@ -160,7 +159,7 @@ def of_directory(repo: Repo, start: str, path: bytes) -> dict[bytes, Commit]:
 
 
 def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
-    """Find out who touched a directory's entries last: from what is kept, from a commit nearby, or from git."""
+    """Return the results for a directory: from the cache, from a nearby commit, or from git."""
     key = path + b"/"
     stored: dict[str, Answers] = {}
     for commit, kept in history_cache.load(repo.folder, key).items():
@@ -180,12 +179,12 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
 
 
 def content_at(repo: Repo, commit: str, path: bytes) -> Content:
-    """Return what a directory holds in a commit; nothing when it is not there."""
+    """Return the entries of a directory in a commit; None if it does not exist."""
     return content_of(repo, read_commit(repo, commit).tree, path)
 
 
 def content_of(repo: Repo, tree: str, path: bytes) -> Content:
-    """Return what a directory holds below a tree."""
+    """Return the entries of a directory below a tree."""
     found = find(repo, tree, path)
     if isinstance(found, MissingPath) or found.type != "dir":
         return {}
@@ -200,9 +199,9 @@ class PendingEntries:
         self.answers: Answers = {}
 
     def settle(self, commit: str, changed: list[tuple[str, set[bytes] | None]]) -> None:
-        """Answer those at a commit, or move each on to the first parent that has the same.
+        """Resolve the entries at a commit, or move each on to the first parent that has the same.
 
-        With each parent comes what differs from it; None is everything.
+        `changed` has what differs from each parent; None is everything.
         """
         for name in self.waiting.pop(commit, ()):
             onward = next((parent for parent, names in changed if names is not None and name not in names), None)
@@ -213,7 +212,7 @@ class PendingEntries:
 
 
 def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str, Answers]) -> Answers:
-    """Follow the lines a little way to commits whose answers are known; return the answers found so."""
+    """Follow the histories a few commits to ones with cached results; return the results found."""
     if not known:
         return {}
     lines = PendingEntries(start, set(names))
@@ -232,7 +231,7 @@ def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known:
 
 
 def changed_entries(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
-    """Tell in which entries of a directory a commit differs from each of its parents."""
+    """Return in which entries of a directory a commit differs from each of its parents."""
     here = content_of(repo, commit.tree, path)
     found: list[tuple[str, set[bytes] | None]] = []
     for parent in commit.parents:
@@ -242,20 +241,20 @@ def changed_entries(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, 
 
 
 def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
-    """Let git walk the history of a directory, until every entry is answered.
+    """Walk the history of a directory with `git log`, until every entry is resolved.
 
-    It leaves out commits that change nothing there and says what each of the others stands on instead, and what it
-    changed; joins are compared here, each with all it stands on.
+    git omits commits that change nothing there and rewrites parents; merges are compared here, each with all its
+    parents.
     """
     seen: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
     lines: PendingEntries | None = None
     for commit, parents, changed in log_changes(repo, start, path, names):
         if lines is None:
-            # The first one told is where the start stands, if that changed nothing itself.
+            # The first commit printed replaces the start, if that changed nothing itself.
             lines = PendingEntries(commit, set(names))
         seen[commit] = parents, changed
         step = commit
-        # A clock that went wrong tells of a parent before its child: those are here already.
+        # With skewed clocks a parent can be printed before its child: it is known already.
         while step in lines.waiting and step in seen:
             behind, touched = seen[step]
             if len(behind) > 1:
@@ -275,10 +274,10 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
 
 
 def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
-    """Follow the lines of what lies at the root, which nearly every commit changes.
+    """Walk the history of the root directory, which nearly every commit changes.
 
-    Its commits are all told with their trees, from the commit-graph; comparing those here costs less than letting
-    git compare all that lies below. What nobody has touched for long is asked for by its own name.
+    All commits are listed with their trees, from the commit-graph; comparing those here is faster than letting git
+    compare everything below. Entries unchanged for long are looked up by name.
     """
     told: dict[str, tuple[str, list[str]]] = {}
     contents: OrderedDict[str, Content] = OrderedDict()
@@ -313,19 +312,19 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     return lines.answers | more
 
 
-def is_told(told: dict[str, tuple[str, list[str]]], commit: str) -> bool:
-    """Tell whether a commit can be compared with all it stands on."""
-    return commit in told and all(parent in told for parent in told[commit][1])
+def is_told(parents_of: dict[str, tuple[str, list[str]]], commit: str) -> bool:
+    """Return whether a commit can be compared with all its parents."""
+    return commit in parents_of and all(parent in parents_of for parent in parents_of[commit][1])
 
 
 def last_commit_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
-    """Ask git about some paths one by one."""
+    """Run git for each of these paths."""
     found = {name: history.last_commit(repo, start, name) for name in names}
     return {name: commit for name, commit in found.items() if commit is not None}
 
 
 def lines_of(output: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines git prints."""
+    """Yield the lines of the output."""
     rest = b""
     try:
         for chunk in output:
@@ -340,9 +339,9 @@ def lines_of(output: Iterator[bytes]) -> Iterator[bytes]:
 def log_changes(
     repo: Repo, start: str, path: bytes, names: set[bytes]
 ) -> Iterator[tuple[str, tuple[str, ...], set[bytes]]]:
-    """Yield the commits that touched a directory, or some of what lies at the root.
+    """Yield the commits that changed a directory, or some entries of the root.
 
-    With each come the commits it stands on, and the entries it changed.
+    With each come its parents, and the entries it changed.
     """
     how = ("--full-history", "--parents", "--raw", "--no-renames", "--no-abbrev", "-z", "--diff-merges=off")
     limits = [path] if path else sorted(names)
@@ -362,7 +361,7 @@ def log_changes(
 
 
 def tokens(output: Iterator[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield what git prints between NULs: a commit alone, or a change with its path."""
+    """Yield the NUL-separated tokens of the output: a commit, or a change with its path."""
     rest, change = b"", None
     try:
         for chunk in output:

@@ -17,7 +17,7 @@ KEPT: Final = 4096
 
 
 def merges_cleanly(repo: Repo, base: str, head: str) -> bool:
-    """Tell whether `head` merges into `base` without conflicts; what cannot be found out in time does not."""
+    """Return whether `head` merges into `base` without conflicts; False after a timeout."""
     parted = merge_base(repo, base, head)
     if parted is None:
         return False
@@ -31,7 +31,7 @@ def merges_cleanly(repo: Repo, base: str, head: str) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def merged(folder: Path, base: str, head: str) -> bool:
-    """Let git merge two commits; the objects it makes go to a folder of their own, which is removed."""
+    """Run `git merge-tree`; the objects it writes go to a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="merge-") as scratch:
         variables = {
             "GIT_OBJECT_DIRECTORY": scratch,
@@ -51,6 +51,6 @@ def merged(folder: Path, base: str, head: str) -> bool:
         except GitTimedOut:
             raise
         except GitFailed:
-            # Conflicts end it with 1; a git older than 2.38 does not know the command in this form.
+            # Exit code 1 means conflicts; git before 2.38 does not know this form of the command.
             return False
     return True

@@ -1,7 +1,7 @@
 """Diffs for display: files with renames, and hunks with line numbers.
 
-git says once which files differ, finds the renames and counts the lines; the lines themselves are compared here,
-file by file and only as many as somebody looks at.
+git lists the changed files with renames and line counts once; hunks are computed here, only for the files that are
+shown.
 """
 
 import re
@@ -25,7 +25,7 @@ __all__ = ["DiffLine", "FileDiff", "Hunk", "Sign", "TreeDiff", "diff_trees", "hu
 Status = Literal["added", "removed", "modified", "renamed", "copied"]
 Sign = Literal[" ", "+", "-", "\\"]
 
-# Comparing larger files line by line would hold up whoever waits for a page.
+# Larger files are not compared line by line, as that would block the page.
 LARGEST: Final = 2**20
 KEPT: Final = 64
 HEADER: Final = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*")
@@ -50,7 +50,7 @@ class FileDiff:
 
     @property
     def path(self) -> str:
-        """The path it has now, or had last, as people see it."""
+        """The current path, or the last one, decoded."""
         return shown(self.new_path)
 
 
@@ -84,13 +84,13 @@ class Hunk:
 
 
 def diff_trees(repo: Repo, old: str | None, new: str | None) -> TreeDiff:
-    """Return which files differ between two trees; no tree is an empty one. The answer never changes."""
+    """Return the changed files between two trees; None is the empty tree. Cached, as it never changes."""
     return run_diff(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 @lru_cache(maxsize=KEPT)
 def run_diff(folder: Path, old: str, new: str) -> TreeDiff:
-    """Let git find renames and count lines."""
+    """Run `git diff-tree` with rename detection and line counts."""
     how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
     tokens = iter(git_output(folder, "diff-tree", *how, old, new).split(b"\0"))
     files: list[FileDiff] = []
@@ -107,7 +107,7 @@ def run_diff(folder: Path, old: str, new: str) -> TreeDiff:
 
 
 def parse_file(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
-    """Read what git says about one file."""
+    """Parse the entry of one file."""
     status = STATUSES.get(header[5], "modified")
     old_path = next(tokens)
     new_path = next(tokens) if status in {"renamed", "copied"} else old_path
@@ -116,7 +116,7 @@ def parse_file(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
 
 
 def parse_count(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int, int, bool]]:
-    """Read a count of lines, and the path it is for; of a renamed file both paths follow."""
+    """Parse a line count and its path; a renamed file has two."""
     additions, deletions, path = token.split(b"\t", 2)
     if not path:
         next(tokens)
@@ -127,7 +127,7 @@ def parse_count(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int
 
 
 def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001
-    """Add the count of lines to a file."""
+    """Return a file with its line counts."""
     return FileDiff(
         file.status,
         file.old_path,
@@ -143,7 +143,7 @@ def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) 
 
 
 def read_side(repo: Repo, mode: int, object_id: str) -> bytes | None:
-    """Return one side of a file; None when it is too large to be compared."""
+    """Return one side of a file; None if it is too large to compare."""
     if mode == 0:
         return b""
     if mode == SUBMODULE:
@@ -155,7 +155,7 @@ def read_side(repo: Repo, mode: int, object_id: str) -> bytes | None:
 
 
 def hunks_of(repo: Repo, file: FileDiff, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool] | None:
-    """Return the hunks of a file up to so many lines, and whether there are more; None when it is too large.
+    """Return the hunks of a file up to `most` lines, and whether there are more; None if it is too large.
 
     `skip` leaves out that many lines at the beginning.
     """
@@ -166,7 +166,7 @@ def hunks_of(repo: Repo, file: FileDiff, *, most: int, skip: int = 0) -> tuple[l
 
 
 def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool]:
-    """Compare two texts; return the hunks up to so many lines, and whether there are more."""
+    """Compare two texts; return the hunks up to `most` lines, and whether there are more."""
     try:
         patch = pygit2.Patch.create_from(old, new)
     except pygit2.GitError as error:
@@ -188,12 +188,12 @@ def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[
 
 
 def parse_heading(header: str) -> str:
-    """Return the words after the numbers of a hunk."""
+    """Return the text after the line numbers of a hunk header."""
     return header.rpartition("@@")[2].strip()
 
 
 def parse_line(line: "pygit2.DiffLine") -> DiffLine:
-    """Read a line; those git remarks on have no number."""
+    """Parse a line; markers of git have no number."""
     text = shown(line.raw_content).rstrip("\r\n")
     if line.origin in "=<>":
         return DiffLine("\\", None, None, "No newline at the end of the file")

@@ -1,4 +1,4 @@
-"""Normalization of requested paths."""
+"""Normalization of paths in requests."""
 
 from functools import lru_cache
 from typing import Final
@@ -15,7 +15,7 @@ STEPS: Final = frozenset({"", ".", ".."})
 def cleaned(path: str) -> str:
     """Return a path without empty parts, `.` and `..`, which never leads above the root.
 
-    A path nothing can lie at is refused: one that names `.git`, or that leads nowhere although it says something.
+    Raises `PathRefused` for a path that contains `.git`, or that normalizes to nothing.
     """
     parts: list[str] = []
     for part in path.split("/"):

@@ -1,7 +1,7 @@
 """Path normalization, and the checks of `git fsck` for paths on all platforms.
 
-A name that one file system takes for `.git` is dangerous to whoever clones on it, so it is refused on all of them:
-in any case, with code points that HFS ignores, as NTFS shortens it, and with what NTFS drops from the end.
+A name that any file system takes for `.git` is dangerous to clones on it, so it is refused: in any case, with code
+points that HFS+ ignores, as an NTFS short name, and with a suffix that NTFS drops.
 """
 
 import re
@@ -10,11 +10,11 @@ from typing import Final
 __all__ = ["LONGEST_PATH", "clean", "may_hold_file", "may_hold_link"]
 
 LONGEST_PATH: Final = 4096
-# What HFS passes over when it compares names.
+# Code points that HFS+ ignores in comparisons.
 IGNORED: Final = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
-# NTFS drops dots and spaces at the end, and takes what follows a colon for a stream of the file before it.
+# NTFS drops trailing dots and spaces, and treats the part after a colon as a stream.
 DOT_GIT: Final = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII | re.DOTALL)
-# git reads these and takes nothing but a plain file for them; NTFS knows them by shortened names as well.
+# Files that git reads, which must be regular files; NTFS has short names for them too.
 READ_BY_GIT: Final = re.compile(
     r"(?:\.git(?:modules|attributes)|git(?:mod|att)~[1-4]|(?=.{8}(?:[. :]|$))(?:g|gi|gi7[0-9a-f]{0,3})?~[0-9]+)"
     r"[. ]*(?::.*)?",
@@ -23,7 +23,7 @@ READ_BY_GIT: Final = re.compile(
 
 
 def clean(path: str) -> str:
-    """Return a path without empty parts and dots, and with `..` followed as far as the root; it may be empty."""
+    """Return a path without empty parts and dots, with `..` resolved up to the root; it may be empty."""
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":
@@ -34,19 +34,19 @@ def clean(path: str) -> str:
 
 
 def is_git(name: str) -> bool:
-    """Tell whether some file system takes a name for `.git`."""
+    """Return whether any file system takes a name for `.git`."""
     return any(map(DOT_GIT.fullmatch, name.split("\\"))) or (
         not name.isascii() and any(map(DOT_GIT.fullmatch, name.translate(IGNORED).split("\\")))
     )
 
 
 def is_read_by_git(name: str) -> bool:
-    """Tell whether some file system takes a name for that of a file git reads, such as `.gitmodules`."""
+    """Return whether any file system takes a name for a file that git reads, such as `.gitmodules`."""
     return any(map(READ_BY_GIT.fullmatch, name.translate(IGNORED).split("\\")))
 
 
 def may_hold_file(path: str) -> bool:
-    """Tell whether a file may lie at a path that was cleaned: as in git, any byte but NUL may stand in it."""
+    """Return whether a file may exist at a normalized path: as in git, any byte but NUL is allowed."""
     if not path or "\0" in path:
         return False
     try:
@@ -58,5 +58,5 @@ def may_hold_file(path: str) -> bool:
 
 
 def may_hold_link(path: str) -> bool:
-    """Tell whether a symbolic link may lie at a path where a file may: not in place of a file that git reads."""
+    """Return whether a symbolic link may exist at a path: not in place of a file that git reads."""
     return not is_read_by_git(path.rpartition("/")[2])

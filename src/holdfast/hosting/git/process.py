@@ -1,7 +1,7 @@
 """Asynchronous git subprocesses: pipes, timeouts, and cleanup of the process group.
 
-A command is started with exactly the descriptors it is given and in a process group of its own. Whatever ends it,
-it ends whole: commands it started go with it, and it is always waited for, so it leaves no zombie.
+A command inherits only the descriptors it is given and runs in its own process group. It is always terminated with
+the commands it started, and waited for, so it leaves no zombie.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.program import STDERR_KEPT, environment, find_git, stderr_tail
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["PATIENCE", "GitProcess", "Watchdog", "make_pipe", "open_reader", "start", "stream"]
+__all__ = ["IDLE_TIMEOUT", "GitProcess", "Watchdog", "make_pipe", "open_reader", "start", "stream"]
 
-PATIENCE: Final = 300.0
+IDLE_TIMEOUT: Final = 300.0
 CHUNK: Final = 256 * 1024
-MERCY: Final = 5.0
+GRACE_SECONDS: Final = 5.0
 
 
 class Watchdog:
@@ -36,14 +36,14 @@ class Watchdog:
         self._action = action
         self._last = self._loop.time()
         self._timer = self._loop.call_later(seconds, self._look)
-        self.barked = False
+        self.expired = False
 
     def touch(self) -> None:
-        """Note that something has happened."""
+        """Reset the timer."""
         self._last = self._loop.time()
 
     def cancel(self) -> None:
-        """Stop watching."""
+        """Stop the timer."""
         self._timer.cancel()
 
     def _look(self) -> None:
@@ -51,23 +51,23 @@ class Watchdog:
         if left > 0:
             self._timer = self._loop.call_later(left, self._look)
         else:
-            self.barked = True
+            self.expired = True
             self._action()
 
 
 class StderrReader(asyncio.Protocol):
-    """Reads standard error, and keeps the last bytes."""
+    """Reads standard error and keeps the last bytes."""
 
     def __init__(self) -> None:
         self.kept = b""
         self.closed = asyncio.get_running_loop().create_future()
 
     def data_received(self, data: bytes) -> None:
-        """Keep the end."""
+        """Append data, keeping the end."""
         self.kept = (self.kept + data)[-STDERR_KEPT:]
 
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
-        """Note that there will be no more."""
+        """Mark the end of the output."""
         if not self.closed.done():
             self.closed.set_result(None)
 
@@ -97,40 +97,40 @@ class GitProcess:
 
     @property
     def stderr(self) -> str:
-        """The end of what it complained of."""
+        """The end of standard error."""
         return stderr_tail(self._complaint.kept)
 
     async def wait(self) -> int:
-        """Wait until it is over and return its exit code, negative for a signal."""
+        """Wait for the exit code, negative for a signal."""
         code = await asyncio.shield(self._code)
         await asyncio.shield(self._complaint.closed)
         return code
 
     def signal(self, number: int) -> None:
-        """Send a signal to it and all it started; nothing happens when it is over."""
+        """Send a signal to the process group; does nothing after it has exited."""
         if not self._code.done():
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
 
     def end(self) -> None:
-        """End it at once and close its pipes; it needs no waiting for."""
+        """Kill the process group and close its pipes; the exit code is collected in the background."""
         self.signal(signal.SIGKILL)
         for transport in self._transports:
             transport.close()
 
     def end_soon(self) -> None:
-        """Let it notice that nobody feeds it any more and clear up; when it does not, end it."""
+        """Close its input and give it time to clean up; kill it if it does not exit."""
         if not self._code.done():
-            self._loop.call_later(MERCY, self.signal, signal.SIGTERM)
-            self._loop.call_later(2 * MERCY, self.signal, signal.SIGKILL)
+            self._loop.call_later(GRACE_SECONDS, self.signal, signal.SIGTERM)
+            self._loop.call_later(2 * GRACE_SECONDS, self.signal, signal.SIGKILL)
 
     def failure(self, code: int) -> GitFailed:
-        """Say how it failed."""
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        """Return the error for an exit code."""
+        how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
         return GitFailed(self.command, how, self.stderr, code)
 
     def _wait(self) -> None:
-        # Not yet collected, it keeps its number: no signal of ours can meet a stranger that was given it next.
+        # As long as it is not collected its pid is not reused: no signal can reach another process.
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         try:
             self._loop.call_soon_threadsafe(self._collect)
@@ -142,17 +142,17 @@ class GitProcess:
 
 
 def reap(pid: int) -> int:
-    """End what a finished command left running and return its exit code."""
+    """Kill what is left of a process group and return the exit code of its leader."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def make_pipe(stack: ExitStack) -> tuple[int, int]:
-    """Make a pipe whose ends are closed with the stack; their numbers are above those a command is given."""
+    """Create a pipe that is closed with the stack; its descriptors are above those passed to a command."""
     ends = os.pipe()
     try:
-        # A number that is both where a descriptor comes from and where another one goes would lose one of them.
+        # A number that is both source and target of a duplication would lose one of the descriptors.
         reads, writes = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 16) for end in ends)
     finally:
         for end in ends:
@@ -163,17 +163,17 @@ def make_pipe(stack: ExitStack) -> tuple[int, int]:
 
 
 def duplicate_descriptor(descriptor: int, mode: Literal["rb", "wb"]) -> FileIO:
-    """Copy a pipe's end for a transport, which closes it.
+    """Duplicate a pipe's end for a transport, which closes it.
 
-    The transports of uvloop close the descriptor and then the file as well. By then another thread may have been
-    given its number, and would find its file or socket closed; so the file must not close it there.
+    uvloop's transports close the descriptor and then the file object. By then another thread may have got the same
+    number, so the file object must not close it.
     """
     closes_itself = type(asyncio.get_running_loop()).__module__.startswith("uvloop")
     return FileIO(os.dup(descriptor), mode, closefd=not closes_itself)
 
 
 async def open_reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
-    """Read from a copy of a pipe's end."""
+    """Return a reader on a duplicate of a pipe's end."""
     reader = asyncio.StreamReader(limit=CHUNK)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), duplicate_descriptor(descriptor, "rb")
@@ -191,9 +191,9 @@ async def start(
     configuration: Iterable[tuple[str, str]] = (),
     limits: Mapping[int, int] | None = None,
 ) -> GitProcess:
-    """Start a git command that reads from a descriptor, or is fed; it finds `descriptors` at 3 and up.
+    """Start a git command that reads from a descriptor, or is fed; `descriptors` become 3 and up.
 
-    Starting by `posix_spawn` is quick in a large service, safe among threads, and passes on nothing else.
+    It uses `posix_spawn`, which is fast in a large process and safe among threads.
     """
     loop = asyncio.get_running_loop()
     count_git_command(arguments[0])
@@ -236,18 +236,18 @@ async def start(
                 transport.close()
             raise
     for what, most in (limits or {}).items():
-        # It may be over already, whatever it was.
+        # It may have exited already.
         with suppress(ProcessLookupError):
             resource.prlimit(pid, what, (most, most))
     return GitProcess(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
 
 
 def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:
-    """Say what becomes of the descriptors: those given take their places, and all others stay behind."""
+    """Return the file actions: the given descriptors are duplicated to their numbers, all others closed."""
     given = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(targets)]
     stay = []
     for name in os.listdir("/dev/fd"):  # noqa: PTH208  # only numbers
-        # A server's sockets are inheritable, for its workers; one that was closed meanwhile does no harm.
+        # Listening sockets are inheritable, for workers; closing one that is gone is harmless.
         with suppress(OSError):
             if int(name) >= len(targets) and os.get_inheritable(int(name)):
                 stay.append((os.POSIX_SPAWN_CLOSE, int(name)))
@@ -255,9 +255,9 @@ def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[i
 
 
 def grow_pipe(descriptor: int) -> None:
-    """Let a pipe hold more, where the system can: fewer turns between the two ends."""
+    """Enlarge the buffer of a pipe if possible, for fewer context switches."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with suppress(OSError):  # there is a limit per user, and a small pipe works as well
+        with suppress(OSError):  # there is a limit per user; a small pipe works as well
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, CHUNK)
 
 
@@ -265,26 +265,26 @@ async def stream(
     folder: Path,
     *arguments: str,
     stdin: int | None = None,
-    patience: float = PATIENCE,
+    idle_timeout: float = IDLE_TIMEOUT,
     variables: Mapping[str, str] | None = None,
     configuration: Iterable[tuple[str, str]] = (),
 ) -> AsyncGenerator[bytes, None]:
-    """Run a git command and yield what it prints as it prints it; end it when nobody wants to hear more.
+    """Run a git command and yield its output; terminate it when the consumer stops.
 
-    It is also ended when for `patience` seconds it prints nothing, or nobody takes what it has printed.
+    It is also terminated after `idle_timeout` seconds without progress on either side.
     """
     process = await start(folder, *arguments, stdin=stdin, variables=variables, configuration=configuration)
-    dog = Watchdog(patience, process.end)
+    watchdog = Watchdog(idle_timeout, process.end)
     try:
         while chunk := await process.stdout.read(CHUNK):
-            dog.touch()
+            watchdog.touch()
             yield chunk
-            dog.touch()
+            watchdog.touch()
         code = await process.wait()
     finally:
-        dog.cancel()
+        watchdog.cancel()
         process.end()
-    if dog.barked:
-        raise GitTimedOut(process.command, f"stood still for {patience:g} seconds", process.stderr, code)
+    if watchdog.expired:
+        raise GitTimedOut(process.command, f"made no progress for {idle_timeout:g} seconds", process.stderr, code)
     if code:
         raise process.failure(code)

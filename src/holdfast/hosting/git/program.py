@@ -1,7 +1,7 @@
 """Runs the `git` program with a fixed environment and configuration.
 
-The environment is built from nothing: no variable of the service, no configuration of the machine or of a user, no
-hook of a repository takes part. What a command may be told beyond that, its caller says in so many words.
+The environment is built from scratch: no variable of the service, no system or user configuration and no hook of a
+repository is used. Callers add what a command needs explicitly.
 """
 
 import os
@@ -24,18 +24,18 @@ SECONDS: Final = 60.0
 STDERR_KEPT: Final = 4096
 NOWHERE: Final = "/nonexistent"
 
-# The policy of every repository we serve. It is here and not in each one's file, so that changing it changes all.
+# The configuration of every repository, here instead of in each one's file.
 CONFIGURATION: Final = (
     ("safe.directory", "*"),
     ("core.hooksPath", "/dev/null"),
-    # What git says has been written is on the disk, references included.
+    # Everything git reports as written is synced, refs included.
     ("core.fsync", "objects,derived-metadata,reference"),
-    # Collecting garbage is a command of ours, never a surprise in the middle of a push.
+    # Garbage collection is a scheduled task, never part of a push.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("receive.autogc", "false"),
     ("receive.fsckObjects", "true"),
-    # Old histories that people bring along hold these; they harm nobody, and rewriting them would.
+    # Harmless fsck findings in old histories, which must stay importable.
     ("receive.fsck.badTimezone", "ignore"),
     ("receive.fsck.missingSpaceBeforeDate", "ignore"),
     ("receive.fsck.zeroPaddedFilemode", "ignore"),
@@ -45,7 +45,7 @@ CONFIGURATION: Final = (
     ("uploadpack.allowFilter", "true"),
     ("uploadpack.allowReachableSHA1InWant", "true"),
     ("uploadarchive.allowUnreachable", "false"),
-    # `git gc` writes both; they are what makes counting the objects of a clone quick.
+    # `git gc` writes both; they make clones fast.
     ("repack.writeBitmaps", "true"),
     ("gc.writeCommitGraph", "true"),
 )
@@ -53,7 +53,7 @@ CONFIGURATION: Final = (
 
 @lru_cache(maxsize=1)
 def find_git() -> str:
-    """Find the `git` program, or say what is missing; the answer is kept."""
+    """Return the path of `git`, cached; raise `GitMissing` if it is not installed or too old."""
     found = shutil.which("git")
     if found is None:
         raise GitMissing("the git program is not installed, or not in PATH")
@@ -61,20 +61,20 @@ def find_git() -> str:
         [found, "version"], capture_output=True, check=False, env=environment(), timeout=SECONDS
     )
     version = re.match(rb"git version (\d+)\.(\d+)", answer.stdout)
-    wanted = ".".join(map(str, OLDEST))
+    required = ".".join(map(str, OLDEST))
     if version is None:
-        raise GitMissing(f"{found} is not the git program; version {wanted} or newer is needed")
+        raise GitMissing(f"{found} is not the git program; version {required} or newer is needed")
     if (int(version[1]), int(version[2])) < OLDEST:
         had = version[0].decode().removeprefix("git version ")
-        raise GitMissing(f"{found} is git {had}; version {wanted} or newer is needed")
+        raise GitMissing(f"{found} is git {had}; version {required} or newer is needed")
     return found
 
 
 def environment(
     variables: Mapping[str, str] | None = None, configuration: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:
-    """Build the whole environment of one command: ours, and what the caller adds to it."""
-    made = {
+    """Return the complete environment of a command."""
+    variables_of_command = {
         "PATH": os.defpath,
         "HOME": NOWHERE,
         "XDG_CONFIG_HOME": NOWHERE,
@@ -90,11 +90,11 @@ def environment(
         **(variables or {}),
     }
     settings = (*CONFIGURATION, *configuration)
-    made["GIT_CONFIG_COUNT"] = str(len(settings))
+    variables_of_command["GIT_CONFIG_COUNT"] = str(len(settings))
     for number, (key, value) in enumerate(settings):
-        made[f"GIT_CONFIG_KEY_{number}"] = key
-        made[f"GIT_CONFIG_VALUE_{number}"] = value
-    return made
+        variables_of_command[f"GIT_CONFIG_KEY_{number}"] = key
+        variables_of_command[f"GIT_CONFIG_VALUE_{number}"] = value
+    return variables_of_command
 
 
 def run(
@@ -105,7 +105,7 @@ def run(
     variables: Mapping[str, str] | None = None,
     configuration: Iterable[tuple[str, str]] = (),
 ) -> bytes:
-    """Run a git command in a bare repository's folder and return all it printed."""
+    """Run a git command in a bare repository and return its output."""
     count_git_command(arguments[0])
     given = environment(variables, configuration)
     if folder is not None:
@@ -117,21 +117,21 @@ def run(
         stderr=subprocess.PIPE,
         env=given,
         cwd=folder,
-        process_group=0,  # so that the commands it starts end with it
+        process_group=0,  # so that child processes are killed with it
     ) as process:
         try:
             output, complaint = process.communicate(input, timeout=timeout)
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
-                raise GitTimedOut(arguments[0], f"took longer than {timeout:g} seconds") from None
+                raise GitTimedOut(arguments[0], f"timed out after {timeout:g} seconds") from None
             raise
     if process.returncode:
         code = process.returncode
-        raise GitFailed(arguments[0], f"ended with exit code {code}", stderr_tail(complaint), code)
+        raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code)
     return output
 
 
 def stderr_tail(complaint: bytes) -> str:
-    """Keep the end of what a command complained of; it may hold what a client sent, so it is never logged."""
+    """Return the end of standard error; it may contain client data, so it is never logged."""
     return complaint[-STDERR_KEPT:].decode(errors="replace")

@@ -51,7 +51,7 @@ class Ref(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name as people see it."""
+        """The name, decoded."""
         return shown(self.raw_name)
 
 
@@ -65,18 +65,18 @@ class ResolvedRef(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RefPath:
-    """A ref and a path split from one string; `commit` is None when the ref points to no commit."""
+    """A ref and a path split from one string; `commit` is None if the ref points to no commit."""
 
     kind: Literal["branch", "tag", "commit", "renamed"]
     name: str
     commit: str | None
     path: str
     is_fallback: bool = field(default=False, compare=False)
-    """Whether no ref was found, so that it is the default branch."""
+    """Whether no ref was found and it is the default branch."""
 
 
 def is_ref_name(name: str) -> bool:
-    """Tell whether a branch or tag may have a name."""
+    """Return whether a name is valid for a branch or tag."""
     if not name or REFUSED.search(name):
         return False
     try:
@@ -87,20 +87,20 @@ def is_ref_name(name: str) -> bool:
 
 
 def check_ref_name(name: str) -> None:
-    """Refuse a name no branch or tag can have."""
+    """Raise `RefRefused` for an invalid name."""
     if not is_ref_name(name):
-        raise RefRefused("a branch or tag cannot have that name")
+        raise RefRefused("invalid branch or tag name")
 
 
 def check_new_branch(name: str) -> None:
-    """Refuse a name git makes no branch of, although a ref could have it: an option, or that of HEAD."""
+    """Raise `RefRefused` for a name that git refuses for branches: an option, or HEAD."""
     check_ref_name(name)
     if name.startswith("-") or name == "HEAD":
-        raise RefRefused(f"git makes no branch of that name [name: {name}]")
+        raise RefRefused(f"invalid branch name [name: {name}]")
 
 
 def target(repo: Repo, ref: str | bytes) -> str | None:
-    """Return the id a full ref name points to, or nothing when there is no such ref."""
+    """Return the id a full ref name points to, or None."""
     full = ref if isinstance(ref, str) and ref.isascii() else raw(ref)
     name = full if isinstance(full, str) else argument(full)
     if "\0" in name or len(full) > LONGEST:
@@ -112,7 +112,7 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
     except (KeyError, ValueError):
         return None
     except (pygit2.GitError, OSError) as error:
-        # `refs/heads/a/b` below a branch `a` is a path below a file, which is to say: no such ref.
+        # `refs/heads/a/b` below a branch `a` is a path below a file: no such ref.
         if "directory" in str(error):
             return None
         raise GitDamaged(f"the ref {shown(raw(ref))} cannot be read") from error
@@ -120,33 +120,33 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
 
 
 def branch(repo: Repo, name: str | bytes) -> Ref | None:
-    """Return a branch by its short name."""
+    """Return a branch by short name."""
     found = target(repo, BRANCHES + raw(name))
     return None if found is None else Ref(raw(name), found)
 
 
 def tag(repo: Repo, name: str | bytes) -> Ref | None:
-    """Return a tag by its short name; its id is that of the tag object if it is an annotated one."""
+    """Return a tag by short name; for an annotated one, with the id of the tag object."""
     found = target(repo, TAGS + raw(name))
     return None if found is None else Ref(raw(name), found)
 
 
 def branches(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
-    """Return a stretch of the branches by name, and how many there are."""
+    """Return a page of the branches by name, and the total."""
     return list_refs(repo, BRANCHES, skip, limit)
 
 
 def tags(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
-    """Return a stretch of the tags by name, and how many there are."""
+    """Return a page of the tags by name, and the total."""
     return list_refs(repo, TAGS, skip, limit)
 
 
 def list_refs(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
-    """Return a stretch of the refs below a prefix, and how many there are."""
+    """Return a page of the refs with a prefix, and the total."""
     names = sorted(name for name in all_refs(repo) if name.startswith(prefix))
     wanted = names[skip : None if limit is None else skip + limit]
     found = ((name, target(repo, name)) for name in wanted)
-    # One that is gone by now was deleted since it was listed.
+    # Deleted since it was listed.
     return [Ref(name[len(prefix) :], at) for name, at in found if at is not None], len(names)
 
 
@@ -159,12 +159,12 @@ def all_refs(repo: Repo) -> list[bytes]:
 
 
 def is_empty(repo: Repo) -> bool:
-    """Tell whether a repository has neither branch nor tag."""
+    """Return whether a repository has neither branches nor tags."""
     return not any(name.startswith((BRANCHES, TAGS)) for name in all_refs(repo))
 
 
 def head(repo: Repo) -> str | None:
-    """Return the name of the branch HEAD stands for, whether or not there is such a branch yet."""
+    """Return the branch HEAD points to, whether or not it exists."""
     try:
         found = repo.git.lookup_reference("HEAD").raw_target
     except (pygit2.GitError, KeyError, ValueError) as error:
@@ -175,7 +175,7 @@ def head(repo: Repo) -> str | None:
 
 
 def commit_of(repo: Repo, object_id: str) -> str | None:
-    """Follow tag objects to a commit; nothing when they lead to something else."""
+    """Peel tag objects to a commit; None if they lead to another object."""
     for _ in range(TAGS_DEEP):
         found = repo.header(object_id)
         if found is None:
@@ -192,9 +192,9 @@ def commit_of(repo: Repo, object_id: str) -> str | None:
 
 
 def resolve(repo: Repo, name: str, default_branch: str) -> ResolvedRef | None:
-    """Return what a name in a query stands for: a full ref, a tag, a branch or a commit; empty is the default.
+    """Resolve a full ref, a tag, a branch or a commit id; empty is the default branch.
 
-    A tag hides a branch of the same name. Other refs and shortened ids stand for nothing here.
+    A tag takes precedence over a branch of the same name. Other refs and abbreviated ids are not resolved.
     """
     if not name:
         return resolve_name(repo, "branch", default_branch)
@@ -210,14 +210,14 @@ def resolve(repo: Repo, name: str, default_branch: str) -> ResolvedRef | None:
 
 
 def resolve_name(repo: Repo, kind: Literal["branch", "tag"], name: str) -> ResolvedRef | None:
-    """Return a branch or tag that leads to a commit."""
+    """Return a branch or tag that points to a commit."""
     found = branch(repo, name) if kind == "branch" else tag(repo, name)
     commit = None if found is None else commit_of(repo, found.id)
     return None if commit is None else ResolvedRef(kind, name, commit)
 
 
 def is_commit(repo: Repo, name: str) -> bool:
-    """Tell whether a name is the full id of a commit that is there."""
+    """Return whether a name is the full id of an existing commit."""
     found = repo.header(name)
     return found is not None and found[0] == "commit"
 
@@ -225,10 +225,10 @@ def is_commit(repo: Repo, name: str) -> bool:
 def split_ref_path(
     repo: Repo, ref: str, path: str, default_branch: str, renamed: Container[str] = ()
 ) -> RefPath | None:
-    """Split a joined ref and path at the shortest beginning that is a ref.
+    """Split a joined ref and path at the shortest prefix that is a ref.
 
-    Branches come first, then `HEAD`, former names of branches, tags, and a full commit id. When nothing fits, the
-    path is one on the default branch and the ref is passed over; nothing is returned when that is missing too.
+    Branches take precedence, then `HEAD`, former branch names, tags, and a full commit id. If none matches, the
+    path is on the default branch; None is returned if that is missing too.
     """
     joined = f"{ref.strip()}/{path}" if ref.strip() else path
     cuts = split_points(joined)
@@ -256,10 +256,10 @@ def split_ref_path(
 
 
 def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
-    """Tell whether the name of any branch, and of any tag, can begin with a part: mostly none does.
+    """Return whether any branch, and any tag, can begin with a path component: mostly none does.
 
-    A ref lies in a file, or below a folder, of that name; or among the packed ones. These come second: git packs a
-    ref before it removes its file.
+    A ref is a file or in a folder of that name, or packed. Packed refs are checked second: git packs a ref before
+    it removes its file.
     """
     first = raw(part)
     if b"\0" in first or len(first) > LONGEST:
@@ -277,7 +277,7 @@ def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=64)
 def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # one per version
-    """Return the packed refs' names up to their first part below branches or tags; git replaces the file whole."""
+    """Return the first components of packed branch and tag names; cached by the file's version."""
     with (folder / "packed-refs").open("rb") as file:
         names = (line.split(b" ", 1)[-1].rstrip(b"\n") for line in file if line[:1] not in b"#^")
         return frozenset(b"/".join(name.split(b"/", 3)[:3]) for name in names)
@@ -285,14 +285,14 @@ def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[by
 
 @lru_cache(maxsize=1024)
 def split_points(joined: str) -> tuple[tuple[str, str], ...]:
-    """Return each way to cut a text at a slash, shortest beginning first, as far as a ref's name can go."""
+    """Return each split of a text at a slash, shortest first, up to the maximum length of a ref."""
     parts = joined.split("/")
     made = []
     name = ""
     for count, part in enumerate(parts, 1):
         name = f"{name}/{part}" if count > 1 else part
         if len(name) > LONGEST or not is_ref_name(name):
-            # A longer beginning may be a name again (`a` after `a.`), but never once these are inside it.
+            # A longer prefix may be valid again (`a` after `a.`), but never once these are inside it.
             if len(name) > LONGEST or ".." in name or "//" in name or "/." in name or name[:1] in ("", ".", "/"):
                 break
             continue
@@ -301,9 +301,9 @@ def split_points(joined: str) -> tuple[tuple[str, str], ...]:
 
 
 def rev_parse(repo: Repo, expression: str) -> str | None:
-    """Return the commit an expression as `git rev-parse` knows it stands for; shortened ids count.
+    """Return the commit of a `git rev-parse` expression, including abbreviated ids.
 
-    Searching messages (`:/text`, `^{/text}`) walks a whole history, and paths lead to no commit: both are nothing.
+    Message searches (`:/text`, `^{/text}`) would walk a whole history, and paths are no commits: both give None.
     """
     if not expression or len(expression) > LONGEST or re.search(r"[:\x00-\x1f]|\^\{/|^-", expression):
         return None
@@ -319,6 +319,6 @@ def rev_parse(repo: Repo, expression: str) -> str | None:
         answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
     except GitFailed:
         return None
-    # git echoes the marker when it stands before an argument it does not take for a revision of its own.
+    # git echoes the marker if it precedes an argument that is no revision.
     commit = answer.decode().split()[-1]
     return commit if is_commit(repo, commit) else None

@@ -1,9 +1,8 @@
 """An open bare repository: object access, and the writer lock (a file lock between processes).
 
-Opened repositories are kept per thread and dropped when the folder they stood for is gone or another lies in its
-place. libgit2 is kept away from damage it does not survive: it never returns from a truncated loose object, and
-a truncated pack kills the process (both with 1.9.7). So loose objects are read here, and packs are held against
-their index before the library maps them.
+Open repositories are cached per thread, and dropped when their folder is deleted or replaced. libgit2 (1.9.7) does
+not survive damage: it hangs on a truncated loose object and crashes on a truncated pack. So loose objects are read
+here, and packs are checked against their index before libgit2 maps them.
 """
 
 import fcntl
@@ -42,8 +41,8 @@ COMMIT_CACHED: Final = 16 * 1024
 CACHE: Final = 64 * 1024 * 1024
 PACKS_OPEN: Final = 512
 HEADER: Final = 32
-WRITES_TRIED: Final = 5
-# The file whose lock shows that refs are about to move.
+MAX_WRITE_ATTEMPTS: Final = 5
+# The file whose shared lock marks a ref update in progress.
 MOVING: Final = "holdfast-moving"
 
 opened = threading.local()
@@ -51,11 +50,11 @@ held = threading.local()
 
 
 def configure(*, fsync: bool = True) -> None:
-    """Set what libgit2 does for all repositories this process opens from now on."""
+    """Set libgit2's global options."""
     for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
         pygit2.settings.search_path[level] = ""
     pygit2.settings.owner_validation = False
-    # Without this, directories of a hundred files and more are read and inflated again each time.
+    # Otherwise trees with a hundred entries and more are not cached.
     pygit2.settings.cache_object_limit(ObjectType.TREE, TREE_CACHED)
     pygit2.settings.cache_object_limit(ObjectType.COMMIT, COMMIT_CACHED)
     pygit2.settings.cache_max_size(CACHE)
@@ -71,13 +70,13 @@ class Repo:
     folder: Path
     git: pygit2.Repository
     place: str = field(init=False, repr=False, compare=False)
-    """The folder as a text: what a hot path adds names to, and what is kept per repository has as its key."""
+    """The folder as a string, for hot paths and as a cache key."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", str(self.folder))
 
     def find(self, object_id: str) -> tuple[Kind, bytes] | None:
-        """Return an object's kind and content, or nothing when there is no such object."""
+        """Return an object's type and content, or None."""
         if not is_id(object_id):
             return None
         loose = self.loose(object_id)
@@ -92,7 +91,7 @@ class Repo:
         return KINDS[ObjectType(number)], content
 
     def read(self, object_id: str, kind: Kind) -> bytes:
-        """Return the content of an object that something names: it must be there, and be of that kind."""
+        """Return the content of an object; raise `GitDamaged` if it is missing or of another type."""
         found = self.find(object_id)
         if found is None:
             raise damaged_error(object_id, "is missing")
@@ -101,7 +100,7 @@ class Repo:
         return found[1]
 
     def header(self, object_id: str) -> tuple[Kind, int] | None:
-        """Return an object's kind and size without reading it, or nothing when there is no such object."""
+        """Return an object's type and size without its content, or None."""
         if not is_id(object_id):
             return None
         try:
@@ -113,29 +112,29 @@ class Repo:
         return KINDS[ObjectType(number)], size
 
     def require(self, object_id: str, kind: Kind) -> int:
-        """Return the size of an object somebody asked for by its id."""
+        """Return the size of an object; raise `NoSuchObject` if it does not exist."""
         found = self.header(object_id)
         if found is None or found[0] != kind:
             raise NoSuchObject(f"there is no {kind} {object_id}")
         return found[1]
 
     def write(self, kind: Kind, content: bytes) -> str:
-        """Add an object and return its id; one that is there already is kept from being pruned."""
-        for attempt in range(1, WRITES_TRIED + 1):
+        """Write an object and return its id; an existing one is freshened against pruning."""
+        for attempt in range(1, MAX_WRITE_ATTEMPTS + 1):
             try:
                 return str(self.git.odb.write(NUMBERS[kind], content))
             except (pygit2.GitError, OSError) as error:
-                # A collection removes folders of objects when they are empty: also between making and using one.
-                if attempt == WRITES_TRIED:
+                # Garbage collection removes empty object folders, possibly between creating and using one.
+                if attempt == MAX_WRITE_ATTEMPTS:
                     raise GitError(f"an object cannot be written to {self.folder.name}") from error
         raise AssertionError
 
     def loose_path(self, object_id: str) -> str:
-        """Return where an object lies if it is not in a pack."""
+        """Return the path of an object as a loose object."""
         return f"{self.place}/objects/{object_id[:2]}/{object_id[2:]}"
 
     def loose(self, object_id: str) -> tuple[Kind, bytes] | None:
-        """Return an object that is not in a pack; its id must fit what is in it."""
+        """Return a loose object; its hash is verified."""
         try:
             with open(self.loose_path(object_id), "rb") as file:  # noqa: PTH123  # Path costs more than reading
                 packed = file.read()
@@ -158,12 +157,12 @@ class Repo:
 
 
 def damaged_error(object_id: str, problem: str = "cannot be read") -> GitDamaged:
-    """Say that an object is damaged."""
+    """Return the error for a damaged object."""
     return GitDamaged(f"the object {object_id} {problem}")
 
 
 def open_repository(folder: Path) -> Repo:
-    """Open a repository, or return the one this thread has open already."""
+    """Open a repository, cached per thread."""
     kept: OrderedDict[str, tuple[tuple[int, int, int], Repo]]
     place = str(folder)
     try:
@@ -171,7 +170,7 @@ def open_repository(folder: Path) -> Repo:
     except AttributeError:
         kept = opened.repositories = OrderedDict()
     try:
-        # The folder's own number can be given to another at once; with the time it is one of a kind.
+        # An inode number can be reused at once; with the time it is unique.
         found = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
     except OSError as error:
         kept.pop(place, None)
@@ -196,7 +195,7 @@ def open_repository(folder: Path) -> Repo:
 
 
 def check_packs(folder: Path) -> None:
-    """Refuse a repository with a pack that ends early: reading past the end of a mapped file kills the process."""
+    """Raise `GitDamaged` for a truncated pack: reading past the end of a mapped file kills the process."""
     try:
         indexes = [entry.path for entry in os.scandir(folder / "objects" / "pack") if entry.name.endswith(".idx")]
     except FileNotFoundError:
@@ -208,7 +207,7 @@ def check_packs(folder: Path) -> None:
             if last_bytes(index, 40)[:20] != last_bytes(pack, 20):
                 raise GitDamaged(f"the pack {Path(pack).name} does not fit its index")
         except FileNotFoundError:
-            continue  # it was replaced by another while we looked
+            continue  # replaced concurrently
         except OSError as error:
             raise GitDamaged(f"the pack {Path(pack).name} cannot be read") from error
 
@@ -223,10 +222,10 @@ def last_bytes(path: str, count: int) -> bytes:
 
 
 class locked:  # noqa: N801  # reads as a sentence where it is used: with locked(folder)
-    """The writer lock of a repository, between processes; reentrant within a thread.
+    """The writer lock of a repository (`flock`), between processes; reentrant within a thread.
 
-    It only keeps them from running into one another: what keeps a ref from being lost is that each move says what
-    it replaces, for git itself does not know this lock.
+    It only avoids conflicts: lost updates are prevented by compare-and-set, since git itself does not know this
+    lock.
     """
 
     __slots__ = ("_descriptor", "_place")
@@ -259,9 +258,9 @@ class locked:  # noqa: N801  # reads as a sentence where it is used: with locked
 
 @contextmanager
 def moving_refs(folder: Path) -> Iterator[int]:
-    """Show that refs of a repository are about to move, until that is recorded; yield the descriptor that does.
+    """Mark that refs are being updated until that is recorded, by a shared lock; yield its descriptor.
 
-    Whoever inherits the descriptor shows it too: when a service dies, git may still be moving what it was told to.
+    Processes that inherit the descriptor hold the lock too: git may still be updating refs after the service died.
     """
     try:
         descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -275,7 +274,7 @@ def moving_refs(folder: Path) -> Iterator[int]:
 
 
 def is_moving_refs(folder: Path) -> bool:
-    """Tell whether a process that lives is about to move refs of a repository, or git is on its behalf."""
+    """Return whether a live process is updating refs of a repository."""
     try:
         descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

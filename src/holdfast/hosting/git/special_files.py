@@ -1,6 +1,6 @@
 """The `git fsck` checks of files that git reads, such as `.gitmodules`.
 
-A repository with such a file is refused by everybody whose git checks what it fetches, so it is not made here.
+Clients that check what they fetch refuse a repository with an invalid one, so it cannot be committed.
 """
 
 import re
@@ -20,18 +20,18 @@ ATTRIBUTES: Final = re.compile(r"(?:\.gitattributes|gitatt~[1-4]|gi7d29[^~]*~[0-
 
 
 def last_name(path: str) -> str:
-    """Return the last part of a path as the most careless file system compares it."""
+    """Return the last part of a path, normalized as the most lenient file system does."""
     return path.rpartition("/")[2].translate(IGNORED)
 
 
 def is_special(path: str) -> bool:
-    """Tell whether git reads a file at that path for itself."""
+    """Return whether git itself reads the file at that path."""
     name = last_name(path)
     return MODULES.fullmatch(name) is not None or ATTRIBUTES.fullmatch(name) is not None
 
 
 def problem_with(path: str, content: bytes) -> str | None:
-    """Return what is wrong with a file that git reads; None when nothing is."""
+    """Return what is wrong with a file that git reads; None if nothing is."""
     if len(content) > LARGEST:
         return f"it has more than {LARGEST} bytes"
     if ATTRIBUTES.fullmatch(last_name(path)) is not None:
@@ -41,11 +41,11 @@ def problem_with(path: str, content: bytes) -> str | None:
 
 
 def problem_with_modules(content: bytes) -> str | None:
-    """Return what is wrong with a list of submodules."""
+    """Return what is wrong with a `.gitmodules` file."""
     try:
         answer = run(None, "config", "--file", "-", "--null", "--list", input=content)
     except GitFailed:
-        # What cannot be understood is no danger: git does not understand it either.
+        # Invalid syntax is harmless: git rejects it too.
         return None
     for pair in answer.split(b"\0")[:-1]:
         key, _, value = pair.partition(b"\n")

@@ -1,6 +1,6 @@
-"""Directories as the rows of their trees, in git's order, so that a change costs a search and not a whole reading.
+"""Tree objects as sorted rows, so that a change is a binary search instead of a full parse.
 
-What was read or written lately is kept: whoever commits to a branch mostly goes on where the last commit ended.
+Recently used trees are cached: a commit usually builds on the last one.
 """
 
 import re
@@ -18,16 +18,16 @@ __all__ = ["Folder", "Recent", "parse"]
 
 DIRECTORY_MODE: Final = b"40000"
 ROWS: Final = {width: re.compile(rb"(([0-7]{1,16}) ([^\0/]+)\0.{%d})" % width, re.DOTALL) for width in (20, 32)}
-# About as many bytes as libgit2 keeps of the objects it reads.
+# About the size of libgit2's object cache.
 MOST_ROWS: Final = 200_000
 MOST_COMMITS: Final = 1000
 
 
 class Folder:
-    """A directory; it is never changed, putting something into it makes another.
+    """An immutable directory; changes return a new one.
 
-    `keys` are the names as git sorts them, a directory's as if it ended with a slash; `rows` what stands in the
-    tree. What became of the directories in `below` is in no tree yet, and their rows only hold their places.
+    `keys` are the names as git sorts them, a directory's with a slash at the end; `rows` are the raw tree entries.
+    Changed subdirectories are in `below` until they are written, and their rows are placeholders.
     """
 
     __slots__ = ("below", "id", "keys", "rows")
@@ -56,7 +56,7 @@ class Folder:
         return None
 
     def get(self, name: bytes) -> "tuple[int, bytes | Folder] | None":
-        """Return the mode of what has a name, and its id or the directory it has become."""
+        """Return the mode of an entry, and its id or the changed directory."""
         place = self._place(name)
         if place is None:
             return None
@@ -65,15 +65,15 @@ class Folder:
         return canonical_mode(int(mode, 8)), self.below.get(name) or rest[len(name) + 1 :]
 
     def put(self, name: bytes, mode: int, at: bytes) -> "Folder":
-        """Return a directory in which something has a name."""
+        """Return a directory with an entry added or replaced."""
         return self._changed(name, name, b"%o %s\0%s" % (mode, name, at), None)
 
     def put_below(self, name: bytes, folder: "Folder") -> "Folder":
-        """Return a directory in which a directory has a name."""
+        """Return a directory with a subdirectory added or replaced."""
         return self._changed(name, name + b"/", b"%s %s\0" % (DIRECTORY_MODE, name), folder)
 
     def without(self, name: bytes) -> "Folder":
-        """Return a directory in which nothing has a name."""
+        """Return a directory without an entry."""
         return self._changed(name, None, b"", None)
 
     def _changed(self, name: bytes, key: bytes | None, row: bytes, folder: "Folder | None") -> "Folder":
@@ -95,13 +95,13 @@ class Folder:
         return Folder(keys, rows, below)
 
     def settle(self, name: bytes, tree: bytes) -> None:
-        """Give a directory below the id of the tree it was written as."""
+        """Set the id of a changed subdirectory that has been written."""
         self.rows[bisect_left(self.keys, name + b"/")] = b"%s %s\0%s" % (DIRECTORY_MODE, name, tree)
         del self.below[name]
 
 
 def parse(tree: str, content: bytes) -> Folder:
-    """Read a directory from its tree."""
+    """Parse a tree object."""
     found = ROWS[len(tree) // 2].findall(content)
     rows, modes, names = map(list, zip(*found, strict=True)) if found else ([], [], [])
     if sum(map(len, rows)) != len(content):
@@ -110,14 +110,14 @@ def parse(tree: str, content: bytes) -> Folder:
     keys = [name + b"/" if mode in of_directories else name for mode, name in zip(modes, names, strict=True)]
     last = {name: (key, row) for name, key, row in zip(names, keys, rows, strict=True)}
     if len(last) < len(rows) or any(map(ge, keys, islice(keys, 1, None))):
-        # No git wrote it. It is sorted when it is written again, and the last of a name counts.
+        # Unsorted trees are not written by git. Sorted when written again; the last of equal names wins.
         ordered = sorted(last.values())
         keys, rows = [key for key, _ in ordered], [row for _, row in ordered]
     return Folder(keys, rows, tree=tree)
 
 
 class Recent:
-    """Directories that some repository has for sure, and the trees of its commits, as long as they are used."""
+    """An LRU cache of directories, and of the trees of commits."""
 
     def __init__(self, most_rows: int = MOST_ROWS, most_commits: int = MOST_COMMITS) -> None:
         self._most_rows = most_rows
@@ -128,7 +128,7 @@ class Recent:
         self._rows = 0
 
     def folder(self, repo: Repo, tree: str) -> Folder | None:
-        """Return a directory that was kept."""
+        """Return a cached directory."""
         key = (repo.place, tree)
         with self._guard:
             found = self._folders.get(key)
@@ -137,7 +137,7 @@ class Recent:
             return found
 
     def keep_folder(self, repo: Repo, folder: Folder) -> None:
-        """Keep a directory that was read or written, and let go of others for it."""
+        """Cache a directory."""
         key = (repo.place, str(folder.id))
         with self._guard:
             if key in self._folders:
@@ -148,12 +148,12 @@ class Recent:
                 self._rows -= len(self._folders.popitem(last=False)[1].rows)
 
     def tree(self, repo: Repo, commit: str) -> str | None:
-        """Return the tree of a commit that was kept."""
+        """Return the cached tree of a commit."""
         with self._guard:
             return self._commits.get((repo.place, commit))
 
     def keep_tree(self, repo: Repo, commit: str, tree: str) -> None:
-        """Keep what the tree of a commit is."""
+        """Cache the tree of a commit."""
         with self._guard:
             self._commits[repo.place, commit] = tree
             if len(self._commits) > self._most_commits:

@@ -35,7 +35,7 @@ EntryType = Literal["file", "dir", "symlink", "submodule"]
 DIRECTORY: Final = 0o40000
 SYMLINK: Final = 0o120000
 SUBMODULE: Final = 0o160000
-# A tree of a few kilobytes can name itself into billions of files.
+# A few kilobytes of trees can expand to billions of files.
 MOST_ENTRIES: Final = 250_000
 DEEPEST: Final = 4096
 LONGEST_PATH: Final = 4096
@@ -57,17 +57,17 @@ class TreeEntry(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path as people see it."""
+        """The path, decoded."""
         return shown(self.raw_path)
 
     @property
     def name(self) -> str:
-        """The last part of the path as people see it."""
+        """The last part of the path, decoded."""
         return shown(self.raw_path.rpartition(b"/")[2])
 
     @property
     def type(self) -> EntryType:
-        """What kind of thing it is."""
+        """The type of the entry."""
         return type_of(self.mode)
 
 
@@ -81,7 +81,7 @@ class MissingPath:
 
 @dataclass(frozen=True, slots=True)
 class TreeListing:
-    """A page of a recursive listing; `truncated` when more entries follow."""
+    """A page of a recursive listing; `truncated` if more entries follow."""
 
     entries: list[TreeEntry]
     total: int
@@ -89,12 +89,12 @@ class TreeListing:
 
 
 def type_of(mode: int) -> EntryType:
-    """Tell what kind of thing has a mode."""
+    """Return the entry type of a mode."""
     return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]
 
 
 def canonical_mode(mode: int) -> int:
-    """Return the mode git takes an entry's to be: old repositories hold others."""
+    """Return the canonical mode: old repositories contain others."""
     kind = mode & 0o170000
     if kind == 0o100000:
         return 0o100755 if mode & 0o100 else 0o100644
@@ -111,7 +111,7 @@ def children(repo: Repo, tree: str) -> list[Node]:
 
 
 def with_size(repo: Repo, node: Node) -> TreeEntry:
-    """Add the size to a node; only blobs have one."""
+    """Return a node with its size; only blobs have one."""
     mode, path, at = node
     if mode in (DIRECTORY, SUBMODULE):
         return TreeEntry(path, mode, at, 0)
@@ -122,22 +122,22 @@ def with_size(repo: Repo, node: Node) -> TreeEntry:
 
 
 def directory(repo: Repo, tree: str, path: bytes = b"") -> list[TreeEntry]:
-    """Return what is in a directory, in git's order; `path` is where it lies."""
+    """Return the entries of a directory in git's order; `path` is its path."""
     prefix = path + b"/" if path else b""
     return [with_size(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
 
 
 def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: int) -> TreeListing:
-    """Return a stretch of what is in a directory, in git's order; only its own entries are looked at for sizes."""
+    """Return a page of the entries of a directory; sizes are only read for the page."""
     nodes = children(repo, tree)
     prefix = path + b"/" if path else b""
-    wanted = nodes[skip : skip + limit]
-    entries = [with_size(repo, (mode, prefix + name, at)) for mode, name, at in wanted]
+    page = nodes[skip : skip + limit]
+    entries = [with_size(repo, (mode, prefix + name, at)) for mode, name, at in page]
     return TreeListing(entries, len(nodes), skip + limit < len(nodes))
 
 
 def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
-    """Return what lies at a path below a tree; the empty path is the tree itself."""
+    """Return the entry at a path below a tree; the empty path is the tree itself."""
     wanted = raw(path)
     if not wanted:
         return TreeEntry(b"", DIRECTORY, tree, 0)
@@ -155,7 +155,7 @@ def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
 
 
 def walk(repo: Repo, tree: str) -> Iterator[Node]:
-    """Go through everything below a tree as `git ls-tree -r -t` does: each directory, then what is in it."""
+    """Yield everything below a tree as `git ls-tree -r -t` does: each directory, then its entries."""
     stack = [iter(children(repo, tree))]
     prefixes = [b""]
     while stack:
@@ -175,7 +175,7 @@ def walk(repo: Repo, tree: str) -> Iterator[Node]:
 
 
 def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: int) -> TreeListing:
-    """Return one page of a directory, or of everything below it."""
+    """Return a page of a directory, or of everything below it."""
     nodes: list[Node] = []
     cut = False
     for node in walk(repo, tree) if recursive else children(repo, tree):
@@ -189,12 +189,12 @@ def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: 
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
-    """Return a blob whole; it must be there."""
+    """Return the content of a blob."""
     return repo.read(blob, "blob")
 
 
 def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-    """Return a blob's bytes, or those from `start` up to `stop`, without holding a large one in memory."""
+    """Yield a blob's bytes, or those from `start` to `stop`, without holding a large one in memory."""
     size = repo.require(blob, "blob")
     stop = size if stop is None else min(stop, size)
     pieces = iter([read_blob(repo, blob)]) if size <= IN_MEMORY else inflate_loose(repo, blob)
@@ -211,7 +211,7 @@ def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) 
 
 
 def inflate_loose(repo: Repo, blob: str) -> Iterator[bytes]:
-    """Inflate a large blob piece by piece."""
+    """Inflate a large loose blob in chunks."""
     try:
         file = open(repo.loose_path(blob), "rb")  # noqa: PTH123, SIM115  # closed below
     except FileNotFoundError:
@@ -235,7 +235,7 @@ def inflate_loose(repo: Repo, blob: str) -> Iterator[bytes]:
 
 
 def inflate_packed(repo: Repo, blob: str) -> Iterator[bytes]:
-    """Let git inflate a large blob: the library can only do that in one piece."""
+    """Stream a large packed blob with git: libgit2 can only return it at once."""
     try:
         yield from stream_output(repo.folder, "cat-file", "blob", blob)
     except GitFailed as error:
@@ -243,7 +243,7 @@ def inflate_packed(repo: Repo, blob: str) -> Iterator[bytes]:
 
 
 def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
-    """Return where each submodule comes from, by its path, as `.gitmodules` says; a broken one says nothing."""
+    """Return the URLs of submodules by path, from `.gitmodules`; a broken file has none."""
     found = find(repo, tree, b".gitmodules")
     if isinstance(found, MissingPath) or found.type != "file" or found.size > MODULES_LARGEST:
         return {}

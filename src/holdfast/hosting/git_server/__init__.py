@@ -1,1 +1,1 @@
-"""What git and git-lfs clients talk to: smart HTTP sessions and the LFS batch API."""
+"""Smart HTTP and Git LFS for git and git-lfs clients."""

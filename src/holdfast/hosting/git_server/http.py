@@ -1,4 +1,4 @@
-"""Smart HTTP and LFS below `/{owner}/{repo}.git`: what `git` and `git-lfs` talk to."""
+"""Smart HTTP and LFS under `/{owner}/{repo}.git`, for `git` and `git-lfs`."""
 
 import re
 from collections.abc import AsyncIterator
@@ -33,14 +33,14 @@ PATH: Final = re.compile(
     r"(?P<what>info/refs|git-upload-pack|git-receive-pack|git-upload-archive|info/lfs/.+)"
 )
 SERVICES: Final = frozenset({"info/refs", "git-upload-pack", "git-receive-pack", "git-upload-archive"})
-# Where the repository a request is about is kept while it is served.
+# The scope key of the repository of a request.
 REPOSITORY: Final = "holdfast.repository"
 FRESH: Final = {"Cache-Control": "no-cache, max-age=0, must-revalidate"}
 log = structlog.get_logger(__name__)
 
 
 class GitHttp:
-    """The part of the service git clients know."""
+    """The ASGI application for git clients."""
 
     def __init__(self, app: App, authenticator: Authenticator) -> None:
         self._host = app
@@ -48,7 +48,7 @@ class GitHttp:
 
     @staticmethod
     def matches(path: str) -> bool:
-        """Tell whether a path is for git."""
+        """Return whether a path is one of git's."""
         return PATH.fullmatch(path) is not None
 
     async def __call__(self, scope: Scope, receive_message: Receive, send: Send) -> None:
@@ -62,10 +62,10 @@ class GitHttp:
         await response(scope, receive_message, send)
 
     async def _explained(self, scope: Scope, error: Exception) -> ApiError:
-        """Return the answer to a request that failed."""
+        """Return the response to a request that failed."""
         refusal = await explain(self._host, error, scope.get(REPOSITORY))
         if refusal is None:
-            log.error("git over HTTP failed", exc_info=error)
+            log.error("git HTTP request failed", exc_info=error)
             refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
         return refusal
 
@@ -110,7 +110,7 @@ class GitHttp:
         return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _visit(self, request: RequestContext, *, writing: bool) -> Visit:
-        """Find out who is there in a thread; a password is checked in the thread pool for that."""
+        """Authenticate in a thread; a password is checked in the thread pool for passwords."""
         look = partial(visit_of, self._authenticator, request, writing=writing)
         try:
             try:
@@ -123,7 +123,7 @@ class GitHttp:
             raise challenged(counted) if counted.status == 401 and not counted.headers else counted from None
 
     async def _large_files(self, request: RequestContext, what: str, receive_message: Receive) -> Response:
-        """Answer a request of git-lfs; its errors are JSON."""
+        """Respond to git-lfs; its errors are JSON."""
         try:
             uploads = request.method == "PUT"
             if request.method == "POST":
@@ -140,12 +140,12 @@ class GitHttp:
 
 
 def refused(refusal: ApiError) -> Response:
-    """Answer a git client that is refused."""
+    """Return the error response for a git client."""
     return PlainTextResponse(refusal.message + "\n", refusal.status, {**FRESH, **refusal.headers})
 
 
 def lfs_refused(request: RequestContext, refusal: ApiError) -> Response:
-    """Answer git-lfs when it is refused."""
+    """Return the error response for git-lfs."""
     failed = {"message": refusal.message, "request_id": request.scope.get("holdfast.request", "")}
     response = lfs.answer(failed, refusal.status)
     response.headers.update(refusal.headers)
@@ -153,7 +153,7 @@ def lfs_refused(request: RequestContext, refusal: ApiError) -> Response:
 
 
 def called_service(request: RequestContext, what: str) -> Any:
-    """Return the service a request is for; git asks about one before it uses it."""
+    """Return the service of a request, from its query or its path."""
     if what == "info/refs":
         service = request.query("service")
         if request.method != "GET":
@@ -170,13 +170,13 @@ def called_service(request: RequestContext, what: str) -> Any:
 
 
 async def streamed(folder: Path, answer: Any, media_type: str) -> Response:
-    """Send git's answer as it comes; what goes wrong before its first piece is told by the status."""
+    """Stream git's output; an error before its first chunk becomes an error response."""
     try:
         first = await anext(answer, b"")
     except GitFailed as error:
         if isinstance(error, GitTimedOut) or is_outage(error) or not await to_thread.run_sync(folder.is_dir):
             raise
-        log.warning("git failed", command=error.command)
+        log.warning("git command failed", command=error.command)
         raise ApiError(400, "git cannot answer this request") from None
 
     async def pieces() -> AsyncIterator[bytes]:

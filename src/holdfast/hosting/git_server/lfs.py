@@ -1,4 +1,4 @@
-"""Git LFS: the batch of objects a client wants, their bytes, and the locks on paths."""
+"""The Git LFS API: batch requests, object transfer, and file locks."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -34,14 +34,14 @@ UNLOCK: Final = re.compile(r"locks/(?P<id>[0-9]{1,18})/unlock")
 
 
 class LfsObject(msgspec.Struct, frozen=True):
-    """An object a client has or wants."""
+    """The id and size of an object."""
 
     oid: str = ""
     size: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = -1
 
 
 class LfsBatchRequest(msgspec.Struct, frozen=True):
-    """What a client is about to do with which objects."""
+    """The objects a client wants to upload or download."""
 
     operation: str = ""
     transfers: list[str] = []
@@ -50,7 +50,7 @@ class LfsBatchRequest(msgspec.Struct, frozen=True):
 
 
 class LfsAction(msgspec.Struct, frozen=True):
-    """Where to go with an object, and what to say there."""
+    """A URL for an object, with the headers to send."""
 
     href: str
     header: dict[str, str] | UnsetType = UNSET
@@ -58,14 +58,14 @@ class LfsAction(msgspec.Struct, frozen=True):
 
 
 class LfsObjectError(msgspec.Struct, frozen=True):
-    """Why there is nothing to do for an object."""
+    """The error of an object."""
 
     code: int
     message: str
 
 
 class LfsObjectResponse(msgspec.Struct, frozen=True):
-    """What to do with an object; nothing, when it is there already."""
+    """The actions for an object; none if it exists already."""
 
     oid: str
     size: int
@@ -75,7 +75,7 @@ class LfsObjectResponse(msgspec.Struct, frozen=True):
 
 
 class LfsBatchResponse(msgspec.Struct, frozen=True):
-    """What to do with each object."""
+    """The actions for each object."""
 
     transfer: str
     objects: list[LfsObjectResponse]
@@ -83,7 +83,7 @@ class LfsBatchResponse(msgspec.Struct, frozen=True):
 
 
 class LockOwner(msgspec.Struct, frozen=True):
-    """Who holds a lock."""
+    """The owner of a lock."""
 
     name: str
 
@@ -98,26 +98,26 @@ class LockSchema(msgspec.Struct, frozen=True):
 
 
 class LockRequest(msgspec.Struct, frozen=True):
-    """What to lock."""
+    """The path to lock."""
 
     path: str = ""
 
 
 class UnlockRequest(msgspec.Struct, frozen=True):
-    """Whether to take a lock from somebody else."""
+    """Whether to remove the lock of another user."""
 
     force: bool = False
 
 
 class VerifyLocksRequest(msgspec.Struct, frozen=True):
-    """Which locks to list."""
+    """Filters of locks."""
 
     cursor: str = ""
     limit: int = 0
 
 
 class OneLock(msgspec.Struct, frozen=True):
-    """A lock that was made or removed, or stands in the way."""
+    """A lock that was created or removed, or that conflicts."""
 
     lock: LockSchema
     message: str | UnsetType = UNSET
@@ -131,7 +131,7 @@ class Locks(msgspec.Struct, frozen=True):
 
 
 class VerifiedLocks(msgspec.Struct, frozen=True):
-    """A page of locks, one's own and those of others."""
+    """A page of locks, split into one's own and those of others."""
 
     ours: list[LockSchema]
     theirs: list[LockSchema]
@@ -139,21 +139,21 @@ class VerifiedLocks(msgspec.Struct, frozen=True):
 
 
 def writes(method: str, what: str, body: bytes) -> bool:
-    """Tell whether a request needs the right to write; a batch says so in its body."""
+    """Return whether a request requires write access; a batch says so in its body."""
     if what == "objects/batch":
         return bool(decoded(LfsBatchRequest, body).operation == "upload")
     return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
 
 
 def check_accept(request: RequestContext) -> None:
-    """Ask that a client takes the media type it is answered in."""
+    """Raise an error unless the client accepts the LFS media type."""
     accepted = request.headers.get("accept", "")
     if MEDIA_TYPE not in accepted and "*/*" not in accepted:
         raise ApiError(415, f"the answer is {MEDIA_TYPE}")
 
 
 def answer(value: object, status: int = 200) -> Response:
-    """Answer in the media type LFS clients expect."""
+    """Return a response with the LFS media type."""
     return Response(msgspec.json.encode(value), status, media_type=MEDIA_TYPE)
 
 
@@ -162,11 +162,11 @@ def decoded(kind: type[Any], body: bytes) -> Any:
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ApiError(400, f"the request cannot be understood: {error}") from None
+        raise ApiError(400, f"invalid request: {error}") from None
 
 
 async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Receive) -> Response:
-    """Answer one LFS request; `body` has been read unless an object's bytes are on their way."""
+    """Respond to an LFS request; `body` is complete unless it is an object."""
     method = visit.call.method
     routes: dict[tuple[str, str], Callable[[], Response]] = {
         ("GET", "locks"): lambda: list_locks(app, visit),
@@ -193,15 +193,15 @@ async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Recei
 
 
 async def batch(app: App, visit: Visit, wanted: LfsBatchRequest) -> Response:
-    """Tell a client what to do with each of its objects."""
+    """Return the actions for the objects of a batch."""
     if wanted.operation not in {"upload", "download"}:
         raise ApiError(400, f"unknown operation: {wanted.operation}")
     if wanted.hash_algo != "sha256":
-        raise ApiError(409, "only sha256 is known here")
+        raise ApiError(409, "only sha256 is supported")
     if len(wanted.objects) > MOST_OBJECTS:
         raise ApiError(413, f"a batch has at most {MOST_OBJECTS} objects")
     if wanted.transfers and "basic" not in wanted.transfers:
-        raise ApiError(422, "only the basic transfer is known here")
+        raise ApiError(422, "only the basic transfer is supported")
     oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
     linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, oids)
     answers = [await item_answer(app, visit, wanted.operation, item, linked) for item in wanted.objects]
@@ -211,7 +211,7 @@ async def batch(app: App, visit: Visit, wanted: LfsBatchRequest) -> Response:
 async def item_answer(
     app: App, visit: Visit, operation: str, item: LfsObject, linked: dict[str, int]
 ) -> LfsObjectResponse:
-    """Tell a client what to do with one object."""
+    """Return the actions for one object."""
     largest = app.settings.max_lfs_mb * 2**20
 
     def refuse(code: int, message: str) -> LfsObjectResponse:
@@ -237,7 +237,7 @@ async def item_answer(
 
 
 def here(visit: Visit, what: str) -> LfsAction:
-    """Send a client to another address of ours, with the credentials it came with."""
+    """Return the action for another URL of this service, with the client's credentials."""
     repository = visit.repository
     href = f"{visit.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
     credentials = visit.call.headers.get("authorization")
@@ -248,11 +248,11 @@ def here(visit: Visit, what: str) -> LfsAction:
 
 
 async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
-    """Take an object in: its bytes must be what its name says."""
+    """Store an object after verifying its hash."""
     if size > app.settings.max_lfs_mb * 2**20:
         raise ApiError(413, f"objects may have at most {app.settings.max_lfs_mb} MB")
     try:
-        # Also for an object another repository has: whoever knows only its name must not get its bytes.
+        # Also for an object of another repository: knowing its id must not give access to its content.
         await bring_in(app, oid, size, body_of(visit.call, receive))
     except (LfsMismatch, BodyTooLarge) as error:
         raise ApiError(422, str(error)) from None
@@ -262,7 +262,7 @@ async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) 
 
 
 async def verify(app: App, visit: Visit, item: LfsObject) -> Response:
-    """Confirm that an object has arrived."""
+    """Confirm that an object was uploaded."""
     if not is_oid(item.oid):
         raise ApiError(422, "oid is invalid")
     linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [item.oid])
@@ -275,7 +275,7 @@ async def verify(app: App, visit: Visit, item: LfsObject) -> Response:
 
 
 async def download(app: App, visit: Visit, oid: str) -> Response:
-    """Send an object, from where an interrupted download stopped when asked to."""
+    """Send an object, or a range of it."""
     linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [oid])
     size = await app.lfs.size(oid) if oid in linked else None
     if size is None:
@@ -290,7 +290,7 @@ async def download(app: App, visit: Visit, oid: str) -> Response:
     if wanted:
         start = int(wanted[1])
         if start >= size:
-            raise ApiError(416, "the range lies outside", headers={"Content-Range": f"bytes */{size}"})
+            raise ApiError(416, "range not satisfiable", headers={"Content-Range": f"bytes */{size}"})
         status = 206
         headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
     headers["Content-Length"] = str(size - start)
@@ -300,12 +300,12 @@ async def download(app: App, visit: Visit, oid: str) -> Response:
 
 
 def lock_shape(lock: store.Lock) -> LockSchema:
-    """Make the shape."""
+    """Encode a lock."""
     return LockSchema(str(lock.id), lock.path, moment(lock.locked_at), LockOwner(lock.owner))
 
 
 def number(text: str | None) -> int:
-    """Read a number leniently."""
+    """Parse a number, leniently."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
@@ -344,7 +344,7 @@ def create_lock(app: App, visit: Visit, wanted: LockRequest) -> Response:
 
 
 def verify_locks(app: App, visit: Visit, wanted: VerifyLocksRequest) -> Response:
-    """List the locks as a client needs them before a push: one's own, and those of others."""
+    """List the locks before a push: one's own, and those of others."""
     limit = min(wanted.limit if wanted.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
     found = store.locks_of(app.database, visit.repository, after=number(wanted.cursor), limit=limit + 1)
     more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
@@ -355,13 +355,13 @@ def verify_locks(app: App, visit: Visit, wanted: VerifyLocksRequest) -> Response
 
 
 def unlock(app: App, visit: Visit, lock_id: int, wanted: UnlockRequest) -> Response:
-    """Remove a lock; somebody else's only by force, and only by who may write."""
+    """Delete a lock; that of another user requires force and write access."""
     try:
         found = store.find_lock(app.database, visit.repository, lock_id)
     except NoSuchLock as error:
         raise ApiError(404, str(error)) from None
     mine = found.owner_id == visit.call.user.id
     if not mine and not (wanted.force and visit.may.may_write(Unit.CODE)):
-        raise ApiError(403, "the lock is somebody else's; force is needed")
+        raise ApiError(403, "the lock belongs to another user; use force")
     store.remove_lock(app.database, found)
     return answer(OneLock(lock_shape(found)))

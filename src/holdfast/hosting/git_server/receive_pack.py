@@ -1,8 +1,7 @@
-"""Smart HTTP for those who write: a push, judged before any reference moves, and never lost once one has.
+"""Pushes over smart HTTP: checked in quarantine before any ref moves, and always recorded once one has.
 
-Git takes the pack and checks it; the service moves the references. The client's part of a push is to send it. From
-then on it does not matter whether the client or git is still there: a push runs in a task of its own, and what is
-moved is recorded in any case.
+git receives and checks the pack; the service updates the refs. After the request body has been received, the push
+runs in its own task, so that it is completed and recorded even if the client or git goes away.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ import structlog
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
 from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.encoding import well_formed
-from holdfast.hosting.git.process import CHUNK, PATIENCE, GitProcess, Watchdog, make_pipe, open_reader, start
+from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, make_pipe, open_reader, start
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
@@ -31,14 +30,14 @@ from holdfast.hosting.store.pending_ref_updates import Move
 __all__ = ["Judge", "Mover", "finish", "receive_pack"]
 
 
-# The commands of a push come before its pack, and git keeps them in memory.
+# The commands precede the pack, and git holds them in memory.
 MOST_COMMANDS: Final = 8 * 1024 * 1024
-# A client that is told early why its pack is refused listens only once it has sent the rest.
+# A client whose pack is refused reads the response only after it has sent the rest.
 MOST_IGNORED: Final = 1024**3
-# A small pack can ask for a large memory: objects made of copies of copies.
+# A small pack can require a lot of memory: deltas of deltas.
 MOST_MEMORY: Final = 2 * 1024**3
 MOST_CPU_SECONDS: Final = 3600
-# Every event of a push keeps its options.
+# Every event of a push stores its options.
 MOST_OPTIONS: Final = 4096
 AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
@@ -51,7 +50,7 @@ running: set[asyncio.Task[None]] = set()
 
 
 async def finish() -> None:
-    """Wait for all pushes that are under way; a service that stops does this last."""
+    """Wait for all running pushes; called at shutdown."""
     while running:
         await asyncio.wait(running)
 
@@ -65,15 +64,15 @@ async def receive_pack(
     move: Mover,
     protocol: str | None = None,
     max_bytes: int | None = None,
-    patience: float = PATIENCE,
+    idle_timeout: float = IDLE_TIMEOUT,
 ) -> AsyncGenerator[bytes, None]:
-    """Take a push and yield git's answer, none of it before the whole body has been read.
+    """Run a push and yield git's response, after the whole body has been read.
 
-    `judge` is called in a thread once everything pushed lies in quarantine. Any refusal refuses the whole push,
-    unless it is one that stands alone and the push is not atomic. `move` is called in a thread with the changes
-    that were not refused, moves and records them, and says which it could not move.
+    `judge` is called in a thread when all objects are in quarantine. A refusal refuses the whole push, unless it
+    is limited to its ref and the push is not atomic. `move` is called in a thread with the accepted updates; it
+    performs and records them, and returns the failed ones.
     """
-    reception = Reception(folder, body, judge=judge, move=move, patience=patience)
+    reception = Reception(folder, body, judge=judge, move=move, idle_timeout=idle_timeout)
     task = asyncio.create_task(reception.run(hooks, protocol_variables(protocol), max_bytes))
     running.add(task)
     task.add_done_callback(over)
@@ -92,20 +91,20 @@ async def receive_pack(
 
 
 def error_packet(text: str) -> bytes:
-    """Write the packet line that git clients show as an error of the remote, and end with."""
+    """Return the packet line that git clients show as a remote error."""
     line = f"ERR {text}".encode()
     return b"%04x%s" % (len(line) + 4, line)
 
 
 def over(task: asyncio.Task[None]) -> None:
-    """Forget a push; what went wrong has been told to its client, if that was still there."""
+    """Remove a finished push; its error has been reported to the client."""
     running.discard(task)
     if not task.cancelled():
         task.exception()
 
 
 class Commands:
-    """Reads the first part of a push, which tells what goes where, and watches its size."""
+    """Parses the commands at the beginning of a push, and limits their size."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -116,11 +115,11 @@ class Commands:
 
     @property
     def atomic(self) -> bool:
-        """Whether the client wants all of it or nothing."""
+        """Whether the push is atomic."""
         return "atomic" in self.capabilities
 
     def check(self, chunk: bytes) -> None:
-        """Look at the next piece of the body, and refuse commands without end."""
+        """Parse the next chunk; raise `BodyTooLarge` beyond the limit."""
         if self._over:
             return
         self._size += len(chunk)
@@ -130,7 +129,7 @@ class Commands:
             try:
                 length = int(data[place : place + 4], 16)
             except ValueError:
-                length = 0  # git says what is wrong with it
+                length = 0  # git reports the error
             if length < 4:
                 self._over = True
                 self._held = b""
@@ -159,16 +158,16 @@ class Commands:
 
 
 class Reception:
-    """One push, from its first byte to the last word about it."""
+    """One push."""
 
     def __init__(
-        self, folder: Path, body: AsyncIterator[bytes], *, judge: Judge, move: Mover, patience: float
+        self, folder: Path, body: AsyncIterator[bytes], *, judge: Judge, move: Mover, idle_timeout: float
     ) -> None:
         self.folder = folder
         self.body = body
         self.judge = judge
         self.move = move
-        self.patience = patience
+        self.idle_timeout = idle_timeout
         self.fed = asyncio.Event()
         self.trouble: Exception | None = None
         self.answer: asyncio.Queue[bytes | None] = asyncio.Queue(AHEAD)
@@ -181,7 +180,7 @@ class Reception:
         self._moving: asyncio.Future[Sequence[PushRejection]] | None = None
 
     def leave(self) -> None:
-        """Note that nobody listens any more; a push that has not wholly arrived ends here."""
+        """Note that the client has disconnected; an incomplete push is aborted."""
         self._left = True
         while not self.answer.empty():
             self.answer.get_nowait()
@@ -189,10 +188,10 @@ class Reception:
             self._feeding.cancel()
 
     async def run(self, hooks: Path, variables: dict[str, str], max_bytes: int | None) -> None:
-        """See the push through."""
+        """Run the push."""
         try:
             await asyncio.to_thread(receive_hooks.install, hooks)
-            # All references are left to the hook `proc-receive`, which leaves them to us.
+            # All refs are handled by the hook `proc-receive`, which delegates to this process.
             configuration = [("core.hooksPath", str(hooks)), ("receive.procReceiveRefs", "refs")]
             if max_bytes is not None:
                 configuration.append(("receive.maxInputSize", str(max_bytes)))
@@ -225,11 +224,11 @@ class Reception:
                     configuration=configuration,
                     limits={resource.RLIMIT_DATA: MOST_MEMORY, resource.RLIMIT_CPU: MOST_CPU_SECONDS},
                 )
-            dog = Watchdog(self.patience, lambda: self._give_up(process, conversation))
-            self._feeding = asyncio.create_task(self._feed(process, dog))
+            watchdog = Watchdog(self.idle_timeout, lambda: self._give_up(process, conversation))
+            self._feeding = asyncio.create_task(self._feed(process, watchdog))
             conversation = asyncio.create_task(self._converse(questions, mouth))
             try:
-                await self._pass_on(process, dog)
+                await self._pass_on(process, watchdog)
                 await asyncio.wait([self._feeding])
                 await process.wait()
             except BaseException:
@@ -237,37 +236,39 @@ class Reception:
                 raise
             finally:
                 code = await process.wait()
-                dog.cancel()
+                watchdog.cancel()
                 await asyncio.wait([self._feeding, conversation])
                 if self._moving is not None:
                     await asyncio.wait([self._moving])
                 process.end()
                 if not conversation.cancelled() and (error := conversation.exception()):
-                    log.warning("git and the service lost each other", reason=str(error))
-        if dog.barked:
-            raise GitTimedOut(process.command, f"stood still for {self.patience:g} seconds", process.stderr, code)
+                    log.warning("git hook connection lost", reason=str(error))
+        if watchdog.expired:
+            raise GitTimedOut(
+                process.command, f"made no progress for {self.idle_timeout:g} seconds", process.stderr, code
+            )
         if code and not self._answered:
             raise process.failure(code)
 
     def _give_up(self, process: GitProcess, conversation: asyncio.Task[None]) -> None:
-        # With its pipes closed, git finds its pack cut short or its hook refusing, and clears up itself.
+        # When its pipes are closed, git fails on a truncated pack or its hook, and cleans up.
         self.leave()
         conversation.cancel()
         process.end_soon()
 
-    async def _feed(self, process: GitProcess, dog: Watchdog) -> None:
+    async def _feed(self, process: GitProcess, watchdog: Watchdog) -> None:
         stdin = process.stdin
         assert stdin is not None  # noqa: S101  # it was started to be fed
         ignored: int | None = None
         try:
             async for chunk in self.body:
-                dog.touch()
+                watchdog.touch()
                 if ignored is None:
                     self._commands.check(chunk)
                     stdin.write(chunk)
                     try:
                         await stdin.drain()
-                    except ConnectionError:  # git has heard enough, and its answer says why
+                    except ConnectionError:  # git stopped reading, and its output says why
                         ignored = 0
                 else:
                     ignored += len(chunk)
@@ -279,16 +280,16 @@ class Reception:
             stdin.close()
             self.fed.set()
 
-    async def _pass_on(self, process: GitProcess, dog: Watchdog) -> None:
+    async def _pass_on(self, process: GitProcess, watchdog: Watchdog) -> None:
         while chunk := await process.stdout.read(CHUNK):
             if chunk != KEEPALIVE:
-                dog.touch()
+                watchdog.touch()
             self._answered = True
             if not self._left:
                 await self.answer.put(chunk)
 
     async def _converse(self, questions: asyncio.StreamReader, mouth: FileIO) -> None:
-        # However this ends, the pipe is closed: a hook that still waits for an answer moves nothing.
+        # The pipe is closed in any case: a hook that waits for an answer then refuses.
         with mouth:
             while kind := await questions.readline():
                 if kind == b"pre-receive\n":
@@ -306,12 +307,12 @@ class Reception:
                     return
 
     async def _verdict(self, push: Push) -> bytes:
-        """Judge a push; it goes on when any reference may move, or all of them if it is atomic."""
+        """Check a push; it continues if any ref may be updated, or all of them if it is atomic."""
         self._refused = list(await self._refusals(push))
         refused = {refusal.ref for refusal in self._refused}
         left = push.changes if all(refusal.alone for refusal in self._refused) else ()
         self._accepted = frozenset(change for change in left if change.ref not in refused)
-        # Of what git itself has refused by now, nothing is heard here.
+        # Refs that git has refused itself are not among these.
         whole = len(self._accepted) == self._commands.count
         if self._accepted and (whole or not push.atomic):
             return receive_hooks.verdict([])
@@ -338,7 +339,7 @@ class Reception:
             return [*names, *(PushRejection(change.ref, reason) for change in left)]
 
     async def _move(self, changes: tuple[Move, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
-        """Have the accepted references moved, whoever is still there to hear of it."""
+        """Update the accepted refs, even if the client has disconnected."""
         allowed = tuple(change for change in changes if change in self._accepted)
         refusals = [*self._refused]
         refusals += [
@@ -359,7 +360,7 @@ class Reception:
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
 
     def _failed(self, error: Exception, happened: str, told: str) -> str:
-        """Log what went wrong, and return what whoever pushes is told of it."""
+        """Log an error, and return the message for the client."""
         fault = translate(error)
         if fault is None:
             log.error(happened, repository=self.folder.name, exc_info=error)
@@ -369,7 +370,7 @@ class Reception:
 
 
 def write_all(file: FileIO, content: bytes) -> None:
-    """Write all of something to a pipe, however little it takes at once."""
+    """Write everything to a pipe."""
     left = memoryview(content)
     while left:
         left = left[file.write(left) or 0 :]

@@ -1,4 +1,4 @@
-"""The bodies of git's requests: inflated while they arrive, and held to a size."""
+"""Bodies of git's requests: decompressed while they arrive, with a size limit."""
 
 import tempfile
 import zlib
@@ -11,12 +11,12 @@ __all__ = ["held", "inflate", "spool"]
 
 CHUNK: Final = 64 * 1024
 IN_MEMORY: Final = 1024 * 1024
-# Lists of object names, which is all git compresses, shrink to about half. A bomb shrinks a thousandfold.
+# git only compresses lists of object ids, by about half. A decompression bomb shrinks a thousandfold.
 MOST_GROWTH: Final = 100
 
 
 async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> AsyncIterator[bytes]:
-    """Inflate a gzip body piece by piece, and refuse one that grows out of all proportion."""
+    """Decompress a gzip body in chunks; raise `BodyTooLarge` for a decompression bomb."""
     inflater = zlib.decompressobj(wbits=31)
     arrived = made = 0
     async for chunk in body:
@@ -24,7 +24,7 @@ async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> Asy
         pending, full = chunk, False
         while pending or full:
             if inflater.eof:
-                raise BodyDamaged("the request's body goes on after its compressed part")
+                raise BodyDamaged("the request's body has data after its gzip stream")
             try:
                 piece = inflater.decompress(pending, CHUNK)
             except zlib.error as error:
@@ -34,15 +34,15 @@ async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> Asy
             if most is not None and made > most:
                 raise BodyTooLarge(f"the request's body is larger than {most} bytes")
             if made > IN_MEMORY and made > arrived * MOST_GROWTH:
-                raise BodyTooLarge("the request's body inflates out of all proportion")
+                raise BodyTooLarge("the request's body is a decompression bomb")
             if piece:
                 yield piece
     if not inflater.eof:
-        raise BodyDamaged("the request's body ends too early")
+        raise BodyDamaged("the request's body is truncated")
 
 
 async def held(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]:
-    """Pass a body on, up to a size."""
+    """Yield a body up to a size limit."""
     size = 0
     async for chunk in body:
         size += len(chunk)
@@ -52,7 +52,7 @@ async def held(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]
 
 
 async def spool(body: AsyncIterator[bytes], *, most: int) -> IO[bytes]:
-    """Take in a whole body; the file it returns is gone once closed."""
+    """Read a whole body into a temporary file."""
     kept = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
     try:
         async for chunk in held(body, most=most):

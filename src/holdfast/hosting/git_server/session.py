@@ -1,4 +1,4 @@
-"""A visit of a git client: who it is, which repository it wants, and what they may do there."""
+"""The session of a git client: authentication, repository and permissions."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -22,7 +22,7 @@ CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 
 
 class Visit:
-    """A request of a git client: who it is, which repository it wants, and what they may do there."""
+    """A request of a git client, with its repository and permissions."""
 
     def __init__(self, request: RequestContext, repository: Repository, may: Permissions) -> None:
         self.call = request
@@ -31,18 +31,18 @@ class Visit:
 
 
 def challenged(refusal: ApiError) -> ApiError:
-    """Ask a client whose credentials are wrong for others."""
+    """Return the 401 response to wrong credentials."""
     return ApiError(401, refusal.message, headers=CHALLENGE)
 
 
 def visit_of(authenticator: Authenticator, request: RequestContext, *, writing: bool) -> Visit:
-    """Find out who is there and what they may do; whoever is not known is asked who they are."""
+    """Authenticate a request and check its permissions; anonymous clients get a 401 challenge."""
     request.actor = authenticator.identify(request)
     stranger = request.actor.user is None
     try:
         repository = found(request)
     except NoSuchRepository:
-        # Strangers are asked who they are in any case: they must not learn which private repositories exist.
+        # Anonymous clients are always challenged, so as not to reveal which private repositories exist.
         raise unknown(stranger=stranger) from None
     may = seen(request, repository)
     if may.mode == Mode.NONE:
@@ -64,10 +64,10 @@ def visit_of(authenticator: Authenticator, request: RequestContext, *, writing: 
 
 
 def found(request: RequestContext) -> Repository:
-    """Find the repository by its name, or by one that it or its owner had before.
+    """Find the repository by name, or by a former name of it or its owner.
 
-    It is served under the old name: git sends its credentials again only where it was first asked for them, and
-    not every LFS client follows a redirect.
+    It is served under the old name, without a redirect: git sends credentials only to the original URL, and not
+    every LFS client follows redirects.
     """
     database = request.app.database
     owner, name = request.path["owner"], request.path["repo"]
@@ -81,7 +81,7 @@ def found(request: RequestContext) -> Repository:
 
 
 def known_by(database: Database, owner: str, name: str) -> Repository | None:
-    """Return the repository that an owner has by a name, or had."""
+    """Return the repository with a current or former name of an owner."""
     try:
         return repositories.find_repository(database, owner, name)
     except NoSuchRepository:
@@ -89,19 +89,19 @@ def known_by(database: Database, owner: str, name: str) -> Repository | None:
 
 
 def unknown(*, stranger: bool) -> ApiError:
-    """Say that there is nothing here, or ask who is there."""
+    """Return the 404 error, or the 401 challenge for anonymous clients."""
     if stranger:
         return ApiError(401, "credentials are needed", headers=CHALLENGE)
     return ApiError(404, "repository not found")
 
 
 async def body_of(_call: RequestContext, receive_message: Receive) -> AsyncIterator[bytes]:
-    """Yield a request's body as it arrives; a client that leaves ends it with an error."""
+    """Yield a request's body; raise `BodyDamaged` if the client disconnects."""
     more = True
     while more:
         message = await receive_message()
         if message["type"] == "http.disconnect":
-            raise BodyDamaged("the client went away")
+            raise BodyDamaged("the client disconnected")
         chunk = message.get("body", b"")
         more = message.get("more_body", False)
         if chunk:

@@ -1,10 +1,9 @@
-"""Smart HTTP for those who read: what git clients are told when they clone, fetch and ask for an archive.
+"""Clones, fetches and remote archives over smart HTTP.
 
-Each function yields the body of an answer. Nothing is yielded before the whole request has been read, so whoever
-sends the answer may take its first piece before deciding on a status: an error before that piece is the client's
-or ours and becomes one; after it, git itself has told the client what is wrong, in its own protocol.
+Each function yields the body of a response, beginning after the whole request has been read. An error before the
+first chunk can still become an error response; after it, git itself reports errors in its protocol.
 
-Pushes are in `receive`.
+Pushes are in `receive_pack`.
 """
 
 import re
@@ -14,52 +13,52 @@ from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.process import PATIENCE, stream
+from holdfast.hosting.git.process import IDLE_TIMEOUT, stream
 from holdfast.hosting.git_server.request_body import spool
 
 __all__ = ["Service", "advertise", "protocol_variables", "upload_archive", "upload_pack"]
 
 Service = Literal["git-upload-pack", "git-receive-pack"]
-# What a client asks for when it fetches: names of objects, even for a hundred thousand branches a few megabytes.
+# The limit of a fetch request, which lists object ids: a few megabytes even for a hundred thousand branches.
 MOST_ASKED: Final = 32 * 1024 * 1024
 VERSION: Final = re.compile(r"version=([0-2])")
 
 
 def protocol_variables(header: str | None) -> dict[str, str]:
-    """Turn a `Git-Protocol` header into the variable git reads; only known versions get through."""
+    """Return the environment variable for a `Git-Protocol` header; only known versions are passed."""
     versions = [match[1] for part in (header or "").split(":") if (match := VERSION.fullmatch(part))]
     return {"GIT_PROTOCOL": f"version={max(versions)}"} if versions else {}
 
 
 async def advertise(
-    folder: Path, service: Service, *, protocol: str | None = None, patience: float = PATIENCE
+    folder: Path, service: Service, *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
 ) -> AsyncGenerator[bytes, None]:
-    """Tell what a repository offers: the answer to `info/refs?service=...`."""
+    """Yield the ref advertisement: the response to `info/refs?service=...`."""
     variables = protocol_variables(protocol)
-    # Version 2 begins with its version instead; it exists only for reading.
+    # Version 2 has its own header, and exists only for reading.
     line = f"# service={service}\n"
     silent = service == "git-upload-pack" and variables.get("GIT_PROTOCOL") == "version=2"
     greeting = b"" if silent else f"{len(line) + 4:04x}{line}0000".encode()
     arguments = (service.removeprefix("git-"), "--stateless-rpc", "--advertise-refs", str(folder))
-    async with aclosing(stream(folder, *arguments, patience=patience, variables=variables)) as chunks:
+    async with aclosing(stream(folder, *arguments, idle_timeout=idle_timeout, variables=variables)) as chunks:
         async for chunk in chunks:
             yield greeting + chunk
             greeting = b""
 
 
 def upload_pack(
-    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, patience: float = PATIENCE
+    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
 ) -> AsyncGenerator[bytes, None]:
-    """Answer one request of a clone or fetch."""
+    """Yield the response to a clone or fetch request."""
     arguments = ("upload-pack", "--stateless-rpc", str(folder))
-    return answer(folder, arguments, body, variables=protocol_variables(protocol), patience=patience)
+    return answer(folder, arguments, body, variables=protocol_variables(protocol), idle_timeout=idle_timeout)
 
 
 def upload_archive(
-    folder: Path, body: AsyncIterator[bytes], *, patience: float = PATIENCE
+    folder: Path, body: AsyncIterator[bytes], *, idle_timeout: float = IDLE_TIMEOUT
 ) -> AsyncGenerator[bytes, None]:
-    """Answer `git archive --remote`."""
-    return answer(folder, ("upload-archive", str(folder)), body, variables={}, patience=patience)
+    """Yield the response to `git archive --remote`."""
+    return answer(folder, ("upload-archive", str(folder)), body, variables={}, idle_timeout=idle_timeout)
 
 
 async def answer(
@@ -68,11 +67,11 @@ async def answer(
     body: AsyncIterator[bytes],
     *,
     variables: dict[str, str],
-    patience: float,
+    idle_timeout: float,
 ) -> AsyncGenerator[bytes, None]:
-    """Hand a whole request to git and yield its answer."""
+    """Pass a request to git and yield its output."""
     with await spool(body, most=MOST_ASKED) as request:
-        output = stream(folder, *arguments, stdin=request.fileno(), patience=patience, variables=variables)
+        output = stream(folder, *arguments, stdin=request.fileno(), idle_timeout=idle_timeout, variables=variables)
         answered = False
         async with aclosing(output) as chunks:
             try:
@@ -80,6 +79,6 @@ async def answer(
                     answered = True
                     yield chunk
             except GitFailed as error:
-                # Once git has answered, its answer says what is wrong; cutting it short would hide that.
+                # After its first output git reports errors itself; cutting it off would hide them.
                 if not answered or isinstance(error, GitTimedOut):
                     raise

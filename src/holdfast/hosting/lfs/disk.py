@@ -25,14 +25,14 @@ class DiskLfsStore:
         self.root = root
 
     async def size(self, oid: str) -> int | None:
-        """Return how large an object is, or None when it is not there."""
+        """Return the size of an object, or None."""
         try:
             return (await asyncio.to_thread((self.root / object_path(oid)).stat)).st_size
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-        """Keep an object that is what it was announced to be; it appears whole or not at all."""
+        """Store an object atomically, after verifying its size and hash."""
         target = self.root / object_path(oid)
         incoming = self.root / INCOMING / secrets.token_hex(16)
         try:
@@ -43,10 +43,10 @@ class DiskLfsStore:
             finally:
                 incoming.unlink(missing_ok=True)
         except OSError as error:
-            raise LfsUnavailable(f"object {oid} cannot be kept: {error.strerror}") from error
+            raise LfsUnavailable(f"object {oid} cannot be stored: {error.strerror}") from error
 
     async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Go through an object's bytes, from `start` up to but not including `end`."""
+        """Yield an object's bytes from `start` up to `end`."""
         try:
             file = await asyncio.to_thread((self.root / object_path(oid)).open, "rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -64,30 +64,30 @@ class DiskLfsStore:
                 yield chunk
 
     async def delete(self, oid: str) -> None:
-        """Remove an object; one that is not there is no error."""
+        """Delete an object; a missing one is no error."""
         await asyncio.to_thread((self.root / object_path(oid)).unlink, missing_ok=True)
 
     async def stored(self) -> AsyncIterator[StoredLfsObject]:
-        """Go through all objects."""
+        """Yield all objects."""
         for folder in await asyncio.to_thread(lambda: sorted(self.root.glob("[0-9a-f][0-9a-f]"))):
             for one in await asyncio.to_thread(list_objects, folder):
                 yield one
 
     async def may_be_cleared(self, before: float) -> bool:  # noqa: ARG002  # other stores look at it
-        """Return true: the data folder is ours."""
+        """Return True: the data folder is not shared."""
         return True
 
     async def drop_unfinished(self, before: float) -> int:
-        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
+        """Delete incomplete writes that began before a time; return their number."""
         return await asyncio.to_thread(delete_old_files, self.root / INCOMING, before)
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002  # other stores look at it
-        """Return None: a folder serves nobody."""
+        """Return None: a folder has no URLs."""
         return None
 
 
 def move_into_place(incoming: Path, target: Path) -> None:
-    """Put a finished file where it belongs, durably."""
+    """Rename a finished file to its path, and sync the folders."""
     make_folder_below(target.parent, target.parent.parent.parent)
     incoming.rename(target)
     for folder in (target.parent, target.parent.parent, target.parent.parent.parent):
@@ -95,7 +95,7 @@ def move_into_place(incoming: Path, target: Path) -> None:
 
 
 def list_objects(folder: Path) -> list[StoredLfsObject]:
-    """List the objects in one of the folders of the first level."""
+    """List the objects in one of the first-level folders."""
     found = []
     for path in folder.glob("[0-9a-f][0-9a-f]/*"):
         if is_oid(path.name):
@@ -106,7 +106,7 @@ def list_objects(folder: Path) -> list[StoredLfsObject]:
 
 
 def delete_old_files(folder: Path, before: float) -> int:
-    """Remove the files of a folder that nobody has written to since a moment."""
+    """Delete the files of a folder that were not modified since a time."""
     dropped = 0
     for path in folder.glob("*"):
         with suppress(FileNotFoundError):

@@ -14,7 +14,7 @@ SIZE_LINE: Final = re.compile(rb"size ([0-9]{1,19})")
 
 
 def is_oid(name: str) -> bool:
-    """Tell whether a name is one of an object: 64 lowercase hexadecimal digits."""
+    """Return whether a name is an object id: 64 lowercase hexadecimal digits."""
     return OID.fullmatch(name) is not None
 
 
@@ -27,7 +27,7 @@ class LfsPointer:
 
     @classmethod
     def parse(cls, content: bytes) -> Self | None:
-        """Read a pointer, or return None for a file that is none."""
+        """Parse a pointer; None if the file is none."""
         if len(content) > MOST_BYTES or not content.startswith(VERSION):
             return None
         lines = content.split(b"\n")
@@ -39,5 +39,5 @@ class LfsPointer:
         return cls(oid[1].decode(), int(size[1]))
 
     def format(self) -> bytes:
-        """Write it the way git-lfs does."""
+        """Format it as git-lfs does."""
         return b"%s\noid sha256:%s\nsize %d\n" % (VERSION, self.oid.encode(), self.size)

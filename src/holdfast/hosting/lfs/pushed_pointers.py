@@ -12,16 +12,16 @@ from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 __all__ = ["new_pointers", "paths_of"]
 
 QUARANTINE: Final = "GIT_OBJECT_DIRECTORY"
-# The shortest pointer: its version, the name of an object, and a size of one digit.
+# The size of the shortest pointer: version, object id, and a size of one digit.
 LEAST_BYTES: Final = 126
 READ_AT_ONCE: Final = 500
-# So many small files are read; a push of more is not held up any longer.
+# The maximum number of small blobs that are read.
 MOST_READ: Final = 200_000
 FORMAT: Final = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
 
 
 def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
-    """Return the pointers a push brings, some at a time, by the ids of their blobs; of a large push not all."""
+    """Yield the pointers of a push in batches, by blob id; of a large push not all."""
     if QUARANTINE not in push.variables:
         return
     candidates = islice(small_blobs(push), MOST_READ)
@@ -35,7 +35,7 @@ def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
 
 
 def small_blobs(push: Push) -> Iterator[str]:
-    """Go through the new blobs that are as small as a pointer: only what lies in quarantine is looked at."""
+    """Yield the new blobs of at most the size of a pointer; only quarantined objects are read."""
     alone = {QUARANTINE: push.variables[QUARANTINE]}
     arguments = ("cat-file", "--batch-all-objects", "--unordered", FORMAT)
     for line in lines_of(stream_output(push.folder, *arguments, variables=alone)):
@@ -45,7 +45,7 @@ def small_blobs(push: Push) -> Iterator[str]:
 
 
 def lines_of(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Cut what a command prints into lines."""
+    """Split output into lines."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
@@ -53,7 +53,7 @@ def lines_of(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def blobs_in(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Take apart what `git cat-file --batch` prints."""
+    """Parse the output of `git cat-file --batch`."""
     place = 0
     while place < len(content):
         end = content.index(b"\n", place)
@@ -63,7 +63,7 @@ def blobs_in(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
-    """Return where some of the blobs lie that a push brings; what the repository has already is left out."""
+    """Return the paths of new blobs of a push."""
     wanted = set(blobs)
     made = dict.fromkeys(change.new for change in push.changes if not change.deletes)
     given = "".join(f"{new}\n" for new in made).encode()

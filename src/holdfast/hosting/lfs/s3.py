@@ -29,9 +29,9 @@ log = structlog.get_logger(__name__)
 
 
 class S3LfsStore:
-    """An LFS store in a bucket, under `prefix`; the file `owner` holds the id it marks the bucket with.
+    """An LFS store in a bucket, under `prefix`; the file `owner` holds the id that marks the bucket.
 
-    What arrives is verified on the local disk first: the bucket never sees an object that is not what it says.
+    Uploads are verified on the local disk first, so the bucket only gets valid objects.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class S3LfsStore:
         )
 
     async def size(self, oid: str) -> int | None:
-        """Return how large an object is, or None when it is not there."""
+        """Return the size of an object, or None."""
         import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
@@ -79,7 +79,7 @@ class S3LfsStore:
             return None
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-        """Keep an object that is what it was announced to be; it appears whole or not at all."""
+        """Store an object atomically, after verifying its size and hash."""
         import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
@@ -89,12 +89,12 @@ class S3LfsStore:
             try:
                 await write_verified(path, oid, size, chunks)
             except OSError as error:
-                raise LfsUnavailable(f"object {oid} cannot be kept: {error.strerror}") from error
+                raise LfsUnavailable(f"object {oid} cannot be stored: {error.strerror}") from error
             with self._troubles(oid):
                 await obstore.put_async(self._store, key, path, chunk_size=PART, max_concurrency=AT_ONCE)
 
     async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Go through an object's bytes, from `start` up to but not including `end`."""
+        """Yield an object's bytes from `start` up to `end`."""
         import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
@@ -110,7 +110,7 @@ class S3LfsStore:
                 yield bytes(chunk)
 
     async def delete(self, oid: str) -> None:
-        """Remove an object; one that is not there is no error."""
+        """Delete an object; a missing one is no error."""
         import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
@@ -121,7 +121,7 @@ class S3LfsStore:
             return
 
     async def stored(self) -> AsyncIterator[StoredLfsObject]:
-        """Go through all objects."""
+        """Yield all objects."""
         import obstore  # noqa: PLC0415  # an extra
 
         with self._troubles("of all names"):
@@ -132,9 +132,9 @@ class S3LfsStore:
                         yield StoredLfsObject(oid, one["size"], one["last_modified"].timestamp())
 
     async def may_be_cleared(self, before: float) -> bool:
-        """Tell whether the bucket has had our mark since before a moment; without any mark it gets ours.
+        """Return whether the bucket has had our mark since before a time; an unmarked one gets it.
 
-        A bucket may be shared by mistake, or with a copy of this service: what we do not know may be theirs.
+        A bucket may be shared by mistake, or with a copy of this service: unknown objects may be theirs.
         """
         import obstore  # noqa: PLC0415  # an extra
         from obstore.exceptions import AlreadyExistsError  # noqa: PLC0415  # an extra
@@ -151,12 +151,12 @@ class S3LfsStore:
                     await obstore.put_async(self._store, f"{self.prefix}/{MARK}", mine, mode="create")
                 return False
         if mark != mine:
-            log.warning("the bucket belongs to another service, and is not cleared", bucket=self.bucket, mark=MARK)
+            log.warning("LFS garbage collection skipped: bucket of another service", bucket=self.bucket, mark=MARK)
             return False
         return found.meta["last_modified"].timestamp() < before
 
     async def drop_unfinished(self, before: float) -> int:
-        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
+        """Delete incomplete writes that began before a time; return their number."""
         return await asyncio.to_thread(self._give_up, before)
 
     def _give_up(self, before: float) -> int:
@@ -167,7 +167,7 @@ class S3LfsStore:
         return len(old)
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
-        """Return an address a client can fetch the object from for a while."""
+        """Return a presigned URL for an object."""
         import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
@@ -190,12 +190,12 @@ class S3LfsStore:
         except FileNotFoundError:
             raise NoSuchLfsObject(f"object {oid} is not in the store") from None
         except (BaseError, OSError):
-            # What the library says may quote the request, signature included.
+            # The library's messages may quote the request with its signature.
             raise LfsUnavailable(f"the bucket {self.bucket} cannot be used for object {oid}") from None
 
 
 def own_name(path: Path) -> bytes:
-    """Return the name this service marks its bucket with; it is made up once and kept in the data folder."""
+    """Return the id that marks this service's bucket; generated once and stored in the data folder."""
     try:
         with suppress(FileExistsError), path.open("x") as file:
             file.write(f"holdfast {secrets.token_hex(16)}\n")

@@ -1,7 +1,7 @@
 """Lists and aborts incomplete multipart uploads of a bucket.
 
-A bucket keeps, and bills for, the parts of an upload whose process has died, until somebody says that nobody will
-finish it. The library that moves our objects has no word for that, so these two requests are made here.
+A bucket stores, and bills for, the parts of an abandoned upload until it is aborted. The S3 library in use has no
+function for that, so these two requests are made here.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SECONDS: Final = 300
 TIMEOUT: Final = 30.0
 LARGEST_ANSWER: Final = 16 * 2**20
-# A bucket that says again and again that there is more is not believed for ever.
+# The maximum number of pages, against a bucket that never ends its list.
 MOST_PAGES: Final = 1000
 
 
@@ -47,7 +47,7 @@ def sign(
     secret_key: Secret,
     now: datetime,
 ) -> str:
-    """Return an address with a signature that lets whoever has it make one request, for a few minutes."""
+    """Return a presigned URL for one request (Signature Version 4), valid for a few minutes."""
     place = urlsplit(url)
     scope = f"{now:%Y%m%d}/{region}/s3/aws4_request"
     named = {
@@ -81,7 +81,7 @@ class MultipartUploads:
         self._secret_key = secret_key
 
     def unfinished(self, prefix: str) -> Iterator[MultipartUpload]:
-        """Go through those whose objects would lie under a prefix."""
+        """Yield the uploads under a prefix."""
         marks = {"key-marker": "", "upload-id-marker": ""}
         for _ in range(MOST_PAGES):
             given = {name: mark for name, mark in marks.items() if mark}
@@ -89,7 +89,7 @@ class MultipartUploads:
                 page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **given}))  # noqa: S314  # our own bucket's answer, of a limited size
                 yield from map(parse_upload, child_elements(page, "Upload"))
             except (ET.ParseError, ValueError):
-                raise LfsUnavailable(f"the bucket {self.bucket} lists its uploads in an unknown way") from None
+                raise LfsUnavailable(f"the bucket {self.bucket} returned an invalid list of uploads") from None
             marks = {
                 "key-marker": element_text(page, "NextKeyMarker"),
                 "upload-id-marker": element_text(page, "NextUploadIdMarker"),
@@ -98,7 +98,7 @@ class MultipartUploads:
                 return
 
     def give_up(self, upload: MultipartUpload) -> None:
-        """Let the bucket forget an upload and its parts; one that it does not know is no error."""
+        """Abort an upload; an unknown one is no error."""
         self._ask("DELETE", f"/{upload.key}", {"uploadId": upload.id}, fine=404)
 
     def _ask(self, method: str, path: str, parameters: Mapping[str, str], *, fine: int = 0) -> bytes:
@@ -120,24 +120,24 @@ class MultipartUploads:
             with error:
                 if error.code == fine:
                     return b""
-            raise LfsUnavailable(f"the bucket {self.bucket} answers {error.code} about uploads") from None
+            raise LfsUnavailable(f"the bucket {self.bucket} returned {error.code} for multipart uploads") from None
         except (OSError, ValueError):
-            # What went wrong may quote the request, signature included.
-            raise LfsUnavailable(f"the bucket {self.bucket} cannot be asked about uploads") from None
+            # The error may quote the request with its signature.
+            raise LfsUnavailable(f"the bucket {self.bucket} cannot be reached for multipart uploads") from None
 
 
 def child_elements(element: ET.Element, name: str) -> Iterator[ET.Element]:
-    """Go through the elements of a name below another, whatever namespace they are in."""
+    """Yield the child elements with a name, in any namespace."""
     return (one for one in element if one.tag.rpartition("}")[2] == name)
 
 
 def element_text(element: ET.Element, name: str) -> str:
-    """Return the text of the first element of a name; empty when there is none."""
+    """Return the text of the first element with a name; empty if there is none."""
     return next(((one.text or "").strip() for one in child_elements(element, name)), "")
 
 
 def parse_upload(element: ET.Element) -> MultipartUpload:
-    """Read one upload of a list."""
+    """Parse one upload of a list."""
     begun = datetime.fromisoformat(element_text(element, "Initiated"))
     return MultipartUpload(
         element_text(element, "Key"), element_text(element, "UploadId"), begun.astimezone(UTC).timestamp()

@@ -29,39 +29,39 @@ class LfsStore(Protocol):
     """A content-addressed object store, by SHA-256."""
 
     async def size(self, oid: str) -> int | None:
-        """Return how large an object is, or None when it is not there."""
+        """Return the size of an object, or None."""
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-        """Keep an object that is what it was announced to be; otherwise keep nothing of it."""
+        """Store an object if its size and hash match; otherwise nothing."""
 
     def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Go through an object's bytes, from `start` up to but not including `end`."""
+        """Yield an object's bytes from `start` up to `end`."""
 
     async def delete(self, oid: str) -> None:
-        """Remove an object; one that is not there is no error."""
+        """Delete an object; a missing one is no error."""
 
     def stored(self) -> AsyncIterator[StoredLfsObject]:
-        """Go through all objects, in no order; what comes or goes meanwhile may be among them or not."""
+        """Yield all objects in no order; concurrent changes may be included or not."""
 
     async def may_be_cleared(self, before: float) -> bool:
-        """Tell whether what nobody here has may be removed: since before a moment the store is ours alone."""
+        """Return whether unlinked objects may be deleted: the store has been ours alone since before a time."""
 
     async def drop_unfinished(self, before: float) -> int:
-        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
+        """Delete incomplete writes that began before a time; return their number."""
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
-        """Return an address a client can fetch the object from for a while, if the store has such a thing."""
+        """Return a presigned URL for an object, if the store supports it."""
 
 
 def object_path(oid: str) -> str:
-    """Return where an object lies below the store's root; what is no name of one has no place."""
+    """Return the path of an object below the store's root; raise for an invalid id."""
     if not is_oid(oid):
-        raise NoSuchLfsObject("the name of an object is 64 lowercase hexadecimal digits")
+        raise NoSuchLfsObject("an object id is 64 lowercase hexadecimal digits")
     return f"{oid[:2]}/{oid[2:4]}/{oid}"
 
 
 async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-    """Write an object to a new file and make it durable, unless its size or hash is not what was announced."""
+    """Write an object to a new file and sync it; raise `LfsMismatch` if its size or hash differ."""
     digest = hashlib.sha256()
     arrived = 0
     held: list[bytes] = []
@@ -79,7 +79,7 @@ async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[
             if arrived > size:
                 raise LfsMismatch(f"object {oid} was announced with {size} bytes, but more were sent")
             held.append(chunk)
-            # Hashing and writing take their time; in a thread, and for many pieces at once, nobody waits for them.
+            # Hashing and writing run in a thread, for many chunks at once.
             if waiting >= CHUNK:
                 await asyncio.to_thread(put)
                 held.clear()
@@ -88,5 +88,5 @@ async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[
         if arrived != size:
             raise LfsMismatch(f"object {oid} was announced with {size} bytes, but {arrived} were sent")
         if digest.hexdigest() != oid:
-            raise LfsMismatch(f"object {oid} was announced, but the bytes sent are those of another")
+            raise LfsMismatch(f"object {oid} was announced, but the bytes sent have another hash")
         await asyncio.to_thread(os.fsync, file.fileno())
