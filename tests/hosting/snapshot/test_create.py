@@ -177,8 +177,8 @@ def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> 
         ("backup.zip", "must end with"),
         ("backup.tar.zst", "must end with"),
         ("there.tar", "never overwritten"),
-        ("no/such/folder.tar", "is not there"),
-        ("data/inside.tar", "must not lie in the data folder"),
+        ("no/such/folder.tar", "does not exist"),
+        ("data/inside.tar", "cannot be written into its own data folder"),
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -16,9 +16,9 @@ def examine(
     now: float | None = None,
     passed: Callable[[int], object] = lambda number: number,
 ) -> Iterator[Finding]:
-    """Go through everything that is wrong; a database of another shape is all that is looked at then.
+    """Yield all findings; with an unexpected schema revision, only that.
 
-    With `deep` every object of every repository is read. `passed` is told of each repository that was looked at.
+    With `deep` every object of every repository is read. `passed` is called after each repository.
     """
     wrong = list(rows.check_schema(app))
     yield from wrong
@@ -27,7 +27,7 @@ def examine(
     yield from rows.check_integrity(app, deep=deep)
     yield from disk.check_permissions(app)
     yield from disk.check_identity(app)
-    # First, because settling these may change what the others look at.
+    # First, because settling these may change the results of the others.
     yield from rows.check_pending_updates(app, now=now)
     yield from rows.check_counters(app)
     yield from rows.check_redirects(app)
@@ -41,7 +41,7 @@ def examine(
 
 
 def repair(finding: Finding) -> bool:
-    """Repair a finding; return false when only a person can."""
+    """Repair a finding; return False if it has no safe repair."""
     if finding.repair is None:
         return False
     finding.repair()

@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 LOST: Final = "lost-and-found"
-# A repository that is being made has its folder a moment before others see its row.
+# The folder of a repository is created shortly before its row is visible.
 NEW_SECONDS: Final = 600
-# What is measured a moment after a push is not wrong in the meantime.
+# Sizes are measured shortly after a push.
 SIZE_SLACK: Final = 1 << 20
 
 
@@ -49,11 +49,11 @@ class RepositoryRecord:
     branch_count: int
     size: int
     is_measured: bool
-    """Whether the size was measured after the last push; a service that was killed had no time for it."""
+    """Whether the size was measured after the last push."""
 
 
 def check_permissions(app: App) -> Iterator[Finding]:
-    """Check that nobody else on the machine can read the data folder, the database or the key."""
+    """Check that other users of the machine cannot read the data folder, the database or the key."""
     for path in lax_paths(app.settings.data):
 
         def close(path: Path = path) -> None:
@@ -64,16 +64,16 @@ def check_permissions(app: App) -> Iterator[Finding]:
 
 
 def check_identity(app: App) -> Iterator[Finding]:
-    """Check that the data folder and its key are the database's."""
+    """Check that the data folder and its key belong to the database."""
     problem = instance.mismatch(app.database, app.settings)
     if problem:
         yield Finding(FindingKind.INSTANCE, str(app.settings.data), problem)
 
 
 def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[RepositoryRecord], list[Finding]]:
-    """Match rows with folders; return the repositories that have both, and what has only one."""
+    """Match rows with folders; return the repositories that have both, and findings for the others."""
     moment = time.time() if now is None else now
-    # In this order: a repository made meanwhile has no folder in the list and then no harm in its row.
+    # In this order: a repository created concurrently must not be reported.
     folders = set(app.folders.all_ids())
     columns = (
         repositories.c.id,
@@ -107,12 +107,12 @@ def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[
             both.append(kept)
         else:
             where = str(app.folders.path(kept.id))
-            found.append(Finding(FindingKind.FOLDER_MISSING, kept.full_name, f"its folder {where} is not there"))
+            found.append(Finding(FindingKind.FOLDER_MISSING, kept.full_name, f"its folder {where} is missing"))
     return both, found
 
 
 def set_aside(app: App, path: Path) -> Path:
-    """Move a folder nobody claims to where a person can look at it."""
+    """Move an unknown folder to the lost and found."""
     lost = app.settings.data / LOST
     lost.mkdir(mode=0o700, exist_ok=True)
     target = lost / f"{path.stem}-{time.time_ns()}.git"
@@ -121,7 +121,7 @@ def set_aside(app: App, path: Path) -> Path:
 
 
 def check_repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
-    """Hold one repository's row against its folder; with `deep`, read every object."""
+    """Compare a repository's row with its folder; with `deep`, read every object."""
     try:
         repo = open_repository(app.folders.existing(kept.id))
         yield from check_row(app, kept, repo)
@@ -136,7 +136,7 @@ def check_repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterato
 
 
 def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
-    """Compare what the row says with what git says."""
+    """Compare the columns of a row with git."""
     where = kept.full_name
     settings = repo.git.config
     name = "extensions.objectformat"
@@ -147,7 +147,7 @@ def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]
     if head != kept.default_branch:
         default_is_there = refs.branch(repo, kept.default_branch) is not None
         if not default_is_there and head is not None and refs.branch(repo, head) is not None:
-            told = f"the default branch {kept.default_branch} is not there, but HEAD names {head}"
+            told = f"the default branch {kept.default_branch} does not exist, but HEAD points to {head}"
 
             def follow(branch: str = head) -> None:
                 set_repository(app, kept.id, default_branch=branch)
@@ -170,7 +170,7 @@ def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]
     size = app.folders.size(kept.id)
     if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
         if not kept.is_measured:
-            # Nothing is wrong: nobody has measured it yet, and now somebody has.
+            # Not a finding: it had not been measured yet.
             set_repository(app, kept.id, size=size, measured_at=moment)
             return
         told = f"says {kept.size} bytes, takes {size}"
@@ -180,9 +180,9 @@ def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]
 
 
 def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[Finding]:
-    """Match large files with the repositories that have them, in the data folder or in a bucket."""
+    """Match LFS objects with their links, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
-    # In this order: a file is there before it is linked.
+    # In this order: an object is stored before it is linked.
     statement = select(lfs_links.c.oid, func.max(lfs_links.c.size), func.min(lfs_links.c.repository_id))
     with app.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())

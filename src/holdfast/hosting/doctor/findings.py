@@ -13,7 +13,7 @@ class FindingKind(Enum):
     advice: str
 
     def __new__(cls, value: str, advice: str) -> "FindingKind":
-        """Give each member its id and its advice."""
+        """Create a member with its id and advice."""
         member = object.__new__(cls)
         member._value_ = value
         member.advice = advice
@@ -55,4 +55,4 @@ class Finding:
     where: str
     what: str
     repair: Callable[[], object] | None = field(default=None, compare=False, repr=False)
-    """What `--fix` does; nothing when only a person can decide."""
+    """The repair of `--fix`; None if a person has to decide."""

@@ -26,7 +26,7 @@ FULL_NAME: Final = users.c.name + "/" + repositories.c.name
 
 
 def check_schema(app: App) -> Iterator[Finding]:
-    """Check that the tables are those this version expects."""
+    """Check the schema revision."""
     at, expected = migrate.revision(app.database), migrate.latest()
     if at != expected:
         yield Finding(
@@ -38,7 +38,7 @@ def check_schema(app: App) -> Iterator[Finding]:
 
 
 def check_integrity(app: App, *, deep: bool) -> Iterator[Finding]:
-    """Let SQLite check its file, and that every row has the rows it needs; PostgreSQL sees to both by itself."""
+    """Check SQLite's file and foreign keys; PostgreSQL guarantees both."""
     if not app.database.is_sqlite:
         return
     with app.database.read() as connection:
@@ -50,24 +50,24 @@ def check_integrity(app: App, *, deep: bool) -> Iterator[Finding]:
             yield Finding(
                 FindingKind.ROW_WITHOUT_PARENT,
                 f"{table} row {number}",
-                f"names a row of {parent} that is not there",
+                f"refers to a missing row of {parent}",
             )
 
 
 def rows_of(app: App, statement: Select[*tuple[Any, ...]]) -> list[Row[*tuple[Any, ...]]]:
-    """Run a statement that only finds what is wrong."""
+    """Run a query."""
     with app.database.read() as connection:
         return list(connection.execute(statement).all())
 
 
 def set_repository(app: App, number: int, **columns: int | bool | str) -> None:
-    """Change columns of a repository that only say again what is known elsewhere."""
+    """Update derived columns of a repository."""
     with app.database.write() as connection:
         connection.execute(update(repositories).where(repositories.c.id == number).values(**columns))
 
 
 def check_counters(app: App) -> Iterator[Finding]:
-    """Count issues and comments again."""
+    """Recount issues and comments."""
     open_ones = (
         select(func.count())
         .where(issues.c.repository_id == repositories.c.id, ~issues.c.is_closed)
@@ -115,7 +115,7 @@ def check_counters(app: App) -> Iterator[Finding]:
 
 
 def check_comment_counts(app: App) -> Iterator[Finding]:
-    """Count the comments of every issue again."""
+    """Recount the comments of every issue."""
     counted = (
         select(func.count())
         .where(comments.c.issue_id == issues.c.id, comments.c.kind == "comment")
@@ -145,7 +145,7 @@ def check_comment_counts(app: App) -> Iterator[Finding]:
 
 
 def check_redirects(app: App) -> Iterator[Finding]:
-    """Find former names that somebody else has by now: nobody can follow them."""
+    """Find redirects from names that are in use again."""
     taken = select(name_redirects.c.folded_name).join(users, users.c.folded_name == name_redirects.c.folded_name)
     for row in rows_of(app, taken):
 
@@ -179,7 +179,7 @@ def check_redirects(app: App) -> Iterator[Finding]:
 
 
 def check_pending_updates(app: App, *, now: float | None = None) -> Iterator[Finding]:
-    """Find moves of refs that were announced long ago, and of which nothing was heard since."""
+    """Find old pending ref updates."""
     moment = time.time() if now is None else now
     for item in pending_ref_updates.pending_updates(app.database, before=int(moment) - PENDING_SECONDS):
         yield Finding(

@@ -14,7 +14,7 @@ __all__ = ["sealed"]
 
 
 def sealed(app: App) -> Iterator[Finding]:
-    """Open every secret of a webhook; without a key at all, that is the one thing to say."""
+    """Decrypt every webhook secret; without any key, report that once."""
     statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
         or_(hooks.c.secret != "", hooks.c.authorization != "")
     )

@@ -64,13 +64,13 @@ class SnapshotManifest(msgspec.Struct, frozen=True, kw_only=True):
     made_at: int
     members: int
     size: int
-    """The bytes of all members together."""
+    """The total size of all members in bytes."""
     checksums: str
     tables: dict[str, int]
-    """The rows of each table."""
+    """The number of rows per table."""
     repositories: int
     deleted: tuple[int, ...]
-    """The repositories that were deleted while the backup was made; their rows do not count."""
+    """The repositories that were deleted during the backup; their rows are ignored."""
 
 
 class ArchiveMember(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class ArchiveMember(msgspec.Struct, frozen=True):
 
 
 def checksum_line(digest: str, size: int, name: str) -> bytes:
-    """Write what must be true of a member."""
+    """Format the checksum of a member."""
     return f"{digest} {size} {quote_from_bytes(os.fsencode(name))}\n".encode()
 
 
@@ -102,7 +102,7 @@ class SnapshotWriter:
         descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._raw = os.fdopen(descriptor, "wb")
         packed = self._target.name.endswith((".gz", ".tgz"))
-        # Packs and most large files are compressed already; more effort gains nothing.
+        # Packs and most LFS objects are compressed already; a higher level gains nothing.
         self._stream: IO[bytes] = gzip.GzipFile("", "wb", 1, self._raw) if packed else self._raw  # type: ignore[assignment]
         self._tar = tarfile.open(fileobj=self._stream, mode="w", format=tarfile.PAX_FORMAT)
         self._lines = tempfile.TemporaryFile(dir=self._target.parent)
@@ -112,7 +112,7 @@ class SnapshotWriter:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._lines.close()
-        # What tarfile writes when it is closed would only be thrown away.
+        # Closing the tar file would only write what is discarded.
         if self._stream is not self._raw:
             self._stream.close()
         self._raw.close()
@@ -123,13 +123,13 @@ class SnapshotWriter:
         self.add(name, io.BytesIO(content), len(content))
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
-        """Add a member of a known size; a file that is shorter by now is an error, a longer one is cut."""
+        """Add a member of a known size; a file that has shrunk is an error, one that has grown is cut."""
         watched = HashingReader(content)
         try:
             self._put(name, watched, size)
         except OSError as error:
             if watched.received < size and not error.errno:
-                raise SnapshotRefused(f"{name} became shorter while it was read; try again") from error
+                raise SnapshotRefused(f"{name} shrank while it was read; try again") from error
             raise
         said = checksum_line(watched.digest.hexdigest(), size, name)
         self._lines.write(said)
@@ -139,7 +139,7 @@ class SnapshotWriter:
         self._told(self._size)
 
     def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> SnapshotManifest:
-        """Write the end, and give the file its name."""
+        """Write the checksums and the manifest, and rename the file into place."""
         manifest = SnapshotManifest(
             format=FORMAT,
             version=self.head.version,
@@ -171,7 +171,7 @@ class SnapshotWriter:
         info.mode = 0o600
         info.mtime = self.head.made_at
         self._tar.addfile(info, content)
-        # The library remembers every member, which for a million files is a lot.
+        # tarfile remembers every member, which is too much for a million files.
         self._tar.members.clear()  # type: ignore[attr-defined]
 
 
@@ -193,15 +193,15 @@ class HashingReader:
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Say in our own words what is wrong with a file that cannot be read."""
+    """Translate errors of reading an archive."""
     try:
         yield
     except OSError as error:
         if error.errno:
             raise SnapshotRefused(f"{path} cannot be read: {error.strerror}") from error
-        raise SnapshotDamaged(f"{path} is damaged, or it is no backup") from error
+        raise SnapshotDamaged(f"{path} is damaged, or not a backup") from error
     except UNREADABLE as error:
-        raise SnapshotDamaged(f"{path} is damaged, or it is no backup") from error
+        raise SnapshotDamaged(f"{path} is damaged, or not a backup") from error
 
 
 class MemberReader(io.RawIOBase):
@@ -212,7 +212,7 @@ class MemberReader(io.RawIOBase):
         self._path = path
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
@@ -225,7 +225,7 @@ class MemberReader(io.RawIOBase):
 
 
 def read_members(path: Path) -> Iterator[ArchiveMember]:
-    """Go through the members in their order; what no backup of ours holds is refused, whatever comes after it."""
+    """Yield the members in order; raise `SnapshotDamaged` for one that no backup contains."""
     with translated_errors(path):
         tar = tarfile.open(path, "r:*")  # noqa: SIM115  # closed below, also when nobody reads on
     with tar:
@@ -237,12 +237,12 @@ def read_members(path: Path) -> Iterator[ArchiveMember]:
                 tar.members.clear()  # type: ignore[attr-defined]
                 content = tar.extractfile(info) if info.isreg() and is_harmless(info.name) else None
             if content is None:
-                raise SnapshotDamaged(f"{path} holds {info.name!r}, which no backup of ours does")
+                raise SnapshotDamaged(f"{path} holds {info.name!r}, which a backup never contains")
             yield ArchiveMember(info.name, info.size, io.BufferedReader(MemberReader(content, path), CHUNK))
 
 
 def is_harmless(name: str) -> bool:
-    """Tell whether a member's name leads nowhere but below the place it belongs to."""
+    """Return whether a member's name has no path traversal."""
     if name in {HEAD, CHECKSUMS, MANIFEST, "sequences.json"}:
         return True
     parts = name.split("/")
@@ -252,8 +252,8 @@ def is_harmless(name: str) -> bool:
 
 
 def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
-    """Read the whole backup and hold every member against its checksum; return the manifest."""
-    damaged = SnapshotDamaged(f"{path} is damaged, or it is no backup")
+    """Read the whole backup and verify every checksum; return the manifest."""
+    damaged = SnapshotDamaged(f"{path} is damaged, or not a backup")
     with tempfile.TemporaryFile() as lines:
         digest = hashlib.sha256()
         count = size = 0
@@ -283,7 +283,7 @@ def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
                 size += member.size
                 told(size)
     if manifest is None or not compared:
-        raise SnapshotDamaged(f"{path} is cut off: its end is missing")
+        raise SnapshotDamaged(f"{path} is truncated")
     if (manifest.members, manifest.size, manifest.checksums) != (count, size, digest.hexdigest()):
         raise damaged
     return manifest
@@ -297,7 +297,7 @@ def read_small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
 
 
 def compare_checksums(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
-    """Hold the checksums in the archive against those of what is there; name the first that differs."""
+    """Compare the checksums in the archive with the computed ones; name the first that differs."""
     lines.seek(0)
     for counted, said in zip(lines, given, strict=False):
         if counted != said:
@@ -306,7 +306,7 @@ def compare_checksums(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
 
 
 def decode_json(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
-    """Decode one of the JSON members."""
+    """Decode a JSON member."""
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -314,6 +314,6 @@ def decode_json(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
 
 
 def check_format(head: SnapshotHeader, path: Path) -> None:
-    """Refuse a format this version does not know."""
+    """Raise `SnapshotRefused` for an unknown format version."""
     if head.format != FORMAT:
         raise SnapshotRefused(f"{path} was made by Holdfast {head.version}; this version cannot read its format")

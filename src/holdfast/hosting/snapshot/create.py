@@ -29,8 +29,8 @@ from holdfast.settings import Settings
 __all__ = ["create_snapshot", "estimate"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
-# At the top of the data folder: what a backup has in another form, what can be made again, what only running
-# processes need, and what tells this service from a copy of it.
+# Top-level names of the data folder that are left out: stored in another form, rebuildable, needed by running
+# processes only, or identifying this instance.
 LEFT_OUT: Final = frozenset(
     {
         "repositories",
@@ -50,21 +50,21 @@ SQLITE: Final = b"SQLite format 3\0"
 
 
 def check_target(target: Path, data: Path) -> None:
-    """Refuse to write a backup over something, into what is being backed up, or in a form we do not have."""
+    """Raise `SnapshotRefused` for an existing target, one inside the data folder, or an unknown suffix."""
     if not target.name.endswith(SUFFIXES):
         raise SnapshotRefused(f"{target.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     if target.exists():
-        raise SnapshotRefused(f"{target} is there already; backups are never overwritten")
+        raise SnapshotRefused(f"{target} exists; backups are never overwritten")
     if not target.parent.is_dir():
-        raise SnapshotRefused(f"the folder {target.parent} is not there")
+        raise SnapshotRefused(f"the folder {target.parent} does not exist")
     if target.resolve().is_relative_to(data.resolve()):
-        raise SnapshotRefused("a backup must not lie in the data folder it is of")
+        raise SnapshotRefused("a backup cannot be written into its own data folder")
 
 
 def create_snapshot(settings: Settings, target: Path, told: Told = lambda done: done) -> SnapshotManifest:
-    """Write a backup of everything but the settings to a new file; the service may go on meanwhile.
+    """Write a backup of everything but the settings to a new file, while the service may be running.
 
-    Everything that was acknowledged before is in it. Of what happens meanwhile, some is.
+    Everything acknowledged before the start is included; of later changes, some are.
     """
     check_target(target, settings.data)
     require_data(settings)
@@ -79,7 +79,7 @@ def create_snapshot(settings: Settings, target: Path, told: Told = lambda done: 
 
 
 def write_snapshot(settings: Settings, target: Path, spool: Path, told: Told) -> SnapshotManifest:
-    """Write the backup, with room for the tables on the way."""
+    """Write the backup; the tables are spooled to temporary files."""
     with open_database(settings) as database:
         revision = migrate.revision(database)
         if revision is None:
@@ -105,7 +105,7 @@ def write_snapshot(settings: Settings, target: Path, spool: Path, told: Told) ->
 
 
 def check_deleted(settings: Settings, numbers: Sequence[int]) -> None:
-    """Refuse a backup without repositories that were not deleted but whose folders are missing."""
+    """Raise an error if folders of repositories that were not deleted are missing."""
     if not numbers:
         return
     with open_database(settings) as database, database.read() as connection:
@@ -120,14 +120,14 @@ def check_deleted(settings: Settings, numbers: Sequence[int]) -> None:
 
 
 def repository_ids(path: Path) -> list[int]:
-    """Read from the copy of the table which repositories there are; those made since are not in this backup."""
+    """Read the repository ids from the dumped table; later ones are not in the backup."""
     with path.open("rb") as file:
         position = msgspec.json.decode(file.readline(), type=list[str]).index("id")
         return [msgspec.json.decode(line)[position] for line in file]
 
 
 def files_of(data: Path) -> Iterator[Path]:
-    """Go through the files of a data folder that are kept as they are, in order; links are not followed."""
+    """Yield the files of a data folder that are copied unchanged, sorted; links are not followed."""
     for top in sorted(data.iterdir()):
         if top.name in LEFT_OUT:
             continue
@@ -142,7 +142,7 @@ def files_of(data: Path) -> Iterator[Path]:
 
 
 def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> None:
-    """Add a file as it is, or a copy at one moment when it is a database that may be written to."""
+    """Add a file; of a SQLite database, a consistent copy."""
     name = f"files/{path.relative_to(data).as_posix()}"
     try:
         with path.open("rb") as file:
@@ -151,7 +151,7 @@ def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> Non
                 writer.add(name, file, os.fstat(file.fileno()).st_size)
                 return
     except FileNotFoundError:
-        return  # removed since it was listed
+        return  # deleted since it was listed
     copied = spool / "copy"
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copied)) as copy:
         source.backup(copy)
@@ -161,7 +161,7 @@ def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> Non
 
 
 def estimate(settings: Settings) -> int:
-    """Return about how many bytes a backup will have."""
+    """Estimate the size of a backup in bytes."""
     total = 0
     for folder, _, names in os.walk(settings.data):
         for name in names:

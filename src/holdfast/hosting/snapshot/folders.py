@@ -1,8 +1,7 @@
 """Repositories in a snapshot: a consistent set of refs, and every object they need.
 
-The refs are read first and the objects copied after: what is pushed meanwhile is harmless, since objects are only
-added. What removes objects (`holdfast.hosting.git.gc`) takes a lock that is held here from before the first to
-after the second.
+Refs are read first and objects copied afterwards: concurrent pushes only add objects. Garbage collection, which
+removes objects (`holdfast.hosting.git.gc`), is excluded by a lock.
 """
 
 import fcntl
@@ -35,12 +34,12 @@ class FileSink(Protocol):
 
 
 def is_member(name: str) -> bool:
-    """Tell whether a backup may hold a file of that name for a repository; settings and hooks it may not."""
+    """Return whether a backup may contain a file of a repository; settings and hooks are excluded."""
     return name in {"HEAD", "packed-refs"} or bool(LOOSE.fullmatch(name) or PACK.fullmatch(name))
 
 
 def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
-    """Add a repository to a backup; return false when it was deleted before it was copied whole."""
+    """Add a repository to a backup; return False if it was deleted before it was copied completely."""
     place = f"repositories/{number}"
     try:
         with shared_gc_lock(folder):
@@ -53,9 +52,9 @@ def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
                     sink.add(f"{place}/{name}", file, os.fstat(file.fileno()).st_size)
     except (NoSuchFolder, FileNotFoundError) as error:
         if folder.exists():
-            # Only collecting removes objects, and it waits for us: somebody did so by hand.
+            # Only garbage collection removes objects, and it is locked out: this was done by hand.
             raise SnapshotError(
-                f"objects of repository {number} vanished while it was copied; try again"
+                f"objects of repository {number} were deleted while it was copied; try again"
             ) from error
         return False
     return True
@@ -63,7 +62,7 @@ def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
 
 @contextmanager
 def shared_gc_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock that collecting takes, together with others who only read."""
+    """Hold the garbage collection lock, shared with other readers."""
     try:
         descriptor = os.open(folder / "objects", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -76,10 +75,10 @@ def shared_gc_lock(folder: Path) -> Iterator[None]:
 
 
 def snapshot_refs(repo: Repo) -> tuple[bytes, bytes]:
-    """Return what HEAD says and the refs the way git packs them, all as they were at one moment."""
+    """Return HEAD and a consistent set of refs, in the format of `packed-refs`."""
     before = None
     for _ in range(ATTEMPTS):
-        # Our own writers wait for this lock; git's do not, hence two readings that must agree.
+        # Our writers wait for this lock but git's do not, so two reads must agree.
         with locked(repo.folder):
             found = read_refs(repo)
         if found == before:
@@ -102,7 +101,7 @@ def read_refs(repo: Repo) -> tuple[bytes, bytes]:
 
 
 def object_files(folder: Path) -> list[str]:
-    """List the files that hold objects; a pack counts when its index is there, which git adds last."""
+    """List the files of objects; a pack counts if its index exists, which git writes last."""
     names = []
     for place in sorted((folder / "objects").glob("[0-9a-f][0-9a-f]")):
         names += [f"objects/{place.name}/{path.name}" for path in place.iterdir()]
@@ -114,7 +113,7 @@ def object_files(folder: Path) -> list[str]:
 
 
 def check_head(content: bytes, number: int) -> str:
-    """Return the branch a HEAD names; anything else does not belong into a backup."""
+    """Return the branch of a HEAD; raise `SnapshotDamaged` for anything else."""
     prefix, _, branch = content.partition(b"refs/heads/")
     name = os.fsdecode(branch.removesuffix(b"\n"))
     if prefix != b"ref: " or not refs.is_ref_name(name):

@@ -1,7 +1,7 @@
 """Restores a snapshot into an empty data folder and an empty database.
 
-The whole backup is read and checked before anything is touched. Everything is then made ready in a folder of its
-own inside the data folder, and moved into place when it is whole, the database last.
+The whole backup is verified first. Everything is prepared in a staging folder inside the data folder, and renamed
+into place when it is complete, the database last.
 """
 
 import os
@@ -34,14 +34,14 @@ __all__ = ["restore"]
 STAGE: Final = ".restoring"
 TABLES: Final = ".tables"
 TEMPLATE: Final = ".template"
-# What a backup must not bring along as a plain file, because it is made here from something else.
+# Names that must not be restored as plain files, because they are created here.
 NOT_FILES: Final = LEFT_OUT | {TABLES, TEMPLATE}
 REPOSITORY: Final = re.compile(r"repositories/([1-9][0-9]{0,18})/(.+)")
 CHUNK: Final = 1 << 20
 
 
 def restore(settings: Settings, source: Path, told: Told = lambda done: done) -> SnapshotManifest:
-    """Restore a backup to the data folder and database the settings name; both must be empty."""
+    """Restore a backup to the data folder and database of the settings; both must be empty."""
     manifest = verify(source, told)
     if not migrate.knows(manifest.revision):
         raise SnapshotRefused(
@@ -63,7 +63,7 @@ def restore(settings: Settings, source: Path, told: Told = lambda done: done) ->
 
 
 def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
-    """Refuse to restore over anything, or where there is no room."""
+    """Raise `SnapshotRefused` if the target is not empty, or has not enough space."""
     data = settings.data
     if data.exists() and (not data.is_dir() or any(path.name != STAGE for path in data.iterdir())):
         raise SnapshotRefused(f"{data} is not empty; a backup is restored to a new folder")
@@ -81,11 +81,11 @@ def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
     tighten(data)
     free = shutil.disk_usage(data).free
     if free < manifest.size:
-        raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has room for {free}")
+        raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has {free} free")
 
 
 def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Told) -> None:
-    """Write the members where they belong, repositories with settings of our own."""
+    """Write the members to their paths; repositories get a new configuration."""
     folders = Folders(stage / "repositories")
     template = RepositoryTemplate(stage)
     deleted = frozenset(manifest.deleted)
@@ -109,8 +109,8 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Told) -
 
 
 def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:
-    """Say that a backup holds what none of ours does."""
-    return SnapshotDamaged(f"{source} holds {member.name!r}, which no backup of ours does")
+    """Return the error for a member that no backup contains."""
+    return SnapshotDamaged(f"{source} holds {member.name!r}, which a backup never contains")
 
 
 class RepositoryTemplate:
@@ -122,7 +122,7 @@ class RepositoryTemplate:
         shutil.rmtree(folders.root)
 
     def place(self, folders: Folders, number: int, name: str, member: ArchiveMember) -> None:
-        """Write a file of a repository, which begins with its HEAD."""
+        """Write a file of a repository; HEAD comes first."""
         folder = folders.path(number)
         if name != "HEAD":
             write_member(member, folder / name)
@@ -135,7 +135,7 @@ class RepositoryTemplate:
 
 
 def write_member(member: ArchiveMember, path: Path) -> None:
-    """Write a member to a new file; the same name twice is a mistake nobody makes by chance."""
+    """Write a member to a new file; a duplicate name is an error."""
     make_private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -146,7 +146,7 @@ def write_member(member: ArchiveMember, path: Path) -> None:
 
 
 def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
-    """Make the database, and bring it into line with the repositories, which are a little newer."""
+    """Create the database, and update it from the repositories, which are slightly newer."""
     tables = stage / TABLES
     host = App.open(settings)
     try:
@@ -173,7 +173,7 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
 
 
 def settle(app: App) -> None:
-    """Let the database say again what the repositories say, and give them the index that makes history quick."""
+    """Update derived columns from the repositories, and write their commit-graphs."""
     ref_changes.recover(app)
     kept, _ = disk.match_rows_and_folders(app)
     for item in kept:
@@ -183,11 +183,11 @@ def settle(app: App) -> None:
         try:
             refresh_commit_graph(app.folders.existing(item.id))
         except GitError:
-            continue  # the doctor names it; the rest is as good as it was
+            continue  # reported by the doctor; the rest is restored
 
 
 def put_in_place(stage: Path, data: Path) -> None:
-    """Make everything durable, and move it to where it is used, the database last."""
+    """Sync everything and rename it into place, the database last."""
     os.sync()
     entries = sorted(stage.iterdir(), key=lambda path: path.name.startswith(DATABASE))
     for path in entries:

@@ -1,4 +1,4 @@
-"""The tables, written so that either database can read them: a file for each, a row a line."""
+"""Dumps and loads tables in a format that both databases can read: one JSON Lines file per table."""
 
 import base64
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from holdfast.hosting.store.database import Database
 
 __all__ = ["dump", "is_blank", "load", "read_sequences", "wipe", "write_sequences"]
 
-# Which revision the tables are at is said elsewhere, and what a process was about to do ended with it.
+# Left out: the schema revision, which is in the header, and the state of running processes.
 LEFT_OUT: Final = frozenset({"alembic_version", "leases"})
 AT_ONCE: Final = 500
 Value = str | int | float | bool | None
@@ -23,14 +23,14 @@ Numbers = dict[str, int]
 
 
 def described(connection: Connection) -> MetaData:
-    """Read from the database which tables it has; it may be of another version than the code."""
+    """Return the tables of the database, which may be of another version than the code."""
     found = MetaData()
     found.reflect(connection)
     return found
 
 
 def dump(connection: Connection, folder: Path) -> Numbers:
-    """Write every table to a file of its own; return how many rows each has."""
+    """Write every table to its own file; return the number of rows per table."""
     counts = {}
     encode = msgspec.json.Encoder().encode
     for table in described(connection).sorted_tables:
@@ -49,19 +49,19 @@ def dump(connection: Connection, folder: Path) -> Numbers:
 
 
 def is_blank(database: Database) -> bool:
-    """Tell whether a database has no tables at all."""
+    """Return whether a database has no tables."""
     with database.read() as connection:
         return not described(connection).tables
 
 
 def wipe(database: Database) -> None:
-    """Remove all tables of a database that was blank before we began."""
+    """Drop all tables of a database that was blank before."""
     with database.write() as connection:
         described(connection).drop_all(connection)
 
 
 def load(connection: Connection, folder: Path) -> None:
-    """Fill the tables, which are there and empty, from the files of a folder."""
+    """Load the files of a folder into empty tables."""
     tables = described(connection)
     wanted = {path.stem for path in folder.glob("*.jsonl")}
     unknown = wanted - set(tables.tables)
@@ -73,7 +73,7 @@ def load(connection: Connection, folder: Path) -> None:
 
 
 def fill(connection: Connection, table: Table, path: Path) -> None:
-    """Fill one table; a column that points into the same table is set when all its rows are there."""
+    """Load one table; self-references are set after all rows are there."""
     with path.open("rb") as file:
         columns = columns_of(table, file)
         later = [column for column in columns if points_to(column, table)]
@@ -94,7 +94,7 @@ def fill(connection: Connection, table: Table, path: Path) -> None:
 
 
 def columns_of(table: Table, file: IO[bytes]) -> list[Column[Any]]:
-    """Read the first line of a file: the columns its rows have."""
+    """Read the header line: the column names."""
     try:
         names = msgspec.json.decode(file.readline(), type=list[str])
         return [table.columns[name] for name in names]
@@ -103,9 +103,9 @@ def columns_of(table: Table, file: IO[bytes]) -> list[Column[Any]]:
 
 
 def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterator[Row]:
-    """Go through the rows of a file."""
+    """Yield the rows of a file."""
     names = [column.name for column in columns]
-    # JSON has no bytes: they stand in it as a text, in base64.
+    # Bytes are stored as base64.
     binary = [column.name for column in columns if isinstance(column.type, LargeBinary)]
     decode = msgspec.json.Decoder(list[Value]).decode
     for line in file:
@@ -119,18 +119,18 @@ def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterat
 
 
 def batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Take many rows at once."""
+    """Group rows into batches."""
     while batch := list(islice(rows, AT_ONCE)):
         yield batch
 
 
 def points_to(column: Column[Any], table: Table) -> bool:
-    """Tell whether a column points to a row of the same table."""
+    """Return whether a column refers to the same table."""
     return any(key.column.table is table for key in column.foreign_keys)
 
 
 def insertion(connection: Connection, table: Table, columns: list[Column[Any]]) -> str:
-    """Write the statement that adds a row with the id it had, which PostgreSQL must be told twice."""
+    """Return the INSERT statement with explicit ids (OVERRIDING SYSTEM VALUE on PostgreSQL)."""
     quote = connection.dialect.identifier_preparer.quote
     names = ", ".join(quote(column.name) for column in columns)
     values = ", ".join(f":{column.name}" for column in columns)
@@ -139,7 +139,7 @@ def insertion(connection: Connection, table: Table, columns: list[Column[Any]]) 
 
 
 def read_sequences(connection: Connection) -> Numbers:
-    """Return the highest number each table has given to a row; those of rows that are gone count too."""
+    """Return the highest id ever used in each table, including deleted rows."""
     if connection.dialect.name == "sqlite":
         known = connection.execute(text("SELECT name, seq FROM sqlite_sequence")).all()
         return {str(name): int(number) for name, number in known}
@@ -156,7 +156,7 @@ def read_sequences(connection: Connection) -> Numbers:
 
 
 def write_sequences(connection: Connection, numbers: Numbers) -> None:
-    """Make sure that no number is ever given again."""
+    """Set the sequences, so that no id is reused."""
     for table in described(connection).sorted_tables:
         if "id" not in table.columns or table.name in LEFT_OUT:
             continue
@@ -177,7 +177,7 @@ def write_sequences(connection: Connection, numbers: Numbers) -> None:
 
 
 def is_numbered(connection: Connection, table: str) -> bool:
-    """Tell whether SQLite keeps the highest number of a table."""
+    """Return whether SQLite tracks the highest id of a table."""
     sql = connection.execute(
         text("SELECT sql FROM sqlite_master WHERE name = :name"), {"name": table}
     ).scalar_one()
