@@ -56,7 +56,7 @@ class HttpResponse:
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
         self.status = response.status
-        # In Latin-1, as the standard has it: every byte is a character that can be stored.
+        # Decoded as Latin-1, as the standard has it: every byte is a character.
         self.headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
         )
@@ -198,7 +198,7 @@ def checked(response: aiohttp.ClientResponse) -> HttpResponse:
 
 
 def is_stale(error: Exception, attempt: ConnectAttempt, request: HttpRequest) -> bool:
-    """Tell whether the server closed a reused connection while it was idle: the request can be repeated."""
+    """Return whether the server closed a reused connection while it was idle: the request can be repeated."""
     return (
         isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
         and not isinstance(error, aiohttp.ClientConnectorError)
@@ -208,7 +208,7 @@ def is_stale(error: Exception, attempt: ConnectAttempt, request: HttpRequest) ->
 
 
 def translated(error: Exception, attempt: ConnectAttempt, url: HttpUrl, *, proxied: bool) -> HttpClientError:
-    """Return the error of ours that an error of aiohttp is."""
+    """Translate an error of aiohttp."""
     through = "through the proxy: " if proxied else ""
     match error:
         case _ if attempt.refused and not attempt.tried:
@@ -239,17 +239,17 @@ def translated(error: Exception, attempt: ConnectAttempt, url: HttpUrl, *, proxi
 
 
 def at(attempt: ConnectAttempt, url: HttpUrl) -> str:
-    """Name the address that was connected to last."""
+    """Return the address that was connected to last."""
     return f"{attempt.tried[-1]} port {url.port}: " if attempt.tried else ""
 
 
 def first_line(message: str) -> str:
-    """Return what the parser says without the lines that quote the response."""
+    """Return the parser's message without the lines that quote the response."""
     return message.strip().partition("\n")[0].rstrip(": ")[:LONGEST_REASON]
 
 
 def reason(error: BaseException) -> str:
-    """Describe an error of a connection in a few words."""
+    """Describe a connection error briefly."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate does not count: {error.verify_message}"
     if isinstance(error, ssl.SSLError):

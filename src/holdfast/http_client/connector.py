@@ -37,7 +37,7 @@ class AddressDenied(OSError):
 
 @dataclass(slots=True)
 class ConnectAttempt:
-    """What happened on the way to a connection for one request; nothing where an idle connection was reused."""
+    """The addresses tried for one request; empty if an idle connection was reused."""
 
     host: str
     refused: list[Address] = field(default_factory=list)
@@ -49,7 +49,7 @@ current_attempt: ContextVar[ConnectAttempt] = ContextVar("current_attempt")
 
 
 class ThreadResolver(AbstractResolver):
-    """Resolves names with getaddrinfo in threads of its own, so that slow name servers hold up no other work."""
+    """Resolves names with getaddrinfo in its own threads, so that slow name servers block no other work."""
 
     def __init__(self, resolve: Resolve | None, *, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolver")
@@ -98,7 +98,7 @@ def new_connector(
 
     def create_socket(info: AddressInfo) -> socket.socket:
         attempt = current_attempt.get()
-        # Not an address in numbers: nobody has resolved it, so it is not connected to.
+        # Not a numeric address: it has not been resolved, so it is refused.
         address = ipaddress.ip_address(str(info[4][0]))
         if policy is not None and not policy(attempt.host, address):
             attempt.refused.append(address)

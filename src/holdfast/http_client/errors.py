@@ -2,7 +2,7 @@
 
 HttpClientError
 ├── InvalidRequest         the request cannot be sent as it is
-│   └── InvalidUrl         its URL cannot be understood, or is neither http nor https
+│   └── InvalidUrl         its URL is invalid, or neither http nor https
 ├── AddressNotAllowed      every address of the host is refused by the address policy
 ├── ConnectError           there is no connection: name resolution, TCP, TLS or the proxy failed
 ├── ResponseTimeout        the server has sent nothing for too long
@@ -34,7 +34,7 @@ class InvalidRequest(HttpClientError):
 
 
 class InvalidUrl(InvalidRequest):
-    """The URL cannot be understood, or is neither http nor https."""
+    """The URL is invalid, or neither http nor https."""
 
 
 class AddressNotAllowed(HttpClientError):

@@ -32,11 +32,11 @@ def check_headers(headers: Mapping[str, str]) -> None:
     """Refuse header injection: names and values with line breaks or other control characters."""
     for name, value in headers.items():
         if not FIELD_NAME.fullmatch(name) or CONTROL_CHARACTER.search(value):
-            raise InvalidRequest(f"the header {name[:40]!r} has a sign in it that no header can have")
+            raise InvalidRequest(f"the header {name[:40]!r} contains an invalid character")
 
 
 def is_redirect(status: int, location: str) -> bool:
-    """Tell whether a response names another URL to be requested."""
+    """Return whether a response is a redirect with a location."""
     return status in REDIRECT_STATUSES and bool(location)
 
 
@@ -56,6 +56,6 @@ def redirected(request: HttpRequest, status: int, location: str) -> HttpRequest:
 
 
 def is_credential(name: str) -> bool:
-    """Tell whether a header authenticates the sender: a credential, or a signature made with a shared secret."""
+    """Return whether a header authenticates the sender: a credential, or a signature with a shared secret."""
     lower = name.lower()
     return lower in CREDENTIAL_HEADERS or "signature" in lower

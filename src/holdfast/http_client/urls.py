@@ -65,7 +65,7 @@ class HttpUrl:
         try:
             joined = urljoin(self.url, location.strip())
         except ValueError as error:
-            raise InvalidUrl(f"it redirects to an address that cannot be understood: {error}") from None
+            raise InvalidUrl(f"it redirects to an address that is invalid: {error}") from None
         found = HttpUrl.parse(joined)
         return HttpUrl(found.scheme, found.host, found.port, found.path)
 
@@ -77,12 +77,12 @@ def parse_parts(url: str) -> tuple[str, str, int, str, str]:
         parts = urlsplit(url.strip())
         port = parts.port
     except ValueError as error:
-        raise InvalidUrl(f"the address cannot be understood: {error}") from None
+        raise InvalidUrl(f"the address is invalid: {error}") from None
     scheme = parts.scheme.lower()
     if scheme not in PORTS:
         raise InvalidUrl("the address must begin with http:// or https://")
     if port is not None and not 1 <= port <= 65535:
-        raise InvalidUrl(f"the address has the port {port}, which nobody can listen on")
+        raise InvalidUrl(f"the address has the port {port}, which is invalid")
     path = quote(parts.path or "/", safe=PATH_SAFE)
     if parts.query:
         path += f"?{quote(parts.query, safe=QUERY_SAFE)}"
@@ -93,22 +93,22 @@ def host_of(parts: SplitResult) -> str:
     """Return the host in the form in which it is resolved."""
     host = (parts.hostname or "").rstrip(".")
     if not host:
-        raise InvalidUrl("the address names no host")
+        raise InvalidUrl("the address has no host")
     if host.isascii():
         if any(sign <= " " or sign in '\x7f"<>\\^`{|}' for sign in host):
-            raise InvalidUrl("the address names a host that cannot exist")
+            raise InvalidUrl("the address has an invalid host")
         if ":" in host:
             try:
                 ipaddress.IPv6Address(host)
             except ValueError:
-                raise InvalidUrl("the address names a host that cannot exist") from None
+                raise InvalidUrl("the address has an invalid host") from None
         if host.replace(".", "").isdigit():
             return ipv4_of(host)
         return host
     try:
         return host.encode("idna").decode().lower()
     except UnicodeError:
-        raise InvalidUrl("the address names a host that cannot exist") from None
+        raise InvalidUrl("the address has an invalid host") from None
 
 
 def ipv4_of(host: str) -> str:
@@ -116,7 +116,7 @@ def ipv4_of(host: str) -> str:
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:
-        raise InvalidUrl("the address names a host that cannot exist") from None
+        raise InvalidUrl("the address has an invalid host") from None
 
 
 def credentials_of(parts: SplitResult) -> str:

@@ -1,4 +1,4 @@
-"""The application: the API of the host, and the pages."""
+"""The ASGI application: the API, git, and the web pages."""
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
@@ -44,16 +44,16 @@ from holdfast.web.security_headers import SecurityHeaders
 __all__ = ["build"]
 
 
-# What lies at the top beside everybody's names, and no account can be called.
+# Top-level paths besides account names; no account can have these names.
 BESIDE: Final = frozenset(
     {"api", "avatars", "favicon.ico", "login", "logout", "sign-up", "static", "swagger.v1.json"}
 )
-# How long writes of requests that were cancelled may still take when the service is stopped.
+# How long cancelled requests may still write during shutdown.
 WRITES_SECONDS: Final = 4.0
 
 
 class Dispatcher:
-    """Sends what is for the API, for git or for one of the few fixed addresses there; the rest are pages."""
+    """Dispatches requests to the API, git, fixed paths, or the web pages."""
 
     def __init__(self, service: ASGIApp, git: GitHttp, beside: ASGIApp, site: ASGIApp) -> None:
         self._service = service
@@ -76,7 +76,7 @@ class Dispatcher:
 
 @asynccontextmanager
 async def sending(app: App, *, wanted: bool) -> AsyncIterator[None]:
-    """Send webhooks meanwhile, where that is wanted."""
+    """Run the deliverer in a thread, if wanted."""
     if not wanted:
         yield
         return
@@ -89,9 +89,9 @@ async def sending(app: App, *, wanted: bool) -> AsyncIterator[None]:
 
 
 def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
-    """Build the application for these settings. Its database must have been migrated before.
+    """Build the application for these settings; the database must be migrated.
 
-    `delivers` makes it send webhooks as well, in a thread; `holdfast serve` has a process for that.
+    With `delivers` it sends webhooks too, in a thread; `holdfast serve` has a process for that.
     """
     host = App.open(settings)
     accounts.hashing.concurrency = settings.password_hash_concurrency
@@ -106,7 +106,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         async with run_scheduled_tasks(host), sending(host, wanted=delivers), revocation.watching():
             yield
             await receive_pack.finish()
-        # Requests that were cancelled because they took too long may still be writing.
+        # Cancelled requests may still be writing.
         await to_thread.run_sync(threads.requests.wait, WRITES_SECONDS)
         host.close()
 

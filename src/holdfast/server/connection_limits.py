@@ -1,14 +1,14 @@
-"""Limits of HTTP connections, so that nobody can hold the server up by sending much, slowly, or nothing.
+"""Limits of HTTP connections, against clients that send too much, too slowly, or nothing (slowloris).
 
-Uvicorn limits neither the size of a request's head nor the time it takes, nor the number of connections. Here an
-asyncio protocol stands before uvicorn's: it parses what a client sends with the same parser, refuses what is over
-a limit, and passes on the rest. It relies on the interfaces of `asyncio.Protocol` and of ASGI alone. What depends
-on time is checked for all connections of a process about once a second, which costs a request nothing.
+Uvicorn limits neither the size of a request head nor its duration, nor the number of connections. Here an asyncio
+protocol in front of uvicorn's parses the input with the same parser, refuses what exceeds a limit, and passes on
+the rest. It uses only the interfaces of `asyncio.Protocol` and ASGI. Timeouts are checked for all connections of a
+process about once a second, at no cost per request.
 
-The head of a request may have 64 KiB and 128 headers (431) and 16 KiB for its target (414), and comes within a
-timeout (408). A body brings at least a kilobyte in every interval of its timeout, so that the slowest upload
-survives and a byte now and then does not. A client that reads nothing of a response for twice that long is
-disconnected. Framing that two servers could disagree about is refused (400): see `on_headers_complete`.
+A request head may have 64 KiB and 128 headers (431) and 16 KiB for its target (414), and must arrive within a
+timeout (408). A body must bring at least a kilobyte per timeout interval, so that slow uploads survive and
+trickled bytes do not. A client that reads nothing of a response for twice that long is disconnected. Ambiguous
+framing (request smuggling) is refused (400): see `on_headers_complete`.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_HEADERS: Final = 128
 MAX_TARGET_BYTES: Final = 16 * 1024
 MAX_PIPELINED: Final = 64
-# In one interval of the body's timeout; less is a connection held open on purpose.
+# Per interval of the body timeout; less is a connection held open on purpose.
 MIN_BODY_BYTES: Final = 1024
-# Chunk sizes, extensions and trailers around a body: so much, and so many times the body.
+# Chunk sizes, extensions and trailers: an absolute limit, and one relative to the body.
 MAX_FRAMING_BYTES: Final = 512 * 1024
 MAX_FRAMING_RATIO: Final = 8
-# So much of a body that was refused is read and dropped, so that its sender can read why.
+# How much of a refused body is read and discarded, so that its sender can read the response.
 MAX_DISCARDED_BYTES: Final = 16 * 1024 * 1024
-# After a refusal what still comes is read and dropped for a moment, so that its sender can read why.
+# Lingering close: after a refusal input is discarded for a moment, so that its sender can read the response.
 LINGER_SECONDS: Final = 5.0
-# Files a process opens besides connections: databases, repositories, pipes to git.
+# Open files besides connections: databases, repositories, pipes to git.
 OTHER_FILES: Final = 512
-# Where a request's scope names its connection.
+# The scope key of a request's connection.
 CONNECTION: Final = "holdfast.connection"
 REASONS: Final = {
     400: "The request is not valid HTTP.",
@@ -69,7 +69,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> "Limits":
-        """Return the limits the settings name, and no more connections than the process may open files."""
+        """Return the limits of the settings, with no more connections than the process may open files."""
         return cls(
             header_timeout=settings.header_timeout,
             keep_alive_timeout=settings.keep_alive_timeout,
@@ -81,7 +81,7 @@ class Limits:
 
 
 def open_files() -> int:
-    """Raise the limit of open files as far as this process may, and return it."""
+    """Raise the soft limit of open files to the hard limit, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -91,21 +91,21 @@ def open_files() -> int:
 
 
 class ConnectionTable:
-    """The connections of one process: how many there are, and the timer that checks them."""
+    """The connections of one process, and the timer that checks them."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._proxies = TrustedProxies(limits.trusted_proxies)
-        # In the order they were opened, so that the first idle one found is the longest idle or nearly so.
+        # In the order of opening, so that the first idle one found is about the longest idle.
         self._open: dict[LimitedProtocol, str] = {}
         self._by_address: Counter[str] = Counter()
         self._is_checking = False
 
     def add(self, connection: "LimitedProtocol", peer: str) -> bool:
-        """Count a connection; return whether it may stay.
+        """Add a connection; return whether it may stay.
 
-        When there are too many in all, an idle one is closed: whoever sends a request is not refused because of
-        those who do not. Proxies that are trusted bring the connections of everybody.
+        If there are too many in total, an idle one is closed instead. Trusted proxies are exempt from the limit
+        per address.
         """
         address = "" if not peer or self._proxies.trusts(peer) else network_of(peer)
         if address and self._by_address[address] >= self.limits.max_connections_per_address:
@@ -121,7 +121,7 @@ class ConnectionTable:
         return True
 
     def remove(self, connection: "LimitedProtocol") -> None:
-        """Count a connection no more."""
+        """Remove a connection."""
         address = self._open.pop(connection, "")
         if address:
             self._by_address[address] -= 1
@@ -137,7 +137,7 @@ class ConnectionTable:
         return False
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Close the connections that are over a timeout, and schedule the next check while there are any."""
+        """Close connections that exceed a timeout, and schedule the next check."""
         now = loop.time()
         for connection in list(self._open):
             connection.check(now)
@@ -151,18 +151,18 @@ class RequestRefused(Exception):
 
 
 class LimitedProtocol(asyncio.Protocol):
-    """Checks what a client sends against the limits, and passes it on to the protocol that serves it."""
+    """Checks the input of a client against the limits, and passes it on to the serving protocol."""
 
     def __init__(
         self, table: ConnectionTable, protocol_class: Callable[..., asyncio.Protocol], options: dict[str, Any]
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.table = table
-        # What the server keeps for every request of this connection; a request finds its connection there.
+        # The server's state for every request of this connection; a request finds its connection there.
         self._state = {**options["app_state"], CONNECTION: self}
         self._protocol: asyncio.Protocol | None = protocol_class(**{**options, "app_state": self._state})
         self._parser = httptools.HttpRequestParser(self)
-        # As uvicorn's parser: what follows a request that ends the connection is not an error.
+        # As in uvicorn's parser: data after a request that closes the connection is not an error.
         self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self._connection: asyncio.Transport
         self.transport: BufferedTransport
@@ -202,7 +202,7 @@ class LimitedProtocol(asyncio.Protocol):
     # The interface of asyncio.Protocol.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to serve a client, unless there are too many connections."""
+        """Accept a connection, unless there are too many."""
         self._connection = cast("asyncio.Transport", transport)
         self.transport = BufferedTransport(self._connection, self.loop)
         if self._protocol is not None:
@@ -214,12 +214,12 @@ class LimitedProtocol(asyncio.Protocol):
             self._connection.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Remove the connection."""
         self.table.remove(self)
         self._detach(exc)
 
     def _detach(self, exc: Exception | None = None) -> None:
-        """Tell whoever serves the client that it is gone."""
+        """Tell the serving protocol that the connection is lost."""
         protocol, self._protocol = self._protocol, None
         if protocol is not None:
             self.transport.detach()
@@ -231,23 +231,23 @@ class LimitedProtocol(asyncio.Protocol):
         self._connection.abort()
 
     def eof_received(self) -> bool | None:
-        """Pass on that the client sends nothing more."""
+        """Pass on the end of the input."""
         return self._protocol.eof_received() if self._protocol is not None else None
 
     def pause_writing(self) -> None:
-        """Pass on that the client does not read fast enough."""
+        """Pass on that the write buffer is full."""
         self._is_write_paused = True
         if self._protocol is not None:
             self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass on that the client has read."""
+        """Pass on that the write buffer has drained."""
         self._is_write_paused = False
         if self._protocol is not None:
             self._protocol.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Check what a client sent, and pass it on; after a refusal, drop it."""
+        """Check input and pass it on; after a refusal, discard it."""
         if self._protocol is None:
             self._raw_bytes += len(data)
             if self._raw_bytes > MAX_DISCARDED_BYTES:
@@ -262,13 +262,13 @@ class LimitedProtocol(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # the request is served as any other
+            pass  # the request is served like any other
         except httptools.HttpParserError:
             self.refuse(self._refusal or 400, own=self._in_body)
             return
         if self._head_since is not None:
-            # The parser keeps a header until it is whole, so a long one is seen here only. What came in one piece
-            # with the end of another request counts from the next piece on.
+            # The parser buffers an incomplete header, so a long one is only visible here. Input in the same chunk
+            # as the end of another request counts from the next chunk on.
             if self._head_since is began and self._head_bytes > MAX_HEAD_BYTES:
                 self.refuse(431)
                 return
@@ -282,7 +282,7 @@ class LimitedProtocol(asyncio.Protocol):
     # The callbacks of the parser.
 
     def on_message_begin(self) -> None:
-        """Note when a request begins."""
+        """Record the start of a request."""
         self._head_since = self.loop.time()
         self._idle_since = None
         self._target_bytes = 0
@@ -293,18 +293,18 @@ class LimitedProtocol(asyncio.Protocol):
         self._target_bytes += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Note a header."""
+        """Record a header."""
         if self._in_body:
-            # A trailer, which counts as no header of the request: a proxy did not look at it.
+            # A trailer is not a header of the request: a proxy has not checked it.
             self._with_trailers[self._received] = self._header_count
         else:
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Refuse a head that is too large, or whose framing a proxy before this server could read differently.
+        """Refuse a head that is too large, or whose framing is ambiguous (request smuggling).
 
-        The parser refuses most such framing itself. These are left: a coding other than `chunked`, a body of
-        chunks in HTTP/1.0, and a request that names no host, or two.
+        The parser refuses most of that itself. This is left: a coding other than `chunked`, a chunked body in
+        HTTP/1.0, and a request without a host, or with two.
         """
         headers = self._headers
         if self._target_bytes > MAX_TARGET_BYTES:
@@ -340,7 +340,7 @@ class LimitedProtocol(asyncio.Protocol):
             self.transport.begin_response()
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of a body; one that goes on and on after its response was sent ends the connection."""
+        """Count a part of a body; one that continues long after its response was sent ends the connection."""
         size = len(body)
         self._body_bytes += size
         self._interval_bytes += size
@@ -350,15 +350,15 @@ class LimitedProtocol(asyncio.Protocol):
                 self.transport.close()
 
     def on_message_complete(self) -> None:
-        """Note that the whole request has come."""
+        """Record the end of a request."""
         self._in_body = False
         if not self._unanswered:
             self._idle_since = self.loop.time()
 
-    # What the application says.
+    # Notifications of the application.
 
     def request_started(self, scope: Scope) -> None:
-        """Note that the application serves the next request, and take the trailers out of its headers."""
+        """Record that the application serves the next request, and remove the trailers from its headers."""
         self._started += 1
         if self._with_trailers:
             count = self._with_trailers.pop(self._started, None)
@@ -366,7 +366,7 @@ class LimitedProtocol(asyncio.Protocol):
                 scope["headers"] = scope["headers"][:count]
 
     def request_finished(self) -> None:
-        """Note that the application has sent its response."""
+        """Record that the application has sent its response."""
         self._unanswered -= 1
         if self._unanswered:
             self.transport.begin_response()
@@ -380,10 +380,9 @@ class LimitedProtocol(asyncio.Protocol):
         raise RequestRefused
 
     def refuse(self, status: int, *, own: bool = False) -> None:
-        """Respond with an error and end the connection; `own` says that the request being answered is the one.
+        """Send an error response and close the connection; `own` if it is the request being served.
 
-        Where the response to an earlier request is still to come, an error would be taken for it: then it only
-        ends.
+        If the response to an earlier request is pending, the error would be taken for it: then only close.
         """
         is_free = not self._unanswered or (own and self._unanswered == 1 and not self.transport.has_responded)
         self._head_since = self._idle_since = None
@@ -409,7 +408,7 @@ class LimitedProtocol(asyncio.Protocol):
         )  # fmt: skip
 
     def check(self, now: float) -> None:
-        """Close the connection if it is over a timeout; called about once a second."""
+        """Close the connection if it exceeds a timeout; called about once a second."""
         limits = self.table.limits
         if self._lingering_since is not None:
             if now - self._lingering_since > LINGER_SECONDS:
@@ -427,7 +426,7 @@ class LimitedProtocol(asyncio.Protocol):
             self._check_reader(now, 2 * limits.body_timeout)
 
     def _check_body(self, now: float, timeout: float) -> None:
-        """End a body that comes too slowly, unless it waits for us."""
+        """Refuse a body that arrives too slowly, unless reading is paused."""
         if self.transport.is_reading_paused or (self._expects_continue and not self.transport.has_continued):
             self._interval_since, self._interval_bytes = now, 0
         elif now - self._interval_since > timeout:
@@ -436,7 +435,7 @@ class LimitedProtocol(asyncio.Protocol):
             self._interval_since, self._interval_bytes = now, 0
 
     def _check_reader(self, now: float, timeout: float) -> None:
-        """End a connection whose client reads nothing of its response."""
+        """Close a connection whose client does not read the response."""
         unsent = self.transport.get_write_buffer_size()
         if not unsent or self._stalled_since is None or unsent < self._unsent:
             self._stalled_since = now if unsent else None
@@ -446,7 +445,7 @@ class LimitedProtocol(asyncio.Protocol):
 
 
 class RequestTracker:
-    """Middleware: tells a request's connection when the application begins and when it has finished."""
+    """Middleware that notifies a request's connection of the start and end of its processing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -465,17 +464,17 @@ class RequestTracker:
 
 
 class LimitedConfig(uvicorn.Config):
-    """The configuration of a server whose connections have limits, counted together."""
+    """The server configuration with connection limits, shared by all connections."""
 
     def __init__(self, app: ASGIApp, limits: Limits, **options: Any) -> None:
-        # Idle connections are closed by the table, which knows whether a request has begun; the timeout of
-        # uvicorn itself is never reached.
+        # Idle connections are closed by the table, which knows whether a request has begun; uvicorn's own timeout
+        # is never reached.
         timeout = int(limits.keep_alive_timeout + 2 * limits.check_interval) + 1
         super().__init__(RequestTracker(app), timeout_keep_alive=timeout, **options)
         self._table = ConnectionTable(limits)
 
     def load(self) -> None:
-        """Resolve the names, and put the limits before the protocol."""
+        """Load the configuration, and wrap the protocol with the limits."""
         super().load()
         table, protocol_class = self._table, self.http_protocol_class
 

@@ -1,4 +1,4 @@
-"""The process that sends webhooks, so that answering requests stays as fast as it is without them."""
+"""The process that sends webhooks, so that requests are not slowed down."""
 
 import asyncio
 import os
@@ -17,13 +17,14 @@ from holdfast.settings import Settings
 
 __all__ = ["NICENESS", "deliver"]
 
-# Receivers can wait a moment longer; whoever looks at a page does not like to.
+# Requests take precedence over webhooks.
 NICENESS: Final = 10
 
 
 def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
-    """Be the process that sends webhooks, until the parent says so or is gone."""
-    # It answers nobody: holding on to the socket would keep newcomers waiting when the others have let go.
+    """Run the delivery process until it is stopped or its parent is gone."""
+    # It accepts no connections: keeping the socket open would leave clients waiting after the workers have
+    # stopped.
     server.close()
     with suppress(OSError):
         os.nice(NICENESS)
@@ -35,7 +36,7 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
         def end() -> None:
             loop.remove_reader(parent_gone)
             loop.remove_signal_handler(signal.SIGTERM)
-            # What cannot be finished in time is sent again by whoever comes next.
+            # Unfinished deliveries are sent again by the next process.
             watchdog = threading.Timer(HARD_STOP_SECONDS, os._exit, [1])
             watchdog.daemon = True
             watchdog.start()

@@ -1,4 +1,4 @@
-"""What programs that watch the service ask: does it run, can it work, what has it done."""
+"""Health and metrics endpoints: liveness, readiness and Prometheus metrics."""
 
 import hmac
 import ipaddress
@@ -21,15 +21,15 @@ from holdfast.hosting.services import health
 
 __all__ = ["HealthEndpoints"]
 
-# Whoever asks more often than this is told the last answer; asking writes a file.
+# Results are cached for this long, as a check writes a file.
 FRESH_SECONDS: Final = 1.0
-PATIENCE_SECONDS: Final = 5.0
+CHECK_TIMEOUT_SECONDS: Final = 5.0
 PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 class HealthEndpoints:
-    """Middleware: answers `/healthz`, `/readyz` and `/metrics`, without log-in and without a line in the log."""
+    """Middleware that serves `/healthz`, `/readyz` and `/metrics`, without authentication and logging."""
 
     def __init__(self, inner: ASGIApp, app: App) -> None:
         self._inner = inner
@@ -61,7 +61,7 @@ class HealthEndpoints:
         return Response(await to_thread.run_sync(self._measure), media_type=metrics.CONTENT_TYPE)
 
     def _measure(self) -> bytes:
-        """Write what was counted; without a database it is still told."""
+        """Return the metrics; also without a database."""
         try:
             gauges = health.gauges(self._app)
         except (SQLAlchemyError, DatabaseError, sqlite3.Error):
@@ -69,10 +69,10 @@ class HealthEndpoints:
         return metrics.exposition(gauges)
 
     async def _look(self) -> dict[str, str]:
-        """Find out what is wrong; a database that does not answer in time is."""
+        """Run the health checks; a database that times out is a problem."""
         if time.monotonic() - self._asked >= FRESH_SECONDS:
             self._problems = {"database": "does not answer"}
-            with anyio.move_on_after(PATIENCE_SECONDS):
+            with anyio.move_on_after(CHECK_TIMEOUT_SECONDS):
                 self._problems = await to_thread.run_sync(health.problems, self._app, abandon_on_cancel=True)
             self._asked = time.monotonic()
         return self._problems
@@ -83,7 +83,7 @@ class HealthEndpoints:
         if token is not None:
             given = headers.get("authorization", "").removeprefix("Bearer ")
             return hmac.compare_digest(given.encode(), token.reveal().encode())
-        # What a proxy on this machine passes on comes from this machine too.
+        # Requests forwarded by a local proxy have a local address too.
         if any(name in headers for name in FORWARDED) or scope.get("client") is None:
             return False
         try:

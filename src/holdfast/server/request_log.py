@@ -1,7 +1,7 @@
-"""Gives every request an id, counts it, logs it, and answers for errors that nothing below has answered for.
+"""Request ids, metrics, access log and error responses, in one middleware.
 
-The line in the log is without the query, which may hold a token. One middleware does all of it, because each one
-that wraps `send` costs every message of every answer a call.
+The log line excludes the query, which may contain a token. It is a single middleware because each one that wraps
+`send` costs a call per message.
 """
 
 import os
@@ -22,7 +22,7 @@ GIVEN: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class RequestLog:
-    """Middleware: the id comes from `X-Request-Id` when that is harmless, and goes back in the answer."""
+    """Middleware; the id is taken from a valid `X-Request-Id`, and returned in the response."""
 
     def __init__(self, app: ASGIApp, host: App) -> None:
         self.app = app
@@ -37,7 +37,7 @@ class RequestLog:
         request_id = given.decode() if given and GIVEN.fullmatch(given) else os.urandom(8).hex()
         scope["holdfast.request"] = request_id
         began = time.perf_counter()
-        # None until the answer has begun.
+        # None until the response has begun.
         status: int | None = None
 
         async def answer(message: Message) -> None:
@@ -54,8 +54,7 @@ class RequestLog:
             if status is None:
                 await respond_to_error(self._host, error, scope, receive, answer)
             else:
-                # The server closes the connection, so that the client sees an answer that is cut off rather than
-                # one that ends.
+                # The server closes the connection, so that the client sees a truncated response.
                 log_cut_off(error)
         finally:
             logs.REQUEST.reset(token)
@@ -67,7 +66,7 @@ class RequestLog:
 
 
 def route_of(scope: Scope) -> str:
-    """Return the pattern a request matched: the API says so itself, the pages' routes by what Starlette notes."""
+    """Return the matched route pattern, set by the API or by Starlette."""
     route = scope.get("holdfast.route")
     if route is None:
         route = getattr(scope.get("route"), "path", "none")

@@ -1,4 +1,4 @@
-"""Sends the head of a response and its body in one piece: two would wake a client twice."""
+"""Sends the head and the body of a response in one write: two would wake the client twice."""
 
 import asyncio
 from typing import Final
@@ -7,14 +7,14 @@ __all__ = ["BufferedTransport"]
 
 HEAD: Final = b"HTTP/1.1 "
 CONTINUE: Final = b"HTTP/1.1 100"
-# More than this is not worth copying.
+# Larger bodies are not worth copying.
 SMALL: Final = 64 * 1024
 
 
 class BufferedTransport(asyncio.Transport):
-    """A transport that keeps the head of a response back until something follows it, or the loop comes round.
+    """A transport that delays the head of a response until more follows, or the next loop iteration.
 
-    It also notes how far the response to the current request is, for the limits of the connection.
+    It also tracks the progress of the response, for the limits of the connection.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -28,21 +28,21 @@ class BufferedTransport(asyncio.Transport):
         self.has_continued = False
         """Whether the client was told to send the body of the current request."""
         self.is_reading_paused = False
-        # Called with every request.
+        # Called for every request.
         self.is_closing = transport.is_closing  # type: ignore[method-assign]
         self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]
 
     def begin_response(self) -> None:
-        """Note that what is written from now on answers another request."""
+        """Mark that what follows belongs to the next response."""
         self.has_responded = self.has_continued = False
 
     def detach(self) -> None:
-        """Take nothing more from the protocol that has this transport: it is told that the connection is lost."""
+        """Ignore further calls of the protocol, which is told that the connection is lost."""
         self.flush()
         self._is_detached = True
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send something, after what was kept back."""
+        """Write data, after what is buffered."""
         head = self._head
         if head is not None:
             self._head = None
@@ -65,13 +65,13 @@ class BufferedTransport(asyncio.Transport):
         self._transport.write(data)
 
     def flush(self) -> None:
-        """Send what was kept back."""
+        """Write what is buffered."""
         head, self._head = self._head, None
         if head is not None:
             self._transport.write(head)
 
     def close(self) -> None:
-        """Send what was kept back, and close."""
+        """Write what is buffered, and close."""
         self.flush()
         if not self._is_detached:
             self._transport.close()
@@ -82,35 +82,35 @@ class BufferedTransport(asyncio.Transport):
             self._transport.abort()
 
     def write_eof(self) -> None:
-        """Send what was kept back, and nothing more."""
+        """Write what is buffered, and close the write side."""
         self.flush()
         if not self._is_detached:
             self._transport.write_eof()
 
     def can_write_eof(self) -> bool:
-        """Return whether one direction can be closed alone."""
+        """Return whether the write side can be closed separately."""
         return self._transport.can_write_eof()
 
     def pause_reading(self) -> None:
-        """Receive nothing for now."""
+        """Pause reading."""
         self.is_reading_paused = True
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Receive again."""
+        """Resume reading."""
         self.is_reading_paused = False
         self._transport.resume_reading()
 
     def is_reading(self) -> bool:
-        """Return whether anything is received."""
+        """Return whether the transport is reading."""
         return self._transport.is_reading()
 
     def get_write_buffer_size(self) -> int:
-        """Return how many bytes wait for the client."""
+        """Return the number of bytes in the write buffer."""
         return self._transport.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Set when the protocol is told to pause."""
+        """Set the limits at which the protocol is paused and resumed."""
         self._transport.set_write_buffer_limits(high, low)
 
     def get_protocol(self) -> asyncio.BaseProtocol:

@@ -98,7 +98,7 @@ def refresh_pushed(app: App) -> None:
             refresh_commit_graph(app.folders.existing(number))
             size = app.folders.size(number)
         except (GitError, OSError):
-            # Deleted meanwhile, or damaged: `holdfast admin doctor` tells.
+            # Deleted concurrently, or damaged: `holdfast admin doctor` reports it.
             continue
         ended = time.monotonic()
         app.resting[number] = ended + COOLDOWN_FACTOR * (ended - started)
@@ -149,7 +149,7 @@ def log_failure(task: str, error: Exception) -> None:
     """Log that a task failed: a warning while the database or disk is unavailable, else a traceback."""
     if is_outage(error):
         log.warning(
-            "scheduled task postponed: the database or the disk is unavailable",
+            "scheduled task postponed: database or disk unavailable",
             task=task,
             error=type(error).__name__,
         )

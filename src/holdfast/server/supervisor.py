@@ -160,9 +160,9 @@ class Supervisor:
             role.target(lambda: notify_ready(pipe), self._parent_gone)
             code = 0
         except HoldfastError as error:
-            log.error("a worker cannot start", reason=str(error))  # noqa: TRY400  # its text says it all
+            log.error("worker start failed", reason=str(error))  # noqa: TRY400  # its text says it all
         except BaseException:
-            log.exception("a worker failed")
+            log.exception("worker crashed")
         finally:
             with suppress(OSError, ValueError):
                 sys.stdout.flush()
@@ -194,7 +194,7 @@ class Supervisor:
         if child.stopping:
             return
         code = os.waitstatus_to_exitcode(status)
-        log.warning("a worker exited unexpectedly", worker=child.pid, status=code)
+        log.warning("worker exited unexpectedly", worker=child.pid, status=code)
         if child.pid == self._replacement:
             self._replacement = None
             self._to_replace.clear()
