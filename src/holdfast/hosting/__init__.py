@@ -1,1 +1,1 @@
-"""The repository host: accounts, their database and the HTTP API. Knows nothing of chat backups."""
+"""The git host: accounts, repositories, their database and the HTTP API. Independent of chat backups."""

@@ -1,8 +1,8 @@
-"""Who may do what: the one place that decides.
+"""Authorization: the one place that decides who may do what.
 
-Three questions, each answered by a pure function of facts that were read before: what may a caller do in a
-repository (`repository_access`), in an organization (`organization_access`), and what does the token they came
-with allow (`allows`). Modes grow: none, read, write, admin, owner. A repository has units, and a mode is for one.
+Three pure functions decide on data that was loaded before: the caller's permissions in a repository
+(`repository_access`), in an organization (`organization_access`), and the scopes of their token (`allows`). Modes
+are ordered: none, read, write, admin, owner. A repository has units, each with its own mode.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ __all__ = [
 
 
 class Mode(IntEnum):
-    """How much somebody may do; each mode includes those before it."""
+    """The access level; each mode includes those before it."""
 
     NONE = 0
     READ = 1
@@ -96,12 +96,12 @@ class Mode(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name clients know it by."""
+        """The name in the API."""
         return self.name.lower()
 
 
 class Unit(StrEnum):
-    """A part of a repository that can be switched on, and given to a team, by itself."""
+    """A part of a repository that can be enabled, and granted to a team, by itself."""
 
     CODE = "repo.code"
     ISSUES = "repo.issues"
@@ -111,7 +111,7 @@ class Unit(StrEnum):
     PROJECTS = "repo.projects"
     PACKAGES = "repo.packages"
     ACTIONS = "repo.actions"
-    # Trackers and wikis elsewhere: teams can be given them, but no repository here has one.
+    # External trackers and wikis can be granted to teams, but no repository has one.
     EXTERNAL_ISSUES = "repo.ext_issues"
     EXTERNAL_WIKI = "repo.ext_wiki"
 
@@ -125,23 +125,23 @@ SCOPES: Final = frozenset(
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Whoever sent a request: nobody known, a user who gave a password, or a user's token with its scopes."""
+    """Who sent a request: anonymous, a user with a password, or a user's token with its scopes."""
 
     user: Account | None = None
     token: Token | None = None
     by_password: bool = False
-    """Whether a password was given with this request; some things, such as making tokens, ask for one."""
+    """Whether the request has a password; some actions, such as creating tokens, require one."""
     impersonated_by: Account | None = None
-    """The administrator who acts as the user."""
+    """The administrator who acts as the user (`sudo`)."""
 
     @property
     def is_admin(self) -> bool:
-        """Whether the caller may do everything."""
+        """Whether the actor is an administrator of the service."""
         return self.user is not None and self.user.is_admin
 
     @property
     def public_only(self) -> bool:
-        """Whether the token hides everything that is not public."""
+        """Whether the token is limited to public resources."""
         return self.token is not None and "public-only" in self.token.scopes
 
 
@@ -149,18 +149,18 @@ ANONYMOUS: Final = Actor()
 
 
 class Permissions(msgspec.Struct, frozen=True):
-    """What a caller may do in one repository."""
+    """A caller's permissions in one repository."""
 
     mode: Mode
-    """The highest mode over all units; none means that the repository is not there for the caller."""
+    """The highest mode over all units; with none, the repository is invisible to the caller."""
     units: Mapping[Unit, Mode]
 
     def may_read(self, unit: Unit) -> bool:
-        """Tell whether a unit can be read."""
+        """Return whether a unit can be read."""
         return self.units[unit] >= Mode.READ
 
     def may_write(self, unit: Unit) -> bool:
-        """Tell whether a unit can be written to, as far as the caller is concerned."""
+        """Return whether the caller can write to a unit."""
         return self.units[unit] >= Mode.WRITE
 
     @property
@@ -170,7 +170,7 @@ class Permissions(msgspec.Struct, frozen=True):
 
     @property
     def is_owner(self) -> bool:
-        """Whether the caller may give the repository away or delete it."""
+        """Whether the caller may transfer or delete the repository."""
         return self.mode >= Mode.OWNER
 
 
@@ -178,14 +178,14 @@ NOTHING: Final = Permissions(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
 
 
 class RepositoryAccess(msgspec.Struct, frozen=True):
-    """The repository a request is about, and what the caller may do there."""
+    """The repository of a request, and the caller's permissions."""
 
     repository: Repository
     permissions: Permissions
 
 
 class OrganizationAccess(msgspec.Struct, frozen=True):
-    """The organization a request is about, and what the caller may do there."""
+    """The organization of a request, and the caller's permissions."""
 
     account: Account
     mode: Mode
@@ -199,13 +199,13 @@ class TeamAccess(msgspec.Struct, frozen=True):
 
 
 class WebhookOwner(msgspec.Struct, frozen=True):
-    """Whose webhooks a request is about: a repository's, an organization's, a user's, or the service's (None)."""
+    """The owner of a request's webhooks: a repository, an organization, a user, or the service (None)."""
 
     target: RepositoryAccess | OrganizationAccess | Account | None
 
     @property
     def stored(self) -> HookOwner:
-        """The owner as the rows of webhooks name it."""
+        """The owner as stored with webhooks."""
         match self.target:
             case RepositoryAccess(repository=repository):
                 return HookOwner("repository", repository.id)
@@ -216,14 +216,14 @@ class WebhookOwner(msgspec.Struct, frozen=True):
 
 
 def require_login(actor: Actor) -> Account:
-    """Return the user who acts; raise `LoginRequired` for anonymous requests."""
+    """Return the acting user; raise `LoginRequired` for anonymous requests."""
     if actor.user is None:
         raise LoginRequired
     return actor.user
 
 
 def require_site_admin(actor: Actor) -> Account:
-    """Return the administrator of the service who acts; raise `Forbidden` for everybody else."""
+    """Return the acting administrator of the service; raise `Forbidden` for others."""
     user = require_login(actor)
     if not actor.is_admin:
         raise Forbidden(Permission.SITE_ADMIN)
@@ -243,7 +243,7 @@ def require_write(target: RepositoryAccess, *units: Unit) -> None:
 
 
 def require_repository_admin(actor: Actor, target: RepositoryAccess) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they may change the repository's settings."""
+    """Return the acting user; raise `Forbidden` unless they may change the repository's settings."""
     user = require_login(actor)
     if not target.permissions.is_admin:
         raise Forbidden(Permission.ADMIN)
@@ -251,7 +251,7 @@ def require_repository_admin(actor: Actor, target: RepositoryAccess) -> Account:
 
 
 def require_repository_owner(actor: Actor, target: RepositoryAccess) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they own the repository."""
+    """Return the acting user; raise `Forbidden` unless they own the repository."""
     user = require_login(actor)
     if not target.permissions.is_owner:
         raise Forbidden(Permission.OWNER)
@@ -259,13 +259,13 @@ def require_repository_owner(actor: Actor, target: RepositoryAccess) -> Account:
 
 
 def require_unarchived(target: RepositoryAccess) -> None:
-    """Raise `RepositoryArchived` for a repository that nobody may change."""
+    """Raise `RepositoryArchived` for an archived repository."""
     if target.repository.is_archived:
         raise RepositoryArchived
 
 
 def require_issue_management(actor: Actor, target: RepositoryAccess) -> Account:
-    """Return the user who acts; raise an error unless they may change a repository's labels and milestones."""
+    """Return the acting user; raise an error unless they may change a repository's labels and milestones."""
     user = require_login(actor)
     require_write(target, Unit.ISSUES, Unit.PULLS)
     require_unarchived(target)
@@ -273,7 +273,7 @@ def require_issue_management(actor: Actor, target: RepositoryAccess) -> Account:
 
 
 def require_issue_write(actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
-    """Return the user who acts; raise an error unless they may change everything about an issue."""
+    """Return the acting user; raise an error unless they may change everything about an issue."""
     user = require_login(actor)
     require_unarchived(target)
     require_write(target, issue_unit(is_pull=issue.is_pull))
@@ -281,7 +281,7 @@ def require_issue_write(actor: Actor, target: RepositoryAccess, issue: Issue) ->
 
 
 def require_issue_edit(actor: Actor, target: RepositoryAccess, issue: Issue, author_id: int | None) -> Account:
-    """Return the user who acts; raise an error unless they wrote the text in question or have write access."""
+    """Return the acting user; raise an error unless they are the author or have write access."""
     user = require_login(actor)
     require_unarchived(target)
     if not may_edit(actor, target.permissions, is_pull=issue.is_pull, author_id=author_id):
@@ -290,7 +290,7 @@ def require_issue_edit(actor: Actor, target: RepositoryAccess, issue: Issue, aut
 
 
 def require_comment(actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
-    """Return the user who acts; raise an error unless they may comment on an issue."""
+    """Return the acting user; raise an error unless they may comment on an issue."""
     user = require_login(actor)
     require_unarchived(target)
     require_read(target, issue_unit(is_pull=issue.is_pull))
@@ -306,13 +306,13 @@ def require_branch_write(target: RepositoryAccess) -> None:
 
 
 def require_editable(target: RepositoryAccess) -> None:
-    """Raise `RepositoryReadOnly` for an archived repository or a mirror, whose files nobody may change."""
+    """Raise `RepositoryReadOnly` for an archived repository or a mirror."""
     if target.repository.is_archived or target.repository.is_mirror:
         raise RepositoryReadOnly
 
 
 def require_organization_member(actor: Actor, organization: OrganizationAccess) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they belong to the organization."""
+    """Return the acting user; raise `Forbidden` unless they are a member of the organization."""
     user = require_login(actor)
     if not belongs(organization.mode):
         raise Forbidden(Permission.ORGANIZATION_MEMBER)
@@ -320,7 +320,7 @@ def require_organization_member(actor: Actor, organization: OrganizationAccess) 
 
 
 def require_organization_owner(actor: Actor, organization: OrganizationAccess) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they own the organization."""
+    """Return the acting user; raise `Forbidden` unless they own the organization."""
     user = require_login(actor)
     if organization.mode < Mode.OWNER:
         raise Forbidden(Permission.ORGANIZATION_OWNER)
@@ -349,7 +349,7 @@ def require_own_membership(actor: Actor, user: Account) -> None:
 
 
 def require_webhook_admin(actor: Actor, owner: WebhookOwner) -> Account:
-    """Return the user who acts; raise `Forbidden` unless they may change the webhooks of this owner."""
+    """Return the acting user; raise `Forbidden` unless they may manage the webhooks of this owner."""
     match owner.target:
         case RepositoryAccess() as repository:
             return require_repository_admin(actor, repository)
@@ -362,7 +362,7 @@ def require_webhook_admin(actor: Actor, owner: WebhookOwner) -> Account:
 
 
 def require_self(actor: Actor, account: Account) -> Account:
-    """Return the user who acts; raise `Forbidden` unless the account is their own."""
+    """Return the acting user; raise `Forbidden` unless the account is their own."""
     user = require_login(actor)
     if user.id != account.id:
         raise Forbidden(Permission.SELF)
@@ -370,13 +370,13 @@ def require_self(actor: Actor, account: Account) -> Account:
 
 
 def require_password(actor: Actor) -> None:
-    """Raise `PasswordRequired` unless a password came with the request: a token must not create tokens."""
+    """Raise `PasswordRequired` unless the request has a password: a token must not create tokens."""
     if not actor.by_password:
         raise PasswordRequired
 
 
 def require_session(actor: Actor) -> Account:
-    """Return the user who acts; raise `SessionRequired` for a token and for an administrator who acts as them."""
+    """Return the acting user; raise `SessionRequired` for a token and for an impersonating administrator."""
     user = require_login(actor)
     if actor.token is not None or actor.impersonated_by is not None:
         raise SessionRequired
@@ -384,7 +384,7 @@ def require_session(actor: Actor) -> Account:
 
 
 def require_token_access(actor: Actor, user: Account) -> None:
-    """Raise unless the actor may see and revoke the tokens of a user: by a token nobody may."""
+    """Raise an error unless the actor may see and revoke a user's tokens; a token never may."""
     acting = require_login(actor)
     if actor.token is not None:
         raise PasswordRequired
@@ -406,7 +406,7 @@ SWITCHED: Final = (
 
 
 def switches(repository: Repository) -> tuple[bool, ...]:
-    """Return which units are switched on; one that is off gives access to nobody, not even to its owner."""
+    """Return which units are enabled; a disabled one is inaccessible even to its owner."""
     return (
         repository.has_code,
         repository.has_issues,
@@ -420,12 +420,12 @@ def switches(repository: Repository) -> tuple[bool, ...]:
 
 
 def enabled_units(repository: Repository) -> frozenset[Unit]:
-    """Return the units that are switched on."""
+    """Return the enabled units."""
     return frozenset(unit for unit, is_on in zip(SWITCHED, switches(repository), strict=True) if is_on)
 
 
 def account_visible(actor: Actor, account: Account, *, is_member: bool = False) -> bool:
-    """Tell whether a caller may know that a user or an organization exists."""
+    """Return whether a user or an organization is visible to an actor."""
     if actor.public_only:
         return account.visibility == "public"
     user = actor.user
@@ -437,7 +437,7 @@ def account_visible(actor: Actor, account: Account, *, is_member: bool = False) 
 
 
 def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant, ...]) -> Permissions:
-    """Decide what a caller may do in a repository, given the collaborations and teams they have there."""
+    """Return an actor's permissions in a repository, given their grants."""
     owner, user = repository.owner, actor.user
     is_public = not repository.is_private and owner.visibility == "public"
     if actor.public_only and not is_public:
@@ -463,37 +463,37 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
 
 
 def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Permissions:
-    """Give every unit that is on its mode; the repository's own mode counts units that are off as well."""
+    """Return permissions with a mode for each enabled unit; the overall mode counts disabled units as well."""
     if by_unit is None:
         return even(switches(repository), everywhere)
     enabled = enabled_units(repository)
     modes = {unit: max(everywhere, by_unit.get(unit, Mode.NONE)) for unit in Unit}
     units = {unit: mode if unit in enabled else Mode.NONE for unit, mode in modes.items()}
-    # Whoever looks after one unit does not look after the repository.
+    # Admin of one unit is not admin of the repository.
     in_a_unit = min(max(by_unit.values()), Mode.WRITE)
     return Permissions(max(everywhere, in_a_unit), units)
 
 
 @lru_cache(maxsize=1024)
 def even(is_on: tuple[bool, ...], everywhere: Mode) -> Permissions:
-    """Give the same mode in every unit that is on; nearly every request asks for one of a few such answers."""
+    """Return permissions with the same mode in every enabled unit; cached, as there are few."""
     units = dict(zip(SWITCHED, is_on, strict=True))
     return Permissions(everywhere, {unit: everywhere if units.get(unit) else Mode.NONE for unit in Unit})
 
 
 def issue_unit(*, is_pull: bool) -> Unit:
-    """Return the unit an issue belongs to."""
+    """Return the unit of an issue or pull request."""
     return Unit.PULLS if is_pull else Unit.ISSUES
 
 
-def issue_kinds(access: Permissions, wanted: str = "all") -> tuple[bool, ...]:
-    """Return which issues somebody can read, as values of `is_pull`; `wanted` may be `issues` or `pulls`."""
-    kinds = {"issues": (False,), "pulls": (True,)}.get(wanted, (False, True))
+def issue_kinds(access: Permissions, kind: str = "all") -> tuple[bool, ...]:
+    """Return which values of `is_pull` are readable; `kind` restricts them to `issues` or `pulls`."""
+    kinds = {"issues": (False,), "pulls": (True,)}.get(kind, (False, True))
     return tuple(is_pull for is_pull in kinds if access.may_read(issue_unit(is_pull=is_pull)))
 
 
 def may_manage_issues(actor: Actor, target: RepositoryAccess) -> bool:
-    """Tell whether somebody may change a repository's labels and milestones."""
+    """Return whether an actor may change a repository's labels and milestones."""
     try:
         require_issue_management(actor, target)
     except AccessDenied:
@@ -502,25 +502,25 @@ def may_manage_issues(actor: Actor, target: RepositoryAccess) -> bool:
 
 
 def may_write_issue(access: Permissions, issue: Issue) -> bool:
-    """Tell whether somebody may change everything about an issue."""
+    """Return whether everything about an issue may be changed."""
     return access.may_write(issue_unit(is_pull=issue.is_pull))
 
 
 def may_edit(actor: Actor, access: Permissions, *, is_pull: bool, author_id: int | None) -> bool:
-    """Tell whether somebody may change the words of an issue or of a comment on it: its author and writers may."""
+    """Return whether the text of an issue or comment may be changed: by its author, and with write access."""
     if access.may_write(issue_unit(is_pull=is_pull)):
         return True
     return actor.user is not None and actor.user.id == author_id
 
 
 def may_comment(access: Permissions, *, is_pull: bool, is_locked: bool) -> bool:
-    """Tell whether somebody who is known may comment: a locked issue is for writers only."""
+    """Return whether a user may comment; a locked issue requires write access."""
     unit = issue_unit(is_pull=is_pull)
     return access.may_write(unit) if is_locked else access.may_read(unit)
 
 
 def organization_access(actor: Actor, organization: Account, modes: tuple[int, ...]) -> Mode:
-    """Decide what a caller may do in an organization, given the modes of the teams they are in."""
+    """Return an actor's mode in an organization, given the modes of their teams."""
     if actor.public_only and organization.visibility != "public":
         return Mode.NONE
     if actor.is_admin:
@@ -533,35 +533,35 @@ def organization_access(actor: Actor, organization: Account, modes: tuple[int, .
 
 
 def belongs(mode: Mode) -> bool:
-    """Tell whether a mode in an organization is one of its own people's."""
+    """Return whether a mode is that of a member."""
     return mode >= Mode.WRITE
 
 
 def level_in_teams(mode: Mode, modes: tuple[int, ...]) -> Mode:
-    """Return the highest mode the teams give somebody who may do this in their organization."""
+    """Return the highest mode that teams grant."""
     return Mode.OWNER if mode >= Mode.OWNER else Mode(max((Mode.READ, *modes)))
 
 
 def may_create_organizations(actor: Actor) -> bool:
-    """Tell whether somebody may make organizations of their own."""
+    """Return whether an actor may create organizations."""
     return actor.user is not None and (actor.user.is_admin or actor.user.may_create_organizations)
 
 
 def sees_team(mode: Mode, *, in_team: bool) -> bool:
-    """Tell whether a team can be looked at: by those in it, and by the owners of its organization."""
+    """Return whether a team is visible: to its members, and to the organization's owners."""
     return in_team or mode >= Mode.OWNER
 
 
 def may_give_to_teams(organization: Account, mode: Mode, may: Permissions) -> bool:
-    """Tell whether somebody may give a repository to a team, or take it away.
+    """Return whether an actor may add a repository to a team, or remove it.
 
-    Owners of the organization may; whoever looks after the repository may where the organization says so.
+    The organization's owners may, and administrators of the repository if the organization allows it.
     """
     return mode >= Mode.OWNER or (organization.repository_admins_change_teams and may.is_admin)
 
 
 def allows(actor: Actor, categories: tuple[str, ...], *, write: bool) -> bool:
-    """Tell whether the caller's token reaches all of these categories; a password reaches everything."""
+    """Return whether the actor's token has all of these scopes; a password has all."""
     if actor.token is None:
         return True
     scopes = actor.token.scopes

@@ -1,4 +1,4 @@
-"""The host: everything a request needs that outlives it."""
+"""The application object: everything that outlives a request."""
 
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -22,7 +22,7 @@ BUCKET_OWNER: Final = "bucket-owner"
 
 
 def lfs_store(settings: Settings) -> LfsStore:
-    """Open where large files are kept: in the data folder, or in a bucket."""
+    """Open the LFS object store: in the data folder, or in an S3 bucket."""
     if settings.s3_bucket is None:
         return DiskLfsStore(settings.data / "lfs")
     if settings.s3_access_key is None or settings.s3_secret_key is None:
@@ -39,29 +39,29 @@ def lfs_store(settings: Settings) -> LfsStore:
 
 @dataclass(slots=True)
 class App:
-    """One running service."""
+    """A running service."""
 
     settings: Settings
     database: Database
     folders: Folders
     lfs: LfsStore
     sealer: Sealer
-    """Seals the secrets the database keeps."""
+    """Encrypts secrets at rest."""
     pushed: set[int] = field(default_factory=set)
-    """The repositories that were pushed to, until a moment later their size and history index are made new."""
+    """Repositories that were pushed to, until their size and history index are updated."""
     resting: dict[int, float] = field(default_factory=dict)
-    """Until when (on the clock that only goes forward) repositories are left alone that this took long for."""
+    """Cooldown: until when (monotonic time) repositories whose update took long are skipped."""
     commit_queue: BatchQueue = field(default_factory=BatchQueue)
-    """Group commit: the commit requests that wait, by repository."""
+    """Group commit: the waiting commit requests, by repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
-    """When tokens were last used, until a moment later that is written down for all of them at once."""
+    """When tokens were last used, written in batches."""
     seen_sessions: dict[str, int] = field(default_factory=dict)
-    """When browsers were last seen, by the hashes of their sessions; written down like the use of tokens."""
+    """When sessions were last used, by token hash; written in batches."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Open what the settings name; its database must have been migrated before."""
-        # Payloads are made of what a host holds, so their module imports this one.
+        """Open what the settings name; the database must be migrated."""
+        # Imported late: the module of payloads imports this one.
         from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415
 
         folders = Folders(settings.data / "repositories")
@@ -72,13 +72,13 @@ class App:
 
     @property
     def root(self) -> str:
-        """The address of the service for those who did not ask it, and so named none."""
+        """The root URL, for those without a request."""
         return self.settings.root_url or f"http://localhost:{self.settings.port}"
 
     def point_head(self, repository_id: int, branch: str) -> None:
-        """Make a branch the one clones start on."""
+        """Set the default branch of the git repository."""
         set_head(open_repository(self.folders.existing(repository_id)), branch)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close everything."""
         self.database.close()

@@ -1,4 +1,4 @@
-"""The data folder: opening its database, and what the first start puts there."""
+"""The data folder: opening its database, and the first start."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 DATABASE: Final = "holdfast.sqlite3"
-# What nobody else on the machine may look into: all that hold people's data or secrets.
+# What must not be readable by other users of the machine.
 PRIVATE_FOLDERS: Final = ("", "repositories", "lfs", "cache", "tmp", "lost-and-found")
 PRIVATE_FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", KEY_FILE, INSTANCE_FILE, "bucket-owner")
 log = structlog.get_logger(__name__)
@@ -37,14 +37,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """The administrator the first start made; `password` is set when it was invented and must be shown."""
+    """The administrator created by the first start; `password` is set if it was generated and must be shown."""
 
     admin: str
     password: Secret | None
 
 
 def connect(settings: Settings) -> Database:
-    """Open the database the settings name, making the data folder when there is none; the caller closes it."""
+    """Open the database of the settings, creating the data folder if necessary; the caller closes it."""
     url = settings.database_url
     if url is None:
         database = Database.in_folder(settings.data)
@@ -61,7 +61,7 @@ def connect(settings: Settings) -> Database:
 
 @contextmanager
 def open_database(settings: Settings) -> Iterator[Database]:
-    """Open the database as it is and close it afterwards."""
+    """Open the database without migrating, and close it afterwards."""
     database = connect(settings)
     try:
         yield database
@@ -71,14 +71,14 @@ def open_database(settings: Settings) -> Iterator[Database]:
 
 @contextmanager
 def ready_database(settings: Settings) -> Iterator[Database]:
-    """Open the database, migrated to what this version expects, and close it afterwards."""
+    """Open and migrate the database, and close it afterwards."""
     with open_database(settings) as database:
         migrate.upgrade(database)
         yield database
 
 
 def require_data(settings: Settings) -> None:
-    """Refuse where no service was ever started: what looks after data must not make an empty database."""
+    """Raise `NoData` if no service was ever started: maintenance commands must not create a database."""
     hint = "set HOLDFAST_DATA or --data to the folder of the service; `holdfast serve` sets up a new one"
     if not settings.data.is_dir() or (settings.database_url is None and not (settings.data / DATABASE).is_file()):
         raise NoData(f"there is no Holdfast data in {settings.data}; {hint}")
@@ -88,26 +88,26 @@ def require_data(settings: Settings) -> None:
 
 
 def lax_paths(data: Path) -> list[Path]:
-    """List what others on the machine could read of a data folder."""
+    """Return what other users of the machine can read in a data folder."""
     paths = [data / name for name in (*PRIVATE_FOLDERS, *PRIVATE_FILES)]
     return [path for path in paths if path.exists() and not path.is_symlink() and path.stat().st_mode & 0o077]
 
 
 def tighten(data: Path) -> None:
-    """Close a data folder to others on the machine."""
+    """Remove the permissions of other users on a data folder."""
     for path in lax_paths(data):
         try:
             path.chmod(path.stat().st_mode & 0o700)
         except OSError as error:
-            log.warning("others can read part of the data folder", path=str(path), reason=error.strerror)
+            log.warning("data folder readable by other users", path=str(path), reason=error.strerror)
         else:
-            log.warning("others could read part of the data folder, and no longer can", path=str(path))
+            log.warning("data folder permissions restricted", path=str(path))
 
 
 def prepare(database: Database, settings: Settings) -> FirstStart | None:
-    """Migrate, see that the data folder is the database's, and make the administrator when nobody can log in yet.
+    """Migrate, check that the data folder belongs to the database, and create the first administrator.
 
-    What others on the machine could read of the data folder is closed to them, and the log says so.
+    Permissions of other users on the data folder are removed, which is logged.
     """
     tighten(settings.data)
     instance.establish(database, settings)

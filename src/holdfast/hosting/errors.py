@@ -1,134 +1,134 @@
-"""What can go wrong in the repository host.
+"""Errors of the git host.
 
 HostingError
 ├── DatabaseError            the database cannot be used
 │   ├── DatabaseTooNew       it was written by a newer Holdfast
-│   └── DatabaseUnavailable  it does not answer, is locked or has no connection to spare; it may later
+│   └── DatabaseUnavailable  not reachable, locked, or out of connections; retryable
 ├── StorageError             the disk cannot be used
-│   ├── StorageFull          it has no space left
-│   ├── StorageReadOnly      it cannot be written to
-│   └── StorageUnavailable   it cannot be read, or the data folder is not there
-├── AccessDenied             the actor may not do this
-│   ├── LoginRequired        nobody is logged in
+│   ├── StorageFull          no space left
+│   ├── StorageReadOnly      not writable
+│   └── StorageUnavailable   not readable, or the data folder is missing
+├── AccessDenied             the actor lacks access
+│   ├── LoginRequired        anonymous
 │   ├── Forbidden            the actor lacks a permission
-│   ├── IssueLocked          only people with write access may comment on a locked issue
+│   ├── IssueLocked          commenting requires write access
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   ├── RepositoryArchived   an archived repository cannot be changed
-│   ├── PasswordRequired     no password came with the request
-│   ├── SessionRequired      a token is not enough
-│   ├── WebhooksDisabled     the settings switch webhooks off
-│   └── WrongPassword        that is not the user's password
-├── NoData                   there is no data to look after
+│   ├── PasswordRequired     the request has no password
+│   ├── SessionRequired      a token does not suffice
+│   ├── WebhooksDisabled     disabled in the settings
+│   └── WrongPassword        not the user's password
+├── NoData                   no service was ever started here
 ├── WrongDataFolder          the data folder and the database do not belong together
-├── SealError                a secret at rest cannot be sealed or opened
-│   ├── KeyMissing           there is no key
-│   ├── KeyUnusable          the key cannot be made, read or used
-│   └── SealBroken           it was sealed with another key
-├── CrossRepositoryDependency an issue cannot depend on one of another repository here
-├── DependencyCycle          issues would wait for each other in a circle
-├── Outdated                 what was to be changed has changed meanwhile
-├── StillBlocked             an issue cannot be closed while it waits for others
-├── GitError                 git cannot do what it was asked to
-│   ├── BodyDamaged          the body of a git client's request cannot be read
-│   ├── BodyTooLarge         it is larger than is allowed
+├── SealError                a secret cannot be encrypted or decrypted
+│   ├── KeyMissing           there is no encryption key
+│   ├── KeyUnusable          the key cannot be created, read or used
+│   └── SealBroken           encrypted with another key
+├── CrossRepositoryDependency disabled in the settings
+├── DependencyCycle          issues would block each other
+├── Outdated                 it was changed concurrently
+├── StillBlocked             an issue has open blockers
+├── GitError                 a git operation failed
+│   ├── BodyDamaged          a git request body cannot be decoded
+│   ├── BodyTooLarge         a git request body exceeds the limit
 │   ├── GitFailed            a git command failed
-│   │   └── GitTimedOut      it took too long and was ended
-│   ├── GitMissing           the git program is not there, or too old
-│   ├── NoSuchFolder         no repository of that id is on disk
-│   ├── FolderExists         a repository of that id is on disk already
-│   ├── GitDamaged           an object or a ref cannot be read
-│   ├── GitUnsupported       a repository is of a kind that cannot be read here
-│   ├── NoSuchObject         a repository has no object of that id, or it is of another kind
+│   │   └── GitTimedOut      a git command was killed after its timeout
+│   ├── GitMissing           git is not installed, or too old
+│   ├── NoSuchFolder         the repository is not on disk
+│   ├── FolderExists         the repository is already on disk
+│   ├── GitDamaged           an object or ref is missing or corrupt
+│   ├── GitUnsupported       unsupported repository format
+│   ├── NoSuchObject         no such object, or of another type
 │   ├── NotFastForward       a branch would lose commits
-│   ├── NoSuchRef            a repository has no branch or tag of that name
-│   │   ├── NoSuchBranch     a repository has no branch of that name
-│   │   └── NoSuchTag        a repository has no tag of that name
-│   ├── NoSuchRevision       no branch, tag or id of a repository names a commit
-│   ├── PathRefused          a file cannot lie at that path
-│   ├── RefBusy              something else holds a ref, and does not let go of it
-│   ├── RefExists            there is a branch or tag of that name already
-│   │   ├── BranchExists     there is a branch of that name already
-│   │   └── TagExists        there is a tag of that name already
-│   ├── RefMoved             a ref is not where the caller last saw it
-│   └── RefRefused           a branch or tag cannot have that name
-│       └── RenameRefused    a branch cannot be renamed to one that exists
-├── Refused                  what was asked for breaks a rule; the message says which
-│   ├── InvalidField         a field is missing, too long, too short or out of range
+│   ├── NoSuchRef            no such branch or tag
+│   │   ├── NoSuchBranch     no such branch
+│   │   └── NoSuchTag        no such tag
+│   ├── NoSuchRevision       no branch, tag or commit id
+│   ├── PathRefused          an invalid path
+│   ├── RefBusy              a ref is locked by another process
+│   ├── RefExists            a branch or tag exists already
+│   │   ├── BranchExists     a branch exists already
+│   │   └── TagExists        a tag exists already
+│   ├── RefMoved             compare-and-set failed
+│   └── RefRefused           an invalid ref name
+│       └── RenameRefused    a branch with the new name exists
+├── Refused                  invalid request
+│   ├── InvalidField         missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
-│   ├── InvalidValue         the value of a field breaks a rule of its own
-│   ├── UnknownName          a list names a user or a team that does not exist
-│   ├── VisibilityRefused    only the owner of a repository may make it public or private
-│   ├── InvalidWebhookOption an option of a webhook's type is missing or invalid
+│   ├── InvalidValue         the value of a field is invalid
+│   ├── UnknownName          a list names an unknown user or team
+│   ├── VisibilityRefused    only owners change the visibility
+│   ├── InvalidWebhookOption a webhook option is missing or invalid
 │   │   └── SlackChannelRequired  a webhook for Slack has no channel
-│   ├── ColorRefused         that is no colour
-│   ├── EmailRefused         that is no e-mail address
-│   ├── EventRefused         no hook can be told of that
-│   ├── InvalidScope         an access token cannot have that scope
-│   ├── LastAdmin            nobody would be left to look after the service
-│   ├── LastOwner            nobody would be left to look after an organization
-│   ├── NameRefused          a name breaks a rule
-│   ├── NotWaiting           a delivery has ended already
-│   ├── OwnerIsNoCollaborator  the owner of a repository needs no access to it
+│   ├── ColorRefused         not a colour
+│   ├── EmailRefused         not an e-mail address
+│   ├── EventRefused         unknown webhook events
+│   ├── InvalidScope         an unknown token scope
+│   ├── LastAdmin            no administrator would be left
+│   ├── LastOwner            no owner would be left
+│   ├── NameRefused          an invalid or reserved name
+│   ├── NotWaiting           a delivery has already ended
+│   ├── OwnerIsNoCollaborator  owners cannot be collaborators
 │   ├── OwnAccount           administrators cannot delete their own account
-│   ├── OwnersStay           the team of an organization's owners stays as it is
+│   ├── OwnersStay           the owners' team is fixed
 │   │   └── OwnersTeamRequired  it cannot be deleted
-│   ├── PatternRefused       a pattern cannot be understood
-│   ├── PasswordRefused      a password is too short to protect anything
-│   ├── TooManyAtOnce        one request asks for too much
-│   ├── WebhookInactive      nothing is sent to an inactive webhook
-│   ├── StillInUse           what was to be removed holds something, or belongs somewhere
+│   ├── PatternRefused       an invalid glob pattern
+│   ├── PasswordRefused      a password is too short
+│   ├── TooManyAtOnce        a request exceeds a limit
+│   ├── WebhookInactive      the webhook is inactive
+│   ├── StillInUse           it still has dependents
 │   │   └── OrganizationInUse  an organization owns repositories
-│   ├── UnknownState         an issue is either open or closed
-│   └── FileRefused          a file cannot be changed as was asked
-│       ├── ConditionFailed  it is not as the caller asked it to be
-│       ├── FileExists       there is a file already
-│       ├── FileTooLarge     it has more bytes than is allowed
-│       └── ShaMismatch      it is not the one the caller last saw
-├── DeliveryFailed           a receiver of webhooks could not be told, and may be told later
-│   └── DeliveryHopeless     it can never be told so
-│       ├── AddressRefused   its address is not one that may be called
-│       └── UrlRefused       nothing can be sent to such an address
-├── PushRefused              the rules of a branch forbid the change
-│   └── DefaultBranchRefused the default branch cannot be changed so
-├── TooManyGuesses           too many wrong passwords were given
-├── HashingBusy              too many passwords are being checked at once
-├── Taken                    what was to be made exists already
-│   ├── DependencyTaken      the issue waits for that one already
-│   ├── EmailTaken           somebody has that e-mail address
-│   ├── NameTaken            somebody has that name
-│   ├── PullTaken            an open pull request is for the same branches
-│   ├── LockTaken            somebody has locked that path
-│   ├── ProtectionTaken      the repository has a rule of that name
-│   ├── RepositoryTaken      the owner has a repository of that name
-│   ├── TeamTaken            the organization has a team of that name
-│   └── TokenNameTaken       the user has a token of that name
-├── Missing                  what was asked for does not exist
-│   ├── GoneMeanwhile        it was there a moment ago
-│   ├── NoSuchComment        the repository has no such comment
-│   ├── NoSuchDelivery       the hook has no such delivery
-│   ├── NoSuchHook           there is no such hook here
-│   ├── NoSuchDependency     the issue does not wait for that one
-│   ├── NoSuchIssue          the repository has no issue of that number
-│   ├── NoSuchLabel          there is no such label
-│   ├── NoSuchMilestone      the repository has no such milestone
-│   ├── NoSuchLock           nobody has locked that
+│   ├── UnknownState         neither open nor closed
+│   └── FileRefused          an invalid change of a file
+│       ├── ConditionFailed  a precondition failed
+│       ├── FileExists       the file exists already
+│       ├── FileTooLarge     the file exceeds the limit
+│       └── ShaMismatch      the file was changed
+├── DeliveryFailed           a webhook delivery failed; retried
+│   └── DeliveryHopeless     not retried
+│       ├── AddressRefused   the target's address is not allowed
+│       └── UrlRefused       an invalid URL
+├── PushRefused              branch protection
+│   └── DefaultBranchRefused not allowed for the default branch
+├── TooManyGuesses           rate limit of wrong passwords
+├── HashingBusy              too many concurrent password hashes
+├── Taken                    it exists already
+│   ├── DependencyTaken      the dependency exists
+│   ├── EmailTaken           the e-mail address is in use
+│   ├── NameTaken            the name is in use
+│   ├── PullTaken            the branches have an open pull request
+│   ├── LockTaken            the path is locked
+│   ├── ProtectionTaken      the rule exists
+│   ├── RepositoryTaken      the repository exists
+│   ├── TeamTaken            the team exists
+│   └── TokenNameTaken       the token exists
+├── Missing                  it does not exist
+│   ├── GoneMeanwhile        deleted concurrently
+│   ├── NoSuchComment        no such comment
+│   ├── NoSuchDelivery       no such delivery
+│   ├── NoSuchHook           no such webhook
+│   ├── NoSuchDependency     no such dependency
+│   ├── NoSuchIssue          no such issue
+│   ├── NoSuchLabel          no such label
+│   ├── NoSuchMilestone      no such milestone
+│   ├── NoSuchLock           no such LFS lock
 │   ├── NoSuchOrganization   no organization has that name
-│   ├── NoSuchProtection     the repository has no rule of that name
-│   ├── NoSuchRepository     no repository has that name
-│   ├── NoSuchSession        the user has no such session
-│   ├── NoSuchTeam           no team has that number
-│   ├── NoSuchToken          the user has no such token
-│   ├── NoSuchTopic          the repository does not have that topic
-│   ├── NoSuchUser           no user has that name
-│   │   └── NoSuchAccount    no user or organization has that name
-│   └── RepositoryEmpty      a repository has no commits
-├── LfsError                 the store of large files cannot do what it was asked to
-│   ├── LfsMismatch          an object is not what it was announced to be
-│   ├── LfsUnavailable       the store cannot be reached or written to
-│   └── NoSuchLfsObject      no object of that name is in the store
-└── SnapshotError            a backup of the service cannot be made or restored
-    ├── SnapshotDamaged      it is damaged, cut off, or none
-    └── SnapshotRefused      it cannot be written there, or not restored there
+│   ├── NoSuchProtection     no such branch protection
+│   ├── NoSuchRepository     no such repository
+│   ├── NoSuchSession        no such session
+│   ├── NoSuchTeam           no such team
+│   ├── NoSuchToken          no such token
+│   ├── NoSuchTopic          no such topic
+│   ├── NoSuchUser           no such user
+│   │   └── NoSuchAccount    no such user or organization
+│   └── RepositoryEmpty      no commits
+├── LfsError                 an LFS object store operation failed
+│   ├── LfsMismatch          size or hash differ
+│   ├── LfsUnavailable       the store is not available
+│   └── NoSuchLfsObject      no such object
+└── SnapshotError            a backup of the service failed
+    ├── SnapshotDamaged      damaged, truncated, or not a backup
+    └── SnapshotRefused      an invalid target
 """
 
 from enum import StrEnum
@@ -271,7 +271,7 @@ __all__ = [
 
 
 class HostingError(HoldfastError):
-    """The host cannot do what it was asked to."""
+    """The base of all errors of the host."""
 
 
 class DatabaseError(HostingError):
@@ -283,23 +283,23 @@ class DatabaseTooNew(DatabaseError):
 
 
 class DatabaseUnavailable(DatabaseError):
-    """The database does not answer, is locked, or has no connection to spare; the same may work later."""
+    """The database is not reachable, locked, or out of connections; a retry may succeed."""
 
 
 class StorageError(HostingError):
-    """The disk the data folder is on cannot be used."""
+    """The disk of the data folder cannot be used."""
 
 
 class StorageFull(StorageError):
-    """There is no space left on the disk, or the quota is used up."""
+    """The disk is full, or the quota is exhausted."""
 
 
 class StorageReadOnly(StorageError):
-    """The disk or the database is read-only, or the service has no permission to write to it."""
+    """The disk or the database is read-only, or the service lacks write permission."""
 
 
 class StorageUnavailable(StorageError):
-    """The disk cannot be read, or the data folder is not there."""
+    """The disk is not readable, or the data folder is missing."""
 
 
 class Permission(StrEnum):
@@ -310,7 +310,7 @@ class Permission(StrEnum):
     ADMIN = "admin"
     OWNER = "owner"
     AUTHOR = "author"
-    """For what its author, and people with write access, may change."""
+    """For what its author, and users with write access, may change."""
     SITE_ADMIN = "site admin"
     ORGANIZATION_MEMBER = "organization member"
     ORGANIZATION_OWNER = "organization owner"
@@ -319,11 +319,11 @@ class Permission(StrEnum):
     OWN_PERMISSION = "own permission"
     """For reading the permissions of others in a repository."""
     CREATE_REPOSITORIES = "create repositories"
-    """For making repositories in an organization."""
+    """For creating repositories in an organization."""
     NEW_OWNER = "new owner"
-    """For giving a repository to an owner one may create repositories for."""
+    """For transferring a repository to an owner one may create repositories for."""
     SELF = "self"
-    """For what users change of their own account only."""
+    """For what users may only change in their own account."""
     OWN_MEMBERSHIP = "own membership"
     CREATE_ORGANIZATIONS = "create organizations"
     TEAM_MEMBER = "team member"
@@ -338,7 +338,7 @@ class AccessDenied(HostingError):
 
 
 class LoginRequired(AccessDenied):
-    """This needs somebody who is logged in."""
+    """Authentication is required."""
 
     def __init__(self) -> None:
         super().__init__("token is required")
@@ -353,7 +353,7 @@ class Forbidden(AccessDenied):
 
 
 class IssueLocked(AccessDenied):
-    """Only people with write access may comment on a locked issue."""
+    """Commenting on a locked issue requires write access."""
 
     def __init__(self) -> None:
         super().__init__("this issue is locked: only people with write access may comment")
@@ -374,35 +374,35 @@ class RepositoryReadOnly(AccessDenied):
 
 
 class PasswordRequired(AccessDenied):
-    """No password came with the request."""
+    """The request has no password."""
 
     def __init__(self) -> None:
         super().__init__("auth required")
 
 
 class SessionRequired(AccessDenied):
-    """This needs somebody who is signed in on the website; a token is not enough."""
+    """A browser session is required; a token does not suffice."""
 
     def __init__(self) -> None:
         super().__init__("log in on the website for this; a token is not enough")
 
 
 class WrongPassword(AccessDenied):
-    """That is not the password of the user who acts."""
+    """The password is not that of the acting user."""
 
     def __init__(self) -> None:
         super().__init__("that is not your password")
 
 
 class WebhooksDisabled(AccessDenied):
-    """The settings of the service switch webhooks off."""
+    """Webhooks are disabled in the settings."""
 
     def __init__(self) -> None:
         super().__init__("webhooks disabled by administrator")
 
 
 class NoData(HostingError):
-    """There is no data to look after in the folder or the database; the message names them."""
+    """The folder or database has no data; the message names them."""
 
 
 class WrongDataFolder(HostingError):
@@ -410,19 +410,19 @@ class WrongDataFolder(HostingError):
 
 
 class SealError(HostingError):
-    """A secret at rest cannot be sealed or opened; the message says why, and never what it is."""
+    """A secret at rest cannot be encrypted or decrypted; the message never contains it."""
 
 
 class KeyMissing(SealError):
-    """There is no key for the secrets in the database."""
+    """There is no encryption key."""
 
 
 class KeyUnusable(SealError):
-    """The key for the secrets in the database cannot be made, read or used."""
+    """The encryption key cannot be created, read or used."""
 
 
 class SealBroken(SealError):
-    """A secret was sealed with another key, or is damaged."""
+    """A secret was encrypted with another key, or is damaged."""
 
 
 class CrossRepositoryDependency(HostingError):
@@ -433,9 +433,9 @@ class CrossRepositoryDependency(HostingError):
 
 
 class DependencyCycle(HostingError):
-    """Issues would wait for each other in a circle; `path` are their ids, the first again at the end.
+    """Issues would block each other; `path` are their ids, with the first again at the end.
 
-    `names` are the issues as the actor may see them, once that is known.
+    `names` are those the actor may see, once they are known.
     """
 
     def __init__(self, path: tuple[int, ...], names: tuple[str, ...] = ()) -> None:
@@ -445,27 +445,27 @@ class DependencyCycle(HostingError):
 
 
 class Outdated(HostingError):
-    """What was to be changed has changed meanwhile; read it again first."""
+    """The resource was changed in the meantime; read it again first (optimistic locking)."""
 
 
 class StillBlocked(HostingError):
-    """An issue cannot be closed while one it depends on is open."""
+    """An issue cannot be closed while a blocker is open."""
 
 
 class GitError(HostingError):
-    """A repository on disk cannot be used the way it was asked."""
+    """An operation on a git repository failed."""
 
 
 class BodyDamaged(GitError):
-    """The body of a git client's request cannot be read."""
+    """The body of a git client's request cannot be decoded."""
 
 
 class BodyTooLarge(GitError):
-    """The body of a git client's request is larger than is allowed."""
+    """The body of a git client's request exceeds the limit."""
 
 
 class GitFailed(GitError):
-    """A git command failed; `stderr` keeps the end of what it complained of, and belongs in no log."""
+    """A git command failed; `stderr` is the end of its output and must not be logged."""
 
     def __init__(self, command: str, problem: str, stderr: str = "", code: int | None = None) -> None:
         super().__init__(f"git {command} {problem}")
@@ -475,39 +475,39 @@ class GitFailed(GitError):
 
 
 class GitTimedOut(GitFailed):
-    """A git command took too long and was ended."""
+    """A git command was killed after its timeout."""
 
 
 class GitMissing(GitError):
-    """The git program is not there, or too old."""
+    """The git program is not installed, or too old."""
 
 
 class NoSuchFolder(GitError):
-    """No repository of that id is on disk."""
+    """There is no repository with this id on disk."""
 
 
 class FolderExists(GitError):
-    """A repository of that id is on disk already."""
+    """A repository with this id is already on disk."""
 
 
 class GitDamaged(GitError):
-    """An object or a ref of a repository is missing or cannot be read; `holdfast admin doctor` says more."""
+    """An object or ref is missing or corrupt; `holdfast admin doctor` says more."""
 
 
 class GitUnsupported(GitError):
-    """A repository is of a kind that cannot be read here."""
+    """The repository has an unsupported format."""
 
 
 class NoSuchObject(GitError):
-    """A repository has no object of that id, or it is of another kind."""
+    """The repository has no object with this id, or it is of another type."""
 
 
 class NoSuchRef(GitError):
-    """A repository has no branch or tag of that name."""
+    """The repository has no such branch or tag."""
 
 
 class NoSuchBranch(NoSuchRef):
-    """The repository has no branch called `name`."""
+    """The repository has no branch `name`."""
 
     def __init__(self, repository_id: int, name: str) -> None:
         super().__init__(f"branch does not exist [repo_id: {repository_id} name: {name}]")
@@ -515,7 +515,7 @@ class NoSuchBranch(NoSuchRef):
 
 
 class NoSuchTag(NoSuchRef):
-    """The repository has no tag called `name`."""
+    """The repository has no tag `name`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"tag does not exist [name: {name}]")
@@ -523,14 +523,14 @@ class NoSuchTag(NoSuchRef):
 
 
 class NotFastForward(GitError):
-    """A branch would lose commits if it moved there without force."""
+    """The update is not a fast-forward."""
 
     def __init__(self) -> None:
         super().__init__("the new commit does not follow the branch; force is needed")
 
 
 class NoSuchRevision(GitError):
-    """No branch, tag or id of the repository names the commit `revision`."""
+    """`revision` is no branch, tag or commit id of the repository."""
 
     def __init__(self, revision: str) -> None:
         super().__init__(f"object does not exist [id: {revision}, rel_path: ]")
@@ -538,19 +538,19 @@ class NoSuchRevision(GitError):
 
 
 class PathRefused(GitError):
-    """A file cannot lie at that path; the message says which."""
+    """The path of a file is invalid."""
 
 
 class RefBusy(GitError):
-    """Something else holds a ref, and does not let go of it; nothing has changed."""
+    """A ref is locked by another process; nothing has changed."""
 
 
 class RefExists(GitError):
-    """There is a branch or tag of that name already."""
+    """A branch or tag with this name exists already."""
 
 
 class BranchExists(RefExists):
-    """There is a branch called `name` already."""
+    """A branch `name` exists already."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"branch already exists [name: {name}]")
@@ -558,7 +558,7 @@ class BranchExists(RefExists):
 
 
 class TagExists(RefExists):
-    """There is a tag called `name` already; the message is Gitea's."""
+    """A tag `name` exists already; the message is Gitea's."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -566,26 +566,26 @@ class TagExists(RefExists):
 
 
 class RefMoved(GitError):
-    """A ref is not where the caller last saw it; read it again, and decide again."""
+    """A ref is not at the expected commit (compare-and-set failed)."""
 
 
 class RefRefused(GitError):
-    """A branch or tag cannot have that name; the message says why."""
+    """The name of a branch or tag is invalid."""
 
 
 class RenameRefused(RefRefused):
-    """A branch cannot be renamed to one that exists, itself included."""
+    """A branch cannot be renamed to one that exists, including itself."""
 
     def __init__(self) -> None:
         super().__init__("Cannot rename a branch using the same name or rename to a branch that already exists.")
 
 
 class Refused(HostingError):
-    """What was asked for breaks a rule; the message says which."""
+    """The request is invalid; the message says why."""
 
 
 class Violation(StrEnum):
-    """How the value of a field breaks its rule, by the names clients of Gitea know."""
+    """How a field is invalid, by Gitea's names."""
 
     REQUIRED = "Required"
     TOO_LONG = "MaxSize"
@@ -596,7 +596,7 @@ class Violation(StrEnum):
 
 
 class InvalidField(Refused):
-    """A field breaks its rule: `field` is its name in the API, and `limit` the length it may have."""
+    """A field is invalid: `field` is its name in the API, and `limit` the maximum length."""
 
     def __init__(self, field: str, violation: Violation, limit: int | None = None) -> None:
         super().__init__(f"[{field}]: {violation}")
@@ -606,7 +606,7 @@ class InvalidField(Refused):
 
 
 class InvalidReference(Refused):
-    """A field names something that does not exist; `problem` says what, as a clause."""
+    """A field names something that does not exist; `problem` is a clause that says what."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"[{field}]: {problem}")
@@ -615,7 +615,7 @@ class InvalidReference(Refused):
 
 
 class InvalidValue(Refused):
-    """The value of a field breaks a rule of its own: `field` is its name in the API, and `reason` says how."""
+    """The value of a field is invalid: `field` is its name in the API, and `reason` says why."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"[{field}]: {reason}")
@@ -624,7 +624,7 @@ class InvalidValue(Refused):
 
 
 class UnknownName(Refused):
-    """A list names something that does not exist: `kind` is "user" or "team", and `name` what it was called."""
+    """A list names an unknown `kind` ("user" or "team") `name`."""
 
     def __init__(self, kind: str, name: str, message: str) -> None:
         super().__init__(message)
@@ -633,14 +633,14 @@ class UnknownName(Refused):
 
 
 class VisibilityRefused(Refused):
-    """Only the owner of a repository may make it public or private."""
+    """Only the owner of a repository may change its visibility."""
 
     def __init__(self) -> None:
         super().__init__("only the owner of a repository may change who can see it")
 
 
 class InvalidWebhookOption(Refused):
-    """An option of a webhook's type is missing or invalid: `reason` says how, and the message is Gitea's."""
+    """A webhook option is missing or invalid: `reason` says how; the message is Gitea's."""
 
     def __init__(self, option: str, reason: str, message: str) -> None:
         super().__init__(message)
@@ -656,7 +656,7 @@ class SlackChannelRequired(InvalidWebhookOption):
 
 
 class InvalidScope(Refused):
-    """An access token cannot have that scope; None stands for no scope at all."""
+    """An access token cannot have this scope; None if no scope was given."""
 
     def __init__(self, scope: str | None) -> None:
         super().__init__("access token must have a scope" if scope is None else f"unknown scope: {scope}")
@@ -664,35 +664,35 @@ class InvalidScope(Refused):
 
 
 class ColorRefused(Refused):
-    """That is no colour."""
+    """Not a colour."""
 
 
 class EmailRefused(Refused):
-    """That is no e-mail address."""
+    """Not an e-mail address."""
 
 
 class EventRefused(Refused):
-    """No hook can be told of that; the message names what hooks can be told of."""
+    """Unknown webhook events; the message lists the known ones."""
 
 
 class LastAdmin(Refused):
-    """Nobody would be left to look after the service."""
+    """The service would have no administrator left."""
 
 
 class LastOwner(Refused):
-    """Nobody would be left to look after an organization."""
+    """An organization would have no owner left."""
 
 
 class NameRefused(Refused):
-    """A name breaks a rule; the message says which."""
+    """A name is invalid or reserved; the message says why."""
 
 
 class NotWaiting(Refused):
-    """A delivery has ended already."""
+    """A delivery has already ended."""
 
 
 class OwnerIsNoCollaborator(Refused):
-    """The owner of a repository cannot be added as its collaborator."""
+    """The owner of a repository cannot be added as a collaborator."""
 
     def __init__(self) -> None:
         super().__init__("the owner of a repository cannot be its collaborator")
@@ -706,7 +706,7 @@ class OwnAccount(Refused):
 
 
 class OwnersStay(Refused):
-    """The team of an organization's owners cannot be removed, renamed or given less."""
+    """The owners' team of an organization cannot be deleted, renamed or restricted."""
 
 
 class OwnersTeamRequired(OwnersStay):
@@ -717,23 +717,23 @@ class OwnersTeamRequired(OwnersStay):
 
 
 class PatternRefused(Refused):
-    """A pattern cannot be understood; the message says why."""
+    """A glob pattern is invalid; the message says why."""
 
 
 class PasswordRefused(Refused):
-    """A password is too short to protect anything."""
+    """A password is too short."""
 
 
 class WebhookInactive(Refused):
-    """Nothing is sent to an inactive webhook."""
+    """The webhook is inactive."""
 
 
 class StillInUse(Refused):
-    """What was to be removed holds something, or belongs somewhere; the message says what."""
+    """It cannot be deleted while something depends on it; the message says what."""
 
 
 class UnknownState(Refused):
-    """An issue is either open or closed; `state` is what it was to be."""
+    """`state` is neither open nor closed."""
 
     def __init__(self, state: str) -> None:
         super().__init__(f"unknown state: {state}")
@@ -745,55 +745,55 @@ class OrganizationInUse(StillInUse):
 
 
 class TooManyAtOnce(Refused):
-    """One request asks for more than is done at once."""
+    """A request exceeds the limit of what is done at once."""
 
 
 class FileRefused(Refused):
-    """A file cannot be changed as was asked; the message says why."""
+    """A change of a file is invalid; the message says why."""
 
 
 class ConditionFailed(FileRefused):
-    """A file is not as the caller asked it to be; the message says how it is."""
+    """The precondition of a change failed (`If-Match`, `If-None-Match`)."""
 
 
 class FileExists(FileRefused):
-    """There is a file where a new one should be."""
+    """A file to create exists already."""
 
 
 class FileTooLarge(FileRefused):
-    """A file has more bytes than is allowed."""
+    """A file exceeds the size limit."""
 
 
 class ShaMismatch(FileRefused):
-    """A file is not the one the caller last saw; the message says which it is."""
+    """The file is not the version the client has seen; the message names it."""
 
 
 class DeliveryFailed(HostingError):
-    """A receiver of webhooks could not be told what happened; it may be told later."""
+    """A webhook delivery failed, and may succeed on a retry."""
 
 
 class DeliveryHopeless(DeliveryFailed):
-    """A receiver of webhooks can never be told in this way, however often it is tried."""
+    """A webhook delivery failed, and a retry cannot succeed."""
 
 
 class AddressRefused(DeliveryHopeless):
-    """The address of a receiver is not one that webhooks may be sent to."""
+    """The address of a webhook's target is not allowed."""
 
 
 class UrlRefused(DeliveryHopeless):
-    """A webhook's address is none that anything can be sent to."""
+    """The URL of a webhook is invalid."""
 
 
 class PushRefused(HostingError):
-    """The rules of a branch forbid the change; the message is the rule's."""
+    """Branch protection forbids the change; the message is the rule's."""
 
 
 class DefaultBranchRefused(PushRefused):
-    """The default branch of a repository cannot be changed so; the message says why."""
+    """The change is not allowed for the default branch; the message says why."""
 
 
 class HashingBusy(HostingError):
-    """Too many passwords are being checked at once; after `seconds` somebody may try again."""
+    """Too many passwords are being hashed concurrently; retry after `seconds`."""
 
     def __init__(self, seconds: int = 2) -> None:
         super().__init__("too many passwords are being checked at once; try again in a moment")
@@ -801,7 +801,7 @@ class HashingBusy(HostingError):
 
 
 class TooManyGuesses(HostingError):
-    """Too many wrong passwords were given; after `seconds` somebody may try again."""
+    """The rate limit of wrong passwords is exceeded; retry after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__("too many wrong passwords; try again later")
@@ -809,19 +809,19 @@ class TooManyGuesses(HostingError):
 
 
 class Taken(HostingError):
-    """What was to be made exists already."""
+    """It exists already."""
 
 
 class DependencyTaken(Taken):
-    """The issue depends on that one already."""
+    """The dependency exists already."""
 
 
 class EmailTaken(Taken):
-    """Somebody has that e-mail address."""
+    """The e-mail address is in use."""
 
 
 class NameTaken(Taken):
-    """A user or an organization has that name; names that differ only by case count as the same."""
+    """The name is in use; names are unique without regard to case."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"a user named {name} exists already")
@@ -829,23 +829,23 @@ class NameTaken(Taken):
 
 
 class PullTaken(Taken):
-    """An open pull request is for the same branches."""
+    """The branches already have an open pull request."""
 
 
 class LockTaken(Taken):
-    """Somebody has locked that path."""
+    """The path is already locked."""
 
 
 class ProtectionTaken(Taken):
-    """The repository has a rule of that name."""
+    """The repository already has a rule with this name."""
 
 
 class RepositoryTaken(Taken):
-    """The owner has a repository of that name."""
+    """The owner already has a repository with this name."""
 
 
 class TeamTaken(Taken):
-    """The organization has a team called `name`."""
+    """The organization already has a team `name`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"team already exists [name: {name}]")
@@ -853,15 +853,15 @@ class TeamTaken(Taken):
 
 
 class TokenNameTaken(Taken):
-    """The user has a token of that name."""
+    """The user already has a token with this name."""
 
 
 class Missing(HostingError):
-    """What was asked for does not exist."""
+    """It does not exist."""
 
 
 class GoneMeanwhile(Missing):
-    """It was there a moment ago."""
+    """It was deleted in the meantime."""
 
 
 class NoSuchComment(Missing):
@@ -869,19 +869,19 @@ class NoSuchComment(Missing):
 
 
 class NoSuchDelivery(Missing):
-    """The hook has no such delivery."""
+    """The webhook has no such delivery."""
 
 
 class NoSuchHook(Missing):
-    """There is no such hook here."""
+    """The owner has no such webhook."""
 
 
 class NoSuchDependency(Missing):
-    """The issue does not depend on that one."""
+    """The issue has no such dependency."""
 
 
 class NoSuchIssue(Missing):
-    """The repository has no issue of that number."""
+    """The repository has no such issue."""
 
 
 class NoSuchLabel(Missing):
@@ -893,7 +893,7 @@ class NoSuchMilestone(Missing):
 
 
 class NoSuchLock(Missing):
-    """Nobody has locked that."""
+    """There is no such lock."""
 
 
 class NoSuchOrganization(Missing):
@@ -904,11 +904,11 @@ class NoSuchOrganization(Missing):
 
 
 class NoSuchProtection(Missing):
-    """The repository has no rule of that name."""
+    """The repository has no such rule."""
 
 
 class NoSuchRepository(Missing):
-    """No repository has that name."""
+    """There is no such repository."""
 
 
 class NoSuchSession(Missing):
@@ -916,7 +916,7 @@ class NoSuchSession(Missing):
 
 
 class NoSuchTeam(Missing):
-    """No team has that number."""
+    """There is no such team."""
 
 
 class NoSuchToken(Missing):
@@ -924,15 +924,15 @@ class NoSuchToken(Missing):
 
 
 class NoSuchTopic(Missing):
-    """The repository does not have that topic."""
+    """The repository has no such topic."""
 
 
 class NoSuchUser(Missing):
-    """No user has that name."""
+    """There is no such user."""
 
 
 class NoSuchAccount(NoSuchUser):
-    """No user or organization is called `name`, as far as the actor may know."""
+    """There is no user or organization `name` that the actor may see."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"user does not exist [uid: 0, name: {name}]")
@@ -940,35 +940,35 @@ class NoSuchAccount(NoSuchUser):
 
 
 class RepositoryEmpty(Missing):
-    """A repository has no commits."""
+    """The repository has no commits."""
 
     def __init__(self) -> None:
         super().__init__("repository is empty")
 
 
 class LfsError(HostingError):
-    """The store of large files cannot do what it was asked to."""
+    """An operation of the LFS object store failed."""
 
 
 class LfsMismatch(LfsError):
-    """An object is not what it was announced to be, and was not kept."""
+    """An object has another size or hash than announced, and was not stored."""
 
 
 class LfsUnavailable(LfsError):
-    """The store of large files cannot be reached or written to."""
+    """The LFS object store is not reachable or not writable."""
 
 
 class NoSuchLfsObject(LfsError):
-    """No object of that name is in the store."""
+    """The LFS object store has no such object."""
 
 
 class SnapshotError(HostingError):
-    """A backup of the service cannot be made or restored; the message says why."""
+    """A backup of the service cannot be created or restored; the message says why."""
 
 
 class SnapshotDamaged(SnapshotError):
-    """A backup of the service is damaged, cut off, or something else altogether."""
+    """A backup of the service is damaged, truncated, or not a backup."""
 
 
 class SnapshotRefused(SnapshotError):
-    """A backup of the service cannot be written there, or not restored there."""
+    """The target of a backup or restore is invalid."""

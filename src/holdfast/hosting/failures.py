@@ -1,4 +1,4 @@
-"""Explains why a request failed: the database or disk is unavailable, its repository is gone, or it is a bug."""
+"""Translates failures of requests: database or disk unavailable, repository deleted, or a bug."""
 
 import structlog
 
@@ -19,9 +19,9 @@ log = structlog.get_logger(__name__)
 
 
 async def explain(app: App, error: Exception, repository: Repository | None = None) -> ApiError | None:
-    """Return the answer to a request that failed with an error; None when the error is a bug.
+    """Return the error response of a failed request; None if the error is a bug.
 
-    Reading a repository that is deleted meanwhile can fail in any way. When it is no longer there, that is why.
+    Reading a repository that is deleted concurrently can fail in any way, so it is looked up again.
     """
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
@@ -36,13 +36,13 @@ async def explain(app: App, error: Exception, repository: Repository | None = No
 
 
 async def explain_request(error: Exception, request: RequestContext) -> ApiError | None:
-    """Return the response to a request whose handler failed; its repository is the one a guard found."""
+    """Return the error response of a failed request; the repository is the one its guard found."""
     found = request.resolved_values.get(RepositoryAccess)
     return await explain(request.app, error, found.repository if isinstance(found, RepositoryAccess) else None)
 
 
 def look_again(app: App, repository: Repository | None) -> ApiError | None:
-    """Find out whether what a request was about is gone: its repository, or the whole data folder."""
+    """Raise an error if the repository of a request, or the whole data folder, is gone."""
     if not app.settings.data.is_dir() or instance.mismatch(app.database, app.settings):
         raise StorageUnavailable(faults.NO_FOLDER)
     if repository is None:
@@ -50,21 +50,21 @@ def look_again(app: App, repository: Repository | None) -> ApiError | None:
     try:
         repositories.repository_by_id(app.database, repository.id)
     except NoSuchRepository:
-        log.info("a repository was deleted while it was used", repository=repository.id)
+        log.info("repository deleted during request", repository=repository.id)
         return ApiError(404, f"repository {repository.full_name} was deleted in the meantime")
     return None
 
 
 def log_fault(error: Exception, status: int) -> None:
-    """Log what kept the service from answering a request; mistakes of clients are not logged."""
+    """Log a failure of the service; errors of clients are not logged."""
     if status >= 500:
         fault = faults.translate(error) or error
         cause = type(cause_of(error)).__name__
-        log.warning("a request could not be served", status=status, fault=type(fault).__name__, error=cause)
+        log.warning("request failed", status=status, fault=type(fault).__name__, error=cause)
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return the error at the root of another, for its type says most; errors of ours name the one above them."""
+    """Return the root cause of an error, or the last one that is not ours."""
     while isinstance(error, HostingError) and error.__cause__ is not None:
         error = error.__cause__
     return error

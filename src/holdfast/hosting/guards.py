@@ -1,6 +1,6 @@
-"""What must hold before an endpoint runs. Guards run in the order an endpoint names them, which decides the error.
+"""Guards: preconditions of endpoints, run in the declared order, which decides the error.
 
-A guard that looks something up gives it to the handler, by its type.
+What a guard looks up is passed to the handler by its type.
 """
 
 from dataclasses import dataclass
@@ -62,38 +62,38 @@ __all__ = [
     "writes_issues",
 ]
 
-# Where the first name can stand in a path: after "", "api", "v1" and a collection.
+# The index of the first name in a path: after "", "api", "v1" and a collection.
 FIRST_NAME: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class UserFromPath:
-    """The user a request is about."""
+    """The user named in the path."""
 
     account: Account
 
 
 def signed_in(request: RequestContext) -> None:
-    """Ask that somebody is known."""
+    """Require a user."""
     access.require_login(request.actor)
 
 
 def with_password(request: RequestContext) -> None:
-    """Ask for a password: a token must not make more tokens."""
+    """Require a password: a token must not create tokens."""
     access.require_password(request.actor)
 
 
 def site_admin(request: RequestContext) -> None:
-    """Let only administrators of the whole service through."""
+    """Require an administrator of the service."""
     access.require_site_admin(request.actor)
 
 
 def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> ApiError:
-    """Answer that something has another name now, and where the request should go instead."""
+    """Return the redirect to the current name of something that was renamed."""
     sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = sent.decode("ascii", "replace").split("/")
     names = [unquote(part) for part in parts]
-    # The first parts may be the prefix and the name of a collection, which may spell like somebody's name.
+    # The first segments are the prefix and a collection, which may equal a name.
     first = FIRST_NAME if parts[1:3] == ["api", "v1"] else 1
     for start in range(first, len(parts) - len(old) + 1):
         if tuple(names[start : start + len(old)]) == old:
@@ -105,12 +105,12 @@ def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tu
 
 
 def knows_of(request: RequestContext, account: Account) -> bool:
-    """Tell whether the caller may know of an account; asks who belongs where only when that decides."""
+    """Return whether an account is visible to the caller; memberships are loaded only if they decide."""
     return users.is_visible(request.app, request.actor, account)
 
 
 def in_repository(request: RequestContext) -> RepositoryAccess:
-    """Find the repository; one the caller may not see is not there."""
+    """Find the repository; 404 if the caller may not see it."""
     owner, name = request.path["owner"], request.path["repo"]
     database = request.app.database
     try:
@@ -130,13 +130,13 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
 
 
 def seen(request: RequestContext, repository: Repository) -> Permissions:
-    """Return what the caller may do in a repository."""
+    """Return the caller's permissions in a repository."""
     return permissions_in(request.app, request.actor, repository)
 
 
 @dataclass(frozen=True, slots=True)
 class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_repository, reads(Unit.CODE))
-    """Asks that the caller can read a unit."""
+    """Requires read access to a unit."""
 
     unit: Unit
 
@@ -147,7 +147,7 @@ class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_r
 
 @dataclass(frozen=True, slots=True)
 class writes:  # noqa: N801
-    """Asks that the caller can write to a unit."""
+    """Requires write access to a unit."""
 
     unit: Unit
 
@@ -157,51 +157,51 @@ class writes:  # noqa: N801
 
 
 def reads_issues(request: RequestContext) -> None:
-    """Ask that issues or pull requests can be read; otherwise they are not there."""
+    """Require read access to issues or pull requests; else 404."""
     may = request.resolved(RepositoryAccess).permissions
     if not (may.may_read(Unit.ISSUES) or may.may_read(Unit.PULLS)):
         raise ApiError(404)
 
 
 def sees_issues(request: RequestContext) -> None:
-    """Ask that issues can be read; otherwise they are not there."""
+    """Require read access to issues; else 404."""
     if not request.resolved(RepositoryAccess).permissions.may_read(Unit.ISSUES):
         raise ApiError(404)
 
 
 def sees_pulls(request: RequestContext) -> None:
-    """Ask that pull requests can be read; otherwise they are not there."""
+    """Require read access to pull requests; else 404."""
     if not request.resolved(RepositoryAccess).permissions.may_read(Unit.PULLS):
         raise ApiError(404)
 
 
 def writes_issues(request: RequestContext) -> None:
-    """Ask that issues or pull requests can be written to."""
+    """Require write access to issues or pull requests."""
     access.require_write(request.resolved(RepositoryAccess), Unit.ISSUES, Unit.PULLS)
 
 
 def administers(request: RequestContext) -> None:
-    """Ask that the caller may change the repository's settings."""
+    """Require admin access to the repository."""
     access.require_repository_admin(request.actor, request.resolved(RepositoryAccess))
 
 
 def owns(request: RequestContext) -> None:
-    """Ask that the caller owns the repository."""
+    """Require ownership of the repository."""
     access.require_repository_owner(request.actor, request.resolved(RepositoryAccess))
 
 
 def not_archived(request: RequestContext) -> None:
-    """Refuse to write to an archived repository."""
+    """Require a repository that is not archived."""
     access.require_unarchived(request.resolved(RepositoryAccess))
 
 
 def editable(request: RequestContext) -> None:
-    """Require a repository whose files may change: neither archived nor a mirror."""
+    """Require a repository that is neither archived nor a mirror."""
     access.require_editable(request.resolved(RepositoryAccess))
 
 
 def in_organization(request: RequestContext) -> OrganizationAccess:
-    """Find the organization; one the caller may not see is not there."""
+    """Find the organization; 404 if the caller may not see it."""
     name = request.path["org"]
     database = request.app.database
     try:
@@ -220,12 +220,12 @@ def in_organization(request: RequestContext) -> OrganizationAccess:
 
 
 def in_its_organization(request: RequestContext) -> None:
-    """Ask that the caller belongs to the organization."""
+    """Require membership in the organization."""
     access.require_organization_member(request.actor, request.resolved(OrganizationAccess))
 
 
 def owns_organization(request: RequestContext) -> None:
-    """Ask that the caller owns the organization."""
+    """Require ownership of the organization."""
     access.require_organization_owner(request.actor, request.resolved(OrganizationAccess))
 
 
@@ -249,13 +249,13 @@ def owns_team(request: RequestContext) -> None:
 
 
 def person(request: RequestContext) -> None:
-    """Ask that the account a path names is a person's."""
+    """Require that the account in the path is a user."""
     if request.resolved(UserFromPath).account.is_organization:
         raise ApiError(404, f"user does not exist [uid: 0, name: {request.path['username']}]")
 
 
 def of_user(request: RequestContext) -> UserFromPath:
-    """Find the user a path names; one the caller may not see is not there."""
+    """Find the user in the path; 404 if the caller may not see them."""
     name = request.path["username"]
     database = request.app.database
     try:
@@ -280,7 +280,7 @@ MANAGE_ISSUES: Final = (*READ_ISSUES, signed_in, writes_issues, not_archived)
 
 
 def webhooks_enabled(request: RequestContext) -> None:
-    """Ask that the settings allow webhooks."""
+    """Require that webhooks are enabled."""
     webhooks.require_enabled(request.app)
 
 
@@ -295,7 +295,7 @@ def of_organization(request: RequestContext) -> WebhookOwner:
 
 
 def of_caller(request: RequestContext) -> WebhookOwner:
-    """Return the user who acts as the owner of webhooks."""
+    """Return the acting user as the owner of webhooks."""
     return WebhookOwner(request.user)
 
 

@@ -1,8 +1,7 @@
-"""What is counted while the service runs, in the form Prometheus reads.
+"""Metrics for Prometheus.
 
-With several worker processes each counts for itself, in a file of its own, and whichever is asked adds them up.
-The library decides which way it works when it is first imported, from `PROMETHEUS_MULTIPROC_DIR`: hence nothing
-here imports it before something is counted.
+Each worker process counts in a file of its own, and the one that is scraped adds them up. The library chooses this
+mode at import time by `PROMETHEUS_MULTIPROC_DIR`, so it is imported only when something is counted.
 """
 
 from collections.abc import Sequence
@@ -27,12 +26,12 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-# One per route, method and kind of answer: looking it up here costs a third of asking the library for it.
+# Cache of labelled children by route, method and status class: a lookup here costs a third of the library's.
 known: "dict[tuple[str, str, int], Histogram]" = {}
 
 
 class Instruments:
-    """Everything that is counted."""
+    """All instruments."""
 
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Histogram  # noqa: PLC0415  # see above
@@ -62,7 +61,7 @@ class Instruments:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """Something that is looked at when somebody asks, rather than counted."""
+    """A value that is read at scrape time."""
 
     name: str
     description: str
@@ -71,40 +70,40 @@ class Gauge:
 
 @lru_cache(maxsize=1)
 def instruments() -> Instruments:
-    """Return what is counted, made when first needed."""
+    """Return the instruments, created on first use."""
     return Instruments()
 
 
 def count_request(method: str, route: str, status: int, seconds: float) -> None:
-    """Count a request; `route` is the pattern it matched, never the path, of which there are endlessly many."""
+    """Count a request; `route` is the matched pattern, never the path, which would be unbounded."""
     key = (method, route, status // 100)
     histogram = known.get(key)
     if histogram is None:
         spelled = method if method in METHODS else "other"
         histogram = instruments().requests.labels(spelled, route, f"{status // 100}xx")
-        # What a client made up as a method is counted, but not remembered.
+        # An unknown method is counted but not cached.
         if spelled == method:
             known[key] = histogram
     histogram.observe(seconds)
 
 
 def count_git_command(command: str) -> None:
-    """Count a run of the git program."""
+    """Count a run of git."""
     instruments().git.labels(command).inc()
 
 
 def count_lfs_bytes(direction: Literal["up", "down"], size: int) -> None:
-    """Count bytes of large files that people sent or fetched."""
+    """Count bytes of LFS transfers."""
     instruments().lfs.labels(direction).inc(size)
 
 
 def count_delivery(outcome: str, seconds: float) -> None:
-    """Count a try to deliver; `outcome` is `delivered`, `retried`, `failed` or `cancelled`."""
+    """Count a delivery attempt; `outcome` is `delivered`, `retried`, `failed` or `cancelled`."""
     instruments().deliveries.labels(outcome).observe(seconds)
 
 
 def looked_at(gauges: Sequence[Gauge]) -> bytes:
-    """Write what was looked at for this answer."""
+    """Format gauges."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
     from prometheus_client import Gauge as Instrument  # noqa: PLC0415
 
@@ -115,17 +114,17 @@ def looked_at(gauges: Sequence[Gauge]) -> bytes:
 
 
 def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
-    """Write everything that was counted, in all processes of this service, and what was looked at just now."""
+    """Return the metrics of all processes of the service, and the gauges."""
     return counted() + looked_at(gauges)
 
 
 def counted() -> bytes:
-    """Write everything that was counted."""
+    """Return the counted metrics."""
     from prometheus_client import CollectorRegistry, generate_latest, values  # noqa: PLC0415  # see above
     from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415
 
     own = instruments().registry
-    # The library asks itself the same.
+    # The library's own check.
     if not values.ValueClass._multiprocess:  # noqa: SLF001
         return generate_latest(own)
     everything = CollectorRegistry()
