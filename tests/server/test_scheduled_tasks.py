@@ -181,7 +181,7 @@ def test_a_repository_whose_process_was_killed_is_measured_by_another(world: Ser
     host = App.open(world.service.settings)
     now = int(time.time())
     with world.database.write() as connection:
-        repositories.note_push(connection, kept)
+        repositories.set_pushed(connection, kept)
     refresh_unmeasured(host)
     assert host.pushed == set()
     with world.database.write() as connection:

@@ -55,7 +55,7 @@ def connect(settings: Settings) -> Database:
             raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
         database = Database.at(url, connections=settings.database_connections)
     if not settings.webhooks:
-        database.be_silent()
+        database.disable_webhooks()
     return database
 
 

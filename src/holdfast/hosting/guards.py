@@ -116,7 +116,7 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
     try:
         repository = repositories.find_repository(database, owner, name)
     except NoSuchRepository:
-        moved = repositories.moved_to(database, owner, name)
+        moved = repositories.redirected_repository(database, owner, name)
         if moved is not None and seen(request, moved).mode > Mode.NONE:
             raise redirect(request, 301, (owner, name), (moved.owner.name, moved.name)) from None
         renamed = accounts.renamed_to(database, owner)

@@ -104,7 +104,7 @@ def refresh_pushed(app: App) -> None:
         app.resting[number] = ended + COOLDOWN_FACTOR * (ended - started)
         try:
             with app.database.write() as connection:
-                repositories.note_size(connection, number, size, measured_at=moment)
+                repositories.set_size(connection, number, size, measured_at=moment)
         except DRIVER_ERRORS:
             app.pushed.add(number)
             raise

@@ -266,7 +266,7 @@ def test_what_a_crash_left_is_closed_once(
 
     with monkeypatch.context() as patch:
         if midway:
-            patch.setattr(dependencies, "tell_unblocked", crash)
+            patch.setattr(dependencies, "record_unblocked", crash)
         else:
             patch.setattr(ref_changes, "settle_all", crash)
         with pytest.raises(Crash):

@@ -42,7 +42,7 @@ from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MAX_BATCH
 from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
-from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.commit_keys import IdempotencyKey
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import lfs_links, ref_updates
 from holdfast.secret import Secret
@@ -305,7 +305,7 @@ def test_a_push_in_between_makes_the_checks_run_again(
 def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repository: Repository) -> None:
     """The same request of another process gets the same commit, also when the first one never got its answer."""
     admin = accounts.find_user(app.database, "admin")
-    key = Key(admin.id, "once", "print")
+    key = IdempotencyKey(admin.id, "once", "print")
     first = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
     again = App.open(settings)
     try:
@@ -314,7 +314,7 @@ def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repos
         again.close()
     assert second == first
     with pytest.raises(FileRefused, match="another request"):
-        commit_files(app, wanted(app, repository, put("l"), key=Key(admin.id, "once", "other")))
+        commit_files(app, wanted(app, repository, put("l"), key=IdempotencyKey(admin.id, "once", "other")))
     assert len(log(app, repository)) == 1
 
 
@@ -324,7 +324,7 @@ def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository)
     results: list[CommitResult] = []
 
     def write() -> None:
-        key = Key(admin.id, "once", "print")
+        key = IdempotencyKey(admin.id, "once", "print")
         results.append(commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key)))
 
     with locked(app.folders.path(repository.id)):
@@ -342,14 +342,14 @@ def test_an_announcement_stays_only_as_long_as_a_key(app: App, repository: Repos
     """What is recorded needs none any more; what was done under a key is told to whoever asks under it again."""
     admin = accounts.find_user(app.database, "admin")
     commit_files(app, wanted(app, repository, put("a", b"a", "create")))
-    key = Key(admin.id, "once", "print")
+    key = IdempotencyKey(admin.id, "once", "print")
     made = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
     with app.database.write() as connection:
         [left] = connection.execute(select(ref_updates)).all()
         assert (left.new, left.is_done) == (made.commit.id, True)
-        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS - 10)
+        commit_keys.delete_expired_keys(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS - 10)
         assert len(connection.execute(select(ref_updates)).all()) == 1
-        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS + 10)
+        commit_keys.delete_expired_keys(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS + 10)
         assert connection.execute(select(ref_updates)).all() == []
 
 

@@ -194,15 +194,15 @@ def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: A
 def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is over; when it does not end, they are told to come again."""
     oid = name(b"again")
-    assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
-    assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == []
+    assert lfs.claim_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
+    assert lfs.claim_unlinked(app.database, [oid], seconds=60, now=time.time()) == []
     with monkeypatch.context() as patch:
         patch.setattr(lfs_objects, "WAIT_SECONDS", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
             bring(app, b"again")
     bringing = threading.Thread(target=bring, args=(app, b"again"))
     bringing.start()
-    lfs.give_back(app.database, [oid])
+    lfs.release_unlinked(app.database, [oid])
     bringing.join()
     assert list(lfs_objects.stored(app)) == [oid]
 
@@ -233,7 +233,7 @@ def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repos
             assert path.exists()
             with app.database.write() as connection:
                 lfs.remove_links(connection, repository, [oid])
-                lfs.end_claims(connection, now=time.time() + LATER)
+                lfs.delete_expired_leases(connection, now=time.time() + LATER)
     finally:
         ended.set()
         clearing.join()

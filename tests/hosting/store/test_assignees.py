@@ -26,5 +26,5 @@ def test_the_administrator_is_among_them(database: Database) -> None:
     """They may write everywhere, so they can be assigned everywhere."""
     (owner,) = make_people(database, "owner")
     place = make_repository(database, owner)
-    named = assignees.people_named(database, place, ["Admin", "owner", "admin"])
+    named = assignees.assignable_users(database, place, ["Admin", "owner", "admin"])
     assert named == (find_user(database, "admin"), owner)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
-from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.secret import Secret
 
 
@@ -103,13 +103,13 @@ def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: 
     taken = threading.Event()
 
     def take() -> None:
-        with there.holding(7):
+        with there.advisory_lock(7):
             taken.set()
 
     other = threading.Thread(target=take)
-    with here.holding(7):
+    with here.advisory_lock(7):
         other.start()
-        with there.holding(8):
+        with there.advisory_lock(8):
             assert not taken.wait(0.2)
     other.join(10)
     assert taken.is_set()
@@ -123,7 +123,7 @@ def test_those_who_wait_for_a_lock_do_not_starve_those_who_have_it(postgres_url:
     done: list[int] = []
 
     def work(number: int) -> None:
-        with database.holding(1), database.read() as connection:
+        with database.advisory_lock(1), database.read() as connection:
             connection.execute(text("SELECT 1"))
             done.append(number)
 
@@ -141,7 +141,7 @@ def test_what_a_transaction_has_done_is_seen_inside_it(database: Database) -> No
     admin = accounts.find_user(database, "admin")
     with database.write() as connection:
         connection.execute(text("UPDATE users SET full_name = 'Ada'"))
-        inside = Within(database, connection)
+        inside = TransactionDatabase(database, connection)
         for reading in (inside.read, inside.snapshot, inside.write):
             with reading() as found:
                 assert found.execute(text("SELECT full_name FROM users")).scalar_one() == "Ada"

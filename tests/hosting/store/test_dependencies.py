@@ -293,7 +293,7 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
 
         def delete(place: Repository = home[1]) -> None:
             with database.write() as connection:
-                dependencies.leave_graph(connection, [place.id], ada)
+                dependencies.record_unblocked_by_deletion(connection, [place.id], ada)
                 repositories.remove_row(connection, place)
 
         failures = at_once(
@@ -358,7 +358,7 @@ def test_what_is_deleted_blocks_nothing(database: Database, ada: Account, homes:
             issues.delete_issue(database, homes[0], blocker, ada)
         elif remove == "repository":
             with database.write() as connection:
-                dependencies.leave_graph(connection, [homes[1].id], ada)
+                dependencies.record_unblocked_by_deletion(connection, [homes[1].id], ada)
                 repositories.remove_row(connection, homes[1])
         else:
             relate(database, [(doomed[1].id, doomed[0].id)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.dependency_graph import edges_around, find_cycle, steps
+from holdfast.hosting.store.dependency_graph import distances, edges_around, find_cycle
 from tests.examples import examples
 from tests.hosting.dependency_helpers import open_many, relate
 from tests.hosting.repository_helpers import make_repository
@@ -56,7 +56,7 @@ def test_the_shortest_circle_is_found(
         assert numbers[0] == numbers[-1] == issue
         assert tuple(numbers[1:]) in ways
         assert len(numbers) == 1 + min(map(len, ways))
-    depths = steps(ids[issue], around)
+    depths = distances(ids[issue], around)
     for other in range(NODES):
         ahead, behind = all_ways(edges, issue, other), all_ways(edges, other, issue)
         expected = min(map(len, ahead)) - 1 if ahead else 1 - min(map(len, behind)) if behind else None
@@ -66,5 +66,5 @@ def test_the_shortest_circle_is_found(
 def test_nobody_walks_on_from_a_closed_door() -> None:
     """What lies behind is reached only by another way."""
     edges = [(1, 2), (2, 3), (1, 4), (4, 5), (5, 3), (6, 1), (7, 6)]
-    assert steps(1, edges) == {1: 0, 2: 1, 4: 1, 3: 2, 5: 2, 6: -1, 7: -2}
-    assert steps(1, edges, {2, 6}) == {1: 0, 2: 1, 4: 1, 5: 2, 3: 3, 6: -1}
+    assert distances(1, edges) == {1: 0, 2: 1, 4: 1, 3: 2, 5: 2, 6: -1, 7: -2}
+    assert distances(1, edges, {2, 6}) == {1: 0, 2: 1, 4: 1, 5: 2, 3: 3, 6: -1}

@@ -36,7 +36,7 @@ from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.repository_events import note_changes, note_rename
+from holdfast.hosting.store.repository_events import record_changed, record_renamed
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.repository_helpers import make_people
 from tests.hosting.webhooks.telling import add_hook, recorded
@@ -99,7 +99,7 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
     comments.delete_comment(database, home, issue, said, actor=ada)
     with database.write() as connection:
         stored.rename_repository(connection, home, "wreck")
-        note_rename(connection, home, ada)
+        record_renamed(connection, home, ada)
     accounts.rename_account(database, ada, "Countess")
     before = [event.payload for event in recorded(database)]
     issues.delete_issue(database, home, issue, ada)
@@ -171,7 +171,7 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
         kept = now()
         with database.write() as connection:
             stored.change_repository(connection, kept, **columns)
-            note_changes(connection, kept, ada, columns)
+            record_changed(connection, kept, ada, columns)
 
     head = refs.target(repo, "refs/heads/main") or ""
     return [

@@ -12,7 +12,7 @@ from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store import events, tables
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.hook_subscriptions import passes
+from holdfast.hosting.store.hook_subscriptions import matches_branch_filter
 from holdfast.hosting.store.repositories import add_repository
 from holdfast.hosting.store.tables import deliveries, hooks
 from holdfast.settings import Settings
@@ -138,7 +138,7 @@ def test_an_event_without_repository_reaches_the_owner(database: Database, ada: 
 )
 def test_a_filter_is_for_branches_or_whole_refs(branch_filter: str, ref: str, expected: bool) -> None:  # noqa: FBT001
     """A star crosses slashes here; tags are named in full."""
-    assert passes(branch_filter, ref) is expected
+    assert matches_branch_filter(branch_filter, ref) is expected
 
 
 def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, repository_id: int) -> None:

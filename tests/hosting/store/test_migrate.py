@@ -84,7 +84,7 @@ def test_announcements_of_earlier_versions_are_cleared(empty_database: Database)
         settled, _, keyed = pending_ref_updates.add_moves(connection, ship, [(ada.id, move) for move in moves])
         for number in (settled, keyed):
             pending_ref_updates.FINISH.run(connection, number=number)
-        commit_keys.add_keys(connection, ship, [(commit_keys.Key(ada.id, "k", "f"), keyed)])
+        commit_keys.add_idempotency_keys(connection, ship, [(commit_keys.IdempotencyKey(ada.id, "k", "f"), keyed)])
     migrate.upgrade(empty_database)
     with empty_database.read() as connection:
         left = set(connection.execute(text("SELECT ref FROM ref_updates")).scalars())

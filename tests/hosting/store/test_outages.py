@@ -94,7 +94,7 @@ def database(installation: Installation) -> Iterator[Database]:
 def use(database: Database) -> None:
     """Use a database in every way there is."""
     assert database.rows(NAMES) == [("admin",)]
-    with database.holding(1), database.read() as connection:
+    with database.advisory_lock(1), database.read() as connection:
         assert connection.execute(select(users.c.name)).scalar_one() == "admin"
     with database.quick_write() as link:
         NAMES.run(link)
@@ -108,7 +108,7 @@ def test_a_restart_is_not_noticed(server: Server, database: Database) -> None:
     server.restart()
     assert database.rows(NAMES) == [("admin",)]
     server.restart()
-    with database.holding(7):
+    with database.advisory_lock(7):
         pass
     server.restart()
     with database.read() as connection:
@@ -126,7 +126,7 @@ def test_a_server_that_is_down_is_unavailable(server: Server, database: Database
     try:
         for attempt in (
             lambda: database.rows(NAMES),
-            lambda: database.holding(1).__enter__(),
+            lambda: database.advisory_lock(1).__enter__(),
             lambda: database.read().__enter__(),
             lambda: database.quick_write().__enter__(),
         ):
@@ -140,11 +140,11 @@ def test_a_server_that_is_down_is_unavailable(server: Server, database: Database
 def test_a_lock_whose_connection_is_lost_is_let_go_of(server: Server, database: Database) -> None:
     """What was done under it has been done, and the next one gets it."""
     done = False
-    with database.holding(5):
+    with database.advisory_lock(5):
         assert server.kill_connections()
         done = True
     assert done
-    with database.holding(5):
+    with database.advisory_lock(5):
         use(database)
 
 
@@ -152,12 +152,12 @@ def test_nobody_waits_for_a_lock_for_ever(
     installation: Installation, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is stuck with it holds up the others only so long."""
-    monkeypatch.setattr(databases, "BUSY_MS", 50)
+    monkeypatch.setattr(databases, "LOCK_TIMEOUT_MS", 50)
     with (
         open_database(installation.settings) as other,
-        database.holding(3),
+        database.advisory_lock(3),
         pytest.raises(Exception, match="lock timeout") as found,
-        other.holding(3),
+        other.advisory_lock(3),
     ):
         pass
     assert isinstance(translate(found.value), DatabaseUnavailable)
@@ -170,10 +170,10 @@ def test_connections_have_a_budget(installation: Installation, database: Databas
     small = Database.at(url, connections=4, wait=0.05)
     with ExitStack() as stack:
         stack.callback(small.close)
-        stack.enter_context(small.holding(1))
-        stack.enter_context(small.holding(2))
+        stack.enter_context(small.advisory_lock(1))
+        stack.enter_context(small.advisory_lock(2))
         with pytest.raises(DatabaseUnavailable):
-            stack.enter_context(small.holding(3))
+            stack.enter_context(small.advisory_lock(3))
         stack.enter_context(small.read())
         stack.enter_context(small.read())
         with pytest.raises(DatabaseUnavailable):

@@ -5,7 +5,7 @@ from typing import Any
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.repository_events import note_changes, note_deletion
+from holdfast.hosting.store.repository_events import record_changed, record_deleted
 from tests.hosting.repository_helpers import make_people, make_repository, told
 
 
@@ -18,8 +18,8 @@ def test_only_what_changes_is_written_down(database: Database, ada: Account) -> 
     """By the names clients know, and each kind of change as its own event."""
     home = make_repository(database, ada, description="old", topics='["sail"]', archived_at=5)
     with database.write() as connection:
-        note_changes(connection, home, ada, {"description": "old", "has_pulls": True, "archived_at": 5})
-        note_changes(connection, home, ada, {"archived_at": 6})
+        record_changed(connection, home, ada, {"description": "old", "has_pulls": True, "archived_at": 5})
+        record_changed(connection, home, ada, {"archived_at": 6})
     assert actions(database) == []
     with database.write() as connection:
         columns: dict[str, str | bool | int] = {
@@ -32,7 +32,7 @@ def test_only_what_changes_is_written_down(database: Database, ada: Account) -> 
             "declared": '{"allow_rebase":false,"mirror_interval":""}',
             "size": 0,
         }
-        note_changes(connection, home, ada, columns)
+        record_changed(connection, home, ada, columns)
     before = {"description": "old", "has_pull_requests": True, "template": False, "topics": ["sail"]}
     assert actions(database) == [
         ("unarchived", None),
@@ -46,7 +46,7 @@ def test_a_deleted_repository_is_written_down_whole(database: Database) -> None:
     (bob,) = make_people(database, "bob", email="bob@example.org", full_name="Bob")
     home = make_repository(database, bob, "boat", description="small")
     with database.write() as connection:
-        note_deletion(connection, home, bob)
+        record_deleted(connection, home, bob)
     ((_, details),) = told(database)
     assert (details["repository"], details["name"]) == (home.id, "bob/boat")
     assert (details["was"]["description"], details["was"]["owner"]["full_name"]) == ("small", "Bob")

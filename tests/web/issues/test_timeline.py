@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
-from holdfast.hosting.store.issue_transactions import changing
+from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
 from holdfast.web.issues.timeline import TextBudget
@@ -94,7 +94,7 @@ def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
     database, ship = harbour.world.database, harbour.ship
     issue = find_issue(database, ship, 1)
     for commit, place in (("a" * 40, ship.id), ("b" * 40, ship.id + 1)):
-        with changing(database, ship, harbour.people["ada"], graph=True) as change:
+        with issue_transaction(database, ship, harbour.people["ada"], graph=True) as change:
             close(change, issue, Reason(commit, place))
             reopen(change, replace(issue, is_closed=True), Reason(commit, place))
             change.note(issue, "commit_ref", [("", asdict(Reason(commit, place)))])

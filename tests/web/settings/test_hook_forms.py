@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.hosting.errors import InvalidValue, InvalidWebhookOption
 from holdfast.hosting.services.webhooks import TYPES
-from holdfast.hosting.store.event_types import EVENTS, expanded
+from holdfast.hosting.store.event_types import EVENTS, expand_events
 from holdfast.web.settings.hook_forms import KINDS, OFFERED, HookForm, new_form, new_webhook
 
 
@@ -18,7 +18,7 @@ def test_every_type_of_the_api_has_a_form() -> None:
 def test_a_ticked_event_is_that_one_alone(event: str) -> None:
     """Though the API takes some names for a group."""
     wanted = new_webhook(HookForm(type="gitea", url="https://a.example", events=[event]))
-    assert expanded(wanted.events) == (event,)
+    assert expand_events(wanted.events) == (event,)
 
 
 def test_a_new_form_is_active_and_asks_for_pushes() -> None:

@@ -104,13 +104,13 @@ def rename(
 ) -> None:
     """Give a repository another name; the old one leads to it until a new repository takes it."""
     from holdfast.hosting.store.repositories import rename_repository, repository_by_id
-    from holdfast.hosting.store.repository_events import note_rename
+    from holdfast.hosting.store.repository_events import record_renamed
 
     with host(context, config, data) as opened:
         kept = repository_at(opened, repository)
         with opened.database.write() as connection:
             rename_repository(connection, kept, name)
-            note_rename(connection, kept, kept.owner)
+            record_renamed(connection, kept, kept.owner)
         now = repository_by_id(opened.database, kept.id)
     console().print(f"{kept.full_name} is {now.full_name} now.")
 
@@ -127,14 +127,14 @@ def transfer(
     """Give a repository to another owner."""
     from holdfast.hosting.store.accounts import find_account
     from holdfast.hosting.store.repositories import repository_by_id, transfer_repository
-    from holdfast.hosting.store.repository_events import note_transfer
+    from holdfast.hosting.store.repository_events import record_transferred
 
     with host(context, config, data) as opened:
         kept = repository_at(opened, repository)
         gets = find_account(opened.database, owner)
         with opened.database.write() as connection:
             transfer_repository(connection, kept, gets)
-            note_transfer(connection, kept, gets, kept.owner)
+            record_transferred(connection, kept, gets, kept.owner)
         now = repository_by_id(opened.database, kept.id)
     console().print(f"{kept.full_name} is {now.full_name} now.")
 

@@ -22,7 +22,7 @@ from holdfast.hosting.services.fields import due
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitResult, FileCommit
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.commit_keys import IdempotencyKey
 from holdfast.settings import Settings
 
 __all__ = [
@@ -144,7 +144,7 @@ def commit_asked_for(
     )
 
 
-def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
+def key_given(request: RequestContext, fingerprint: bytes) -> IdempotencyKey | None:
     """Return the idempotency key of a request."""
     name = request.headers.get("idempotency-key", "").strip()
     if not name:
@@ -154,7 +154,7 @@ def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
     sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     digest = hashlib.sha256(b"%s %s\n" % (request.method.encode(), unquote_to_bytes(sent)))
     digest.update(fingerprint)
-    return Key(request.user.id, name, digest.hexdigest())
+    return IdempotencyKey(request.user.id, name, digest.hexdigest())
 
 
 def encode_files(

@@ -21,7 +21,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhook_deliveries, webhooks
 from holdfast.hosting.store.deliveries import DeliveryFilter
-from holdfast.hosting.store.event_types import dropped, no_event
+from holdfast.hosting.store.event_types import unknown_events, unknown_events_message
 from holdfast.redacted_repr import redacted
 
 __all__ = ["ENDPOINTS"]
@@ -178,9 +178,9 @@ def boolean(text: str) -> bool | None:
 
 def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
     """Name unknown events in a `Warning` header; the known ones are accepted."""
-    unknown = dropped(names)
+    unknown = unknown_events(names)
     if unknown:
-        said = f"{no_event(unknown)}; dropped, the hook listens to the others"
+        said = f"{unknown_events_message(unknown)}; dropped, the hook listens to the others"
         # Printable ASCII against header injection; the only double quotes are those around the text.
         text = said.replace("\\", "\\\\").replace('"', "'")
         request.response_headers["Warning"] = f'299 - "{text}"'

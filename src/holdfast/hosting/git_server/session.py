@@ -85,7 +85,7 @@ def known_by(database: Database, owner: str, name: str) -> Repository | None:
     try:
         return repositories.find_repository(database, owner, name)
     except NoSuchRepository:
-        return repositories.moved_to(database, owner, name)
+        return repositories.redirected_repository(database, owner, name)
 
 
 def unknown(*, stranger: bool) -> ApiError:

@@ -174,6 +174,6 @@ def timeline_entry(
     )
 
 
-def deadline(details: comments.Happening) -> str:
+def deadline(details: comments.TimelineDetails) -> str:
     """Return the due date, with the former one if there was one."""
     return "|".join(moment(when)[:10] for when in (details.due_at, details.old_due_at) if when)

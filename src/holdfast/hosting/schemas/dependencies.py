@@ -16,7 +16,7 @@ from holdfast.hosting.schemas.issues import (
 )
 from holdfast.hosting.schemas.times import EPOCH
 from holdfast.hosting.schemas.viewer import Viewer
-from holdfast.hosting.store.visible_issues import Reader, VisibleIssue, seen_by_id
+from holdfast.hosting.store.visible_issues import Reader, VisibleIssue, visible_issues_by_id
 
 __all__ = [
     "HIDDEN",
@@ -128,7 +128,7 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
     if not ids:
         return {}
     with viewer.app.database.read() as connection:
-        found = seen_by_id(connection, ids, reader(viewer))
+        found = visible_issues_by_id(connection, ids, reader(viewer))
     return dict(zip(found, shown(viewer, list(found.values())), strict=True))
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery
-from holdfast.hosting.store.event_types import answered
+from holdfast.hosting.store.event_types import event_names
 from holdfast.hosting.store.hooks import Hook, HookSummary
 from holdfast.redacted_repr import redacted
 from holdfast.secret import MASK
@@ -92,7 +92,7 @@ def hook(kept: Hook | HookSummary) -> HookSchema:
         type=kept.type,
         branch_filter=kept.branch_filter,
         config=config,
-        events=list(answered(kept.events)),
+        events=list(event_names(kept.events)),
         authorization_header="",
         active=bool(kept.is_active),
         updated_at=moment(kept.updated_at),

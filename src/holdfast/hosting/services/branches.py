@@ -33,9 +33,9 @@ from holdfast.hosting.services.fields import check_ref_field, check_required
 from holdfast.hosting.services.revisions import open_git, resolve_commit
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.branch_renames import note_rename
+from holdfast.hosting.store.branch_renames import add_branch_rename
 from holdfast.hosting.store.pending_ref_updates import Move
-from holdfast.hosting.store.repository_events import note_changes
+from holdfast.hosting.store.repository_events import record_changed
 
 __all__ = [
     "LONGEST_REF",
@@ -127,11 +127,11 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     moves = [Move(f"refs/heads/{new}", none, found.id), Move(f"refs/heads/{old}", found.id, none)]
     ref_changes.move_refs(app, repository, user, moves, lambda opened: ref_store.rename_branch(opened, old, new))
     with app.database.write() as connection:
-        note_rename(connection, repository, old, new)
+        add_branch_rename(connection, repository, old, new)
         if is_default:
             columns = {"default_branch": new}
             repositories.change_repository(connection, repository, **columns)
-            note_changes(connection, repository, user, columns)
+            record_changed(connection, repository, user, columns)
 
 
 def update(

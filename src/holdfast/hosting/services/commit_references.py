@@ -23,8 +23,8 @@ from holdfast.hosting.services.closing_keywords import MessageReference, parse_m
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.comments import commits_on
-from holdfast.hosting.store.database import Database, Within
-from holdfast.hosting.store.issue_transactions import IssueTransaction, hold_graph, hold_repositories
+from holdfast.hosting.store.database import Database, TransactionDatabase
+from holdfast.hosting.store.issue_transactions import IssueTransaction, lock_graph, lock_repository_rows
 from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
@@ -114,12 +114,12 @@ def lock_repositories(
     """Lock the repositories that references name, first in the transaction, and return them."""
     names = {one.repository for one in references} - {("", "")}
     if names or any(one.reference.closes is not None for one in references):
-        hold_graph(connection)
+        lock_graph(connection)
     ids = {("", ""): repository.id}
     if names:
-        found = repositories.find_repositories(Within(database, connection), names)
+        found = repositories.find_repositories(TransactionDatabase(database, connection), names)
         ids |= {name: one.id for name, one in found.items()}
-    hold_repositories(connection, set(ids.values()))
+    lock_repository_rows(connection, set(ids.values()))
     now = repositories.repositories_by_id(connection, set(ids.values()))
     return {name: now[number] for name, number in ids.items() if number in now}
 
@@ -148,7 +148,7 @@ def change_states(
     references: Sequence[CommitReference],
 ) -> None:
     """Close and reopen the issues that closing keywords name."""
-    waiting = state_changes(Within(database, connection), connection, locked, references)
+    waiting = state_changes(TransactionDatabase(database, connection), connection, locked, references)
     for _ in range(ROUNDS):
         before = len(waiting)
         # Reversed each round: issues that block one another are often named in that order.
@@ -228,7 +228,7 @@ def note_commits(
     """
     if not references:
         return
-    within = Within(database, connection)
+    within = TransactionDatabase(database, connection)
     known = [(one, locked[one.repository]) for one in references if one.repository in locked]
     found = issues.find_issues(within, [(place.id, one.reference.number) for one, place in known]) if known else {}
     if not found:
@@ -253,7 +253,7 @@ def note_commits(
                 entries.setdefault((one.actor_id, place.id), []).append((issue_id, "", reason))
     now, by_id = int(time.time()), {place.id: place for place in locked.values()}
     for (actor_id, place_id), made in entries.items():
-        IssueTransaction(connection, by_id[place_id], users[actor_id], now).note_on("commit_ref", made)
+        IssueTransaction(connection, by_id[place_id], users[actor_id], now).add_entries_to("commit_ref", made)
 
 
 def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:

@@ -28,9 +28,9 @@ from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.store import dependencies, issue_lists, repositories
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.dependency_graph import edges_around, steps
+from holdfast.hosting.store.dependency_graph import distances, edges_around
 from holdfast.hosting.store.issues import Issue, find_issues, no_issue
-from holdfast.hosting.store.visible_issues import Reader, seen_by_id
+from holdfast.hosting.store.visible_issues import Reader, visible_issues_by_id
 
 __all__ = [
     "IssueReference",
@@ -170,7 +170,7 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
             path[CYCLE_LENGTH - 1 : -1] = [None]
         with app.database.read() as connection:
             ids = {one for one in path if one is not None}
-            seen = seen_by_id(connection, ids, Reader(actor.user, actor.public_only))
+            seen = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
         names: list[str] = []
         for number in path:
             if number is None:
@@ -233,10 +233,12 @@ def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | N
     require_dependencies(target)
     with viewer.app.database.read() as connection:
         edges = edges_around(connection, issue.id, most=GRAPH_NODES)
-        around = sorted(steps(issue.id, edges).items(), key=lambda item: abs(item[1]))
-        seen = seen_by_id(connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer))
+        around = sorted(distances(issue.id, edges).items(), key=lambda item: abs(item[1]))
+        seen = visible_issues_by_id(connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer))
     hidden = {number for number, one in seen.items() if not one.is_readable}
-    depths = {number: distance for number, distance in steps(issue.id, edges, hidden).items() if number in seen}
+    depths = {
+        number: distance for number, distance in distances(issue.id, edges, hidden).items() if number in seen
+    }
     farthest = depth or max(map(abs, depths.values()))
     near = [(abs(distance), number) for number, distance in depths.items() if abs(distance) <= farthest]
     keys = {number: key for key, (_, number) in enumerate(sorted(near))}

@@ -47,7 +47,7 @@ from holdfast.hosting.services.ref_changes import BRANCHES, Announced
 from holdfast.hosting.storage.batch_queue import QueuedRequest
 from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.commit_keys import IdempotencyKey
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.protections import Protection
 from holdfast.hosting.store.repositories import Repository
@@ -73,7 +73,7 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     signoff: bool = False
     expected_head: str = ""
     dry_run: bool = False
-    key: Key | None = None
+    key: IdempotencyKey | None = None
 
     @property
     def source(self) -> str:
@@ -102,7 +102,7 @@ class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
     signoff: bool = False
     expected_head: str = ""
     dry_run: bool = False
-    key: Key | None = None
+    key: IdempotencyKey | None = None
     """The idempotency key."""
 
 
@@ -200,7 +200,9 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
         return prepare(open_batch(app, repository), wanted).committed
     # Small files are written with the trees; larger ones before queueing, so that the batch does not wait.
     large = [change for change in changes if change.content is not None and change.content.small is None]
-    if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
+    if large and (
+        wanted.key is None or commit_keys.find_idempotency_key(app.database, repository, wanted.key) is None
+    ):
         write_ahead(open_batch(app, repository), wanted, large)
     result: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
     app.pushed.add(repository.id)
@@ -227,7 +229,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
     """
     repository = jobs[0].request.repository
     folder = app.folders.path(repository.id)
-    with app.database.holding(repository.id), locked(folder):
+    with app.database.advisory_lock(repository.id), locked(folder):
         left = jobs
         for _ in range(MAX_ATTEMPTS):
             attempt(open_batch(app, repository), left)
@@ -428,9 +430,9 @@ def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Ba
         raise PushRefused(refused[0][1])
 
 
-def replay(batch: CommitBatch, request: CommitRequest, key: Key) -> CommitResult | None:
+def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> CommitResult | None:
     """Return the result recorded under an idempotency key, or None."""
-    used = commit_keys.find_key(batch.host.database, request.repository, key)
+    used = commit_keys.find_idempotency_key(batch.host.database, request.repository, key)
     if used is None:
         return None
     if used.fingerprint != key.fingerprint:
@@ -553,8 +555,8 @@ def write_down(
             if job.request.key is not None
         ]
         if keys:
-            commit_keys.forget_old(connection)
-            commit_keys.add_keys(connection, repository, keys)
+            commit_keys.delete_expired_keys(connection)
+            commit_keys.add_idempotency_keys(connection, repository, keys)
         linked = lfs.add_links(connection, repository, pointers) if pointers else set()
     return numbers, linked
 

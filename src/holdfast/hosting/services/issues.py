@@ -12,7 +12,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, InvalidReference, NoSuchIssue, NoSuchLabel, Permission, UnknownState
 from holdfast.hosting.services.fields import check_length, due, required_text
 from holdfast.hosting.store import assignees, issue_labels, issues
-from holdfast.hosting.store.assignees import people_named
+from holdfast.hosting.store.assignees import assignable_users
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.labels import labels_named
 from holdfast.hosting.store.milestones import check_milestone
@@ -116,7 +116,7 @@ def create(
             due_at=due(draft.due_date, "DueDate") or 0,
             milestone_id=draft.milestone_id,
             labels=labels_named(database, repository, draft.labels),
-            assignees=people_named(database, repository, draft.assignees),
+            assignees=assignable_users(database, repository, draft.assignees),
             is_closed=draft.is_closed,
             branches=branches,
         )
@@ -146,7 +146,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         due_at=0 if changes.remove_due_date else due(changes.due_date, "DueDate"),
         milestone_id=changes.milestone_id,
         labels=None if changes.labels is None else labels_named(database, repository, changes.labels),
-        assignees=None if changes.assignees is None else people_named(database, repository, changes.assignees),
+        assignees=None if changes.assignees is None else assignable_users(database, repository, changes.assignees),
         is_closed=STATES[changes.state],
         base_branch=changes.base_branch,
         content_version=changes.content_version,
@@ -220,7 +220,7 @@ def add_assignees(app: App, actor: Actor, target: RepositoryAccess, issue: Issue
     """Assign an issue to more users, who must have write access."""
     user = access.require_issue_write(actor, target, issue)
     check_length(names, "Assignees", LIST_LENGTH)
-    people = people_named(app.database, target.repository, names)
+    people = assignable_users(app.database, target.repository, names)
     assignees.add_assignees(app.database, target.repository, issue, user, people)
     return issues.find_issue(app.database, target.repository, issue.number)
 

@@ -44,7 +44,7 @@ class Cleared:
 async def bring_in(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
     """Store an object after verifying its size and hash; it is not collected before it can be linked."""
     waited = time.monotonic() + WAIT_SECONDS
-    while not await asyncio.to_thread(lfs.claim, app.database, oid, seconds=GRACE):
+    while not await asyncio.to_thread(lfs.claim_upload, app.database, oid, seconds=GRACE):
         if time.monotonic() > waited:
             raise LfsUnavailable(f"object {oid} is being removed right now; try again in a few minutes")
         await asyncio.sleep(POLL_SECONDS)
@@ -88,7 +88,7 @@ async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
     with exclusive_backup_lock(app.settings.data) as allowed:
         if not allowed:
             return 0
-        taken = await asyncio.to_thread(lfs.take_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
+        taken = await asyncio.to_thread(lfs.claim_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
         if not taken:
             return 0
         # If this fails, a removal may still be running: the leases block uploads until they expire.
@@ -97,5 +97,5 @@ async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
                 await asyncio.gather(*(app.lfs.delete(oid) for oid in taken))
         except TimeoutError:
             raise LfsUnavailable(f"removing took longer than {REMOVAL_TIMEOUT:g} seconds") from None
-        await asyncio.to_thread(lfs.give_back, app.database, taken)
+        await asyncio.to_thread(lfs.release_unlinked, app.database, taken)
         return len(taken)

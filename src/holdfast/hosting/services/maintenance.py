@@ -61,7 +61,7 @@ def clean(app: App, *, now: float | None = None) -> Cleaned:
         ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
         old = delete(login_failures).where(expired(moment, window))
         forgotten = connection.execute(old).rowcount
-        lfs.end_claims(connection, now=moment)
+        lfs.delete_expired_leases(connection, now=moment)
     app.folders.sweep(now=now)
     cleared = lfs_objects.clear(app, now=moment)
     return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
@@ -119,7 +119,7 @@ def measure(app: App, number: int) -> None:
     moment = int(time.time())
     size = app.folders.size(number)
     with app.database.write() as connection:
-        repositories.note_size(connection, number, size, measured_at=moment)
+        repositories.set_size(connection, number, size, measured_at=moment)
 
 
 def collect_needed(app: App) -> Collected:

@@ -84,7 +84,7 @@ class Pushing:
         host, repository = self.host, self.repository
         folder = host.folders.existing(repository.id)
         repo = open_repository(folder)
-        with host.database.holding(repository.id), locked(folder):
+        with host.database.advisory_lock(repository.id), locked(folder):
             # Deleting a missing ref is no update, and no event is recorded.
             moves = existing_deletes(repo, pushed.changes)
             if not moves:

@@ -199,7 +199,7 @@ def settle_all(app: App, repository: Repository, announced: Sequence[Announced],
         pending_ref_updates.finish(link, [number for one in announced for number in one.numbers])
         # Before the events, whose payloads show the repository as it is after the push.
         if any(not move.deletes for move in moves):
-            repositories.note_push(link, repository)
+            repositories.set_pushed(link, repository)
         for one in announced:
             pending_ref_updates.record_moves(
                 link, repository, one.actor_id, one.moves, options=one.options, known=known
@@ -229,7 +229,7 @@ def read_pushes(
 ) -> dict[Move, PushedCommits]:
     """Read what pushes brought where a webhook is told of them, so that no transaction waits for git."""
     refs = [move.ref for one in announced for move in one.moves]
-    if not hook_subscriptions.is_pushed_to(
+    if not hook_subscriptions.has_push_subscribers(
         app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=refs
     ):
         return {}
@@ -292,7 +292,7 @@ def recover_repository(app: App, repository_id: int, found: Sequence[Pending]) -
         folder = app.folders.existing(repository_id)
         if is_moving_refs(folder):
             numbers = [pending.id for pending in found if pending.under_lock]
-        with app.database.holding(repository_id), locked(folder):
+        with app.database.advisory_lock(repository_id), locked(folder):
             repo = open_repository(folder)
             repository = repositories.repository_by_id(app.database, repository_id)
             left = pending_ref_updates.still_pending(app.database, repository_id, numbers)

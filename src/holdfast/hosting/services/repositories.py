@@ -40,14 +40,14 @@ from holdfast.hosting.services.fields import check_length, check_ref_field, chec
 from holdfast.hosting.store import accounts, dependencies, hooks, organizations
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.database import Within
+from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.repositories import Declared
 from holdfast.hosting.store.repository_events import (
-    note_changes,
-    note_creation,
-    note_deletion,
-    note_rename,
-    note_transfer,
+    record_changed,
+    record_created,
+    record_deleted,
+    record_renamed,
+    record_transferred,
 )
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
@@ -131,7 +131,7 @@ def create(
                 branch=new.default_branch,
             )
         hooks.copy_defaults(connection, number)
-        note_creation(connection, number, owner, actor)
+        record_created(connection, number, owner, actor)
     return store.repository_by_id(app.database, number)
 
 
@@ -139,11 +139,11 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
     """Delete a repository without authorization: the row first, then the folder."""
     settle = before_deleting(app, DeletedEntity(repository_id=repository.id))
     with app.database.write() as connection:
-        dependencies.leave_graph(connection, [repository.id], actor)
+        dependencies.record_unblocked_by_deletion(connection, [repository.id], actor)
         store.lock_row(connection, repository)
         settle(connection)
-        kept = store.repository_by_id(Within(app.database, connection), repository.id)
-        note_deletion(connection, kept, actor)
+        kept = store.repository_by_id(TransactionDatabase(app.database, connection), repository.id)
+        record_deleted(connection, kept, actor)
         store.remove_row(connection, repository)
     app.folders.delete(repository.id)
 
@@ -270,7 +270,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
         if name and name != current.name:
             rename(connection, current, name, user)
         store.change_repository(connection, current, **columns)
-        note_changes(connection, current, user, columns)
+        record_changed(connection, current, user, columns)
     return store.repository_by_id(app.database, current.id)
 
 
@@ -309,7 +309,7 @@ def rename(connection: Connection, repository: store.Repository, name: str, acto
         store.rename_repository(connection, repository, name)
     except NameRefused as error:
         raise InvalidValue("Name", str(error)) from None
-    note_rename(connection, repository, actor)
+    record_renamed(connection, repository, actor)
 
 
 def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -> store.Repository:
@@ -324,7 +324,7 @@ def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
         store.transfer_repository(connection, target.repository, owner)
-        note_transfer(connection, target.repository, owner, user)
+        record_transferred(connection, target.repository, owner, user)
     return store.repository_by_id(app.database, target.repository.id)
 
 
@@ -350,7 +350,7 @@ def set_topics(app: App, actor: Actor, target: RepositoryAccess, topics: Sequenc
     with app.database.write() as connection:
         columns = {"topics": msgspec.json.encode(wanted).decode()}
         store.change_repository(connection, target.repository, **columns)
-        note_changes(connection, target.repository, user, columns)
+        record_changed(connection, target.repository, user, columns)
 
 
 def add_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:

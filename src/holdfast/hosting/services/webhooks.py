@@ -27,7 +27,7 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store import deliveries, hooks, repositories
 from holdfast.hosting.store.encryption import Sealer
-from holdfast.hosting.store.event_types import expanded
+from holdfast.hosting.store.event_types import expand_events
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook, HookOwner, HookSummary
 from holdfast.hosting.store.pending_ref_updates import Move
@@ -372,6 +372,6 @@ def slack_options(webhook: NewWebhook | WebhookEdit, existing: dict[str, str]) -
 def checked_events(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the events that the names stand for."""
     try:
-        return expanded(names)
+        return expand_events(names)
     except EventRefused as error:
         raise InvalidValue("Events", str(error)) from None

@@ -9,11 +9,11 @@ from holdfast.hosting.errors import EmailTaken, LastAdmin, LastOwner, NoSuchUser
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.dependencies import leave_graph
-from holdfast.hosting.store.issue_transactions import hold_graph
+from holdfast.hosting.store.dependencies import record_unblocked_by_deletion
+from holdfast.hosting.store.issue_transactions import lock_graph
 from holdfast.hosting.store.members import OWNER
 from holdfast.hosting.store.repositories import repositories_by_id
-from holdfast.hosting.store.repository_events import note_deletion
+from holdfast.hosting.store.repository_events import record_deleted
 from holdfast.hosting.store.tables import members, repositories, sessions, team_members, teams, tokens, users
 from holdfast.secret import Secret
 
@@ -97,7 +97,7 @@ def delete_user(
     `first` runs in the same transaction, before anything is deleted.
     """
     with database.write() as connection:
-        hold_graph(connection)
+        lock_graph(connection)
         if user.is_admin:
             lock_admins(connection)
         # Lock order: organizations before users, as in `members.join`.
@@ -115,9 +115,9 @@ def delete_user(
         owned = repositories_by_id(connection, connection.execute(its_repositories).scalars().all())
         if not purge:
             refuse_if_needed(user, len(owned), len(organizations))
-        leave_graph(connection, list(owned), actor)
+        record_unblocked_by_deletion(connection, list(owned), actor)
         for repository in owned.values():
-            note_deletion(connection, repository, actor, with_owner=True)
+            record_deleted(connection, repository, actor, with_owner=True)
         if first is not None:
             first(connection)
         connection.execute(delete(users).where(users.c.id == user.id))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
-from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.hash_limit import HashLimiter
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import name_redirects, sessions, tokens, users
@@ -275,7 +275,7 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
     numbers = {int(match[1]): email for email in wanted if (match := NOREPLY.fullmatch(email))}
     if not wanted:
         return {}
-    if isinstance(database, Within):
+    if isinstance(database, TransactionDatabase):
         found = [account_from(row) for email in wanted for row in database.rows(BY_EMAIL, email=email)]
         kept = [one for number in numbers if (one := account_by_id(database, number)) is not None]
         found += [one for one in kept if not one.is_organization]

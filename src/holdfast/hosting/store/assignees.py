@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, s
 from holdfast.hosting.errors import InvalidReference
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.repositories import UNITS_COUNT, Repository
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -21,12 +21,12 @@ from holdfast.hosting.store.tables import (
 
 __all__ = [
     "add_assignees",
-    "assign_anew",
     "assignable",
+    "assignable_users",
     "can_be_assigned",
-    "people_named",
+    "record_assigned",
     "remove_assignees",
-    "tell_assigned",
+    "set_assignees",
     "write_assignees",
 ]
 
@@ -73,7 +73,7 @@ def assignable(database: Database, repository: Repository, *, skip: int, limit: 
     return [account_from(tuple(row)) for row in rows], total
 
 
-def people_named(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
+def assignable_users(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
     """Return the users with these names, in this order; raise for one who cannot be assigned."""
     wanted = dict.fromkeys(name.casefold() for name in names)
     if not wanted:
@@ -101,7 +101,7 @@ def add_assignees(
     database: Database, repository: Repository, issue: Issue, actor: Account, people: Sequence[Account]
 ) -> None:
     """Add assignees to an issue."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         before = assignee_ids(change, issue)
         reassign(change, issue, before, [*before, *(person.id for person in people)])
 
@@ -111,13 +111,13 @@ def remove_assignees(
 ) -> None:
     """Remove assignees from an issue; names that are not assigned are ignored."""
     gone = select(users.c.id).where(users.c.folded_name.in_([name.casefold() for name in names]))
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         before = assignee_ids(change, issue)
         less = set(change.connection.execute(gone).scalars())
         reassign(change, issue, before, [number for number in before if number not in less])
 
 
-def assign_anew(change: IssueTransaction, issue: Issue, people: Sequence[Account]) -> None:
+def set_assignees(change: IssueTransaction, issue: Issue, people: Sequence[Account]) -> None:
     """Replace the assignees of an issue, in an open transaction."""
     reassign(change, issue, assignee_ids(change, issue), [person.id for person in people])
 
@@ -132,20 +132,22 @@ def reassign(change: IssueTransaction, issue: Issue, before: Sequence[int], afte
                 issue_assignees.c.issue_id == issue.id, issue_assignees.c.user_id.in_(removed)
             )
         )
-        change.note(issue, "assignees", [("", {"assignee_id": number, "removed": True}) for number in removed])
-        change.tell(issue, "assign", "unassigned", assignee_ids=removed)
+        change.add_entries(
+            issue, "assignees", [("", {"assignee_id": number, "removed": True}) for number in removed]
+        )
+        change.record_event(issue, "assign", "unassigned", assignee_ids=removed)
     if added:
         write_assignees(change, issue, added)
-        tell_assigned(change, issue, added)
+        record_assigned(change, issue, added)
 
 
 def write_assignees(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
     """Add assignees with timeline entries."""
     rows = [{"issue_id": issue.id, "user_id": number} for number in added]
     change.connection.execute(insert(issue_assignees), rows)
-    change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
+    change.add_entries(issue, "assignees", [("", {"assignee_id": number}) for number in added])
 
 
-def tell_assigned(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
+def record_assigned(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
     """Record the event that an issue was assigned."""
-    change.tell(issue, "assign", "assigned", assignee_ids=list(added))
+    change.record_event(issue, "assign", "assigned", assignee_ids=list(added))

@@ -9,7 +9,7 @@ from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import branch_renames
 
-__all__ = ["FormerBranches", "note_rename"]
+__all__ = ["FormerBranches", "add_branch_rename"]
 
 FORMER = Statement(
     select(branch_renames.c.new_name).where(
@@ -45,7 +45,7 @@ class FormerBranches:
         return self._has_any and self._database.row(FORMER, repository_id=number, name=str(name)) is not None
 
 
-def note_rename(connection: Connection, repository: Repository, old: str, new: str) -> None:
+def add_branch_rename(connection: Connection, repository: Repository, old: str, new: str) -> None:
     """Record the former name of a renamed branch."""
     mine = branch_renames.c.repository_id == repository.id
     connection.execute(delete(branch_renames).where(mine, branch_renames.c.old_name.in_((old, new))))

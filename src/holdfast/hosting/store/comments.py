@@ -10,14 +10,14 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, changing
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues
 
 __all__ = [
     "Comment",
-    "Happening",
+    "TimelineDetails",
     "add_comment",
     "comments_in",
     "commits_on",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class Happening(msgspec.Struct, frozen=True):
+class TimelineDetails(msgspec.Struct, frozen=True):
     """The details of a timeline entry; which fields are set depends on its kind."""
 
     old_title: str = ""
@@ -64,12 +64,12 @@ class Comment:
     updated_at: int
 
     @property
-    def happening(self) -> Happening:
+    def happening(self) -> TimelineDetails:
         """The decoded details."""
         return decoder.decode(self.details)
 
 
-decoder = msgspec.json.Decoder(Happening)
+decoder = msgspec.json.Decoder(TimelineDetails)
 COLUMNS: Final = tuple(comments.c[name] for name in Comment.__dataclass_fields__)
 WIDTH: Final = len(COLUMNS)
 IS_PLAIN: Final = comments.c.kind == "comment"
@@ -197,7 +197,7 @@ def recount(change: IssueTransaction, issue: Issue, by: int) -> None:
 
 def add_comment(database: Database, repository: Repository, issue: Issue, author: Account, body: str) -> Comment:
     """Add a comment to an issue."""
-    with changing(database, repository, author) as change:
+    with issue_transaction(database, repository, author) as change:
         ((*row,),) = ADD.run(
             change.connection,
             issue_id=issue.id,
@@ -209,7 +209,7 @@ def add_comment(database: Database, repository: Repository, issue: Issue, author
         )
         comment = Comment(*row)
         recount(change, issue, +1)
-        change.tell(issue, "comment", "created", comment_id=comment.id)
+        change.record_event(issue, "comment", "created", comment_id=comment.id)
         return comment
 
 
@@ -219,7 +219,7 @@ def edit_comment(
     """Change the body of a comment."""
     if body == comment.body:
         return comment
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         said = select(comments.c.body).where(comments.c.id == comment.id)
         before = change.connection.execute(said).scalar_one_or_none()
         if before is None:
@@ -232,7 +232,7 @@ def edit_comment(
         ).one()
         if before != body:
             change.touch(issue)
-            change.tell(issue, "comment", "edited", comment_id=comment.id, old_body=before)
+            change.record_event(issue, "comment", "edited", comment_id=comment.id, old_body=before)
         return Comment(*row)
 
 
@@ -246,7 +246,7 @@ def delete_comment(
     first: Callable[[Connection], None] | None = None,
 ) -> None:
     """Delete a comment; `first` runs in the same transaction, before the deletion."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         if first is not None:
             first(change.connection)
         statement = delete(comments).where(comments.c.id == comment.id).returning(*COLUMNS)
@@ -255,4 +255,4 @@ def delete_comment(
             raise no_comment(comment.id)
         recount(change, issue, -1)
         # The event carries the comment, which cannot be looked up after the deletion.
-        change.tell(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))
+        change.record_event(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))

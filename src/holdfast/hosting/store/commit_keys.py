@@ -12,13 +12,20 @@ from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import commit_keys, ref_updates
 
-__all__ = ["KEPT_SECONDS", "Key", "Used", "add_keys", "find_key", "forget_old"]
+__all__ = [
+    "RETENTION_SECONDS",
+    "IdempotencyKey",
+    "RecordedUpdate",
+    "add_idempotency_keys",
+    "delete_expired_keys",
+    "find_idempotency_key",
+]
 
-KEPT_SECONDS: Final = 7 * 24 * 3600
+RETENTION_SECONDS: Final = 7 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class IdempotencyKey:
     """An idempotency key of a user, and a digest of the request it was sent with."""
 
     user_id: int
@@ -27,7 +34,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class RecordedUpdate:
     """The ref update recorded under an idempotency key; one that is not done may or may not have happened."""
 
     fingerprint: str
@@ -36,7 +43,9 @@ class Used:
     is_done: bool
 
 
-def add_keys(connection: Connection, repository: Repository, made: Sequence[tuple[Key, int]]) -> None:
+def add_idempotency_keys(
+    connection: Connection, repository: Repository, made: Sequence[tuple[IdempotencyKey, int]]
+) -> None:
     """Store idempotency keys with the pending ref updates they belong to."""
     now = int(time.time())
     rows = [
@@ -53,7 +62,7 @@ def add_keys(connection: Connection, repository: Repository, made: Sequence[tupl
     connection.execute(insert(commit_keys), rows)
 
 
-def find_key(database: Database, repository: Repository, key: Key) -> Used | None:
+def find_idempotency_key(database: Database, repository: Repository, key: IdempotencyKey) -> RecordedUpdate | None:
     """Return the ref update recorded under an idempotency key, or None."""
     statement = (
         select(commit_keys.c.fingerprint, ref_updates)
@@ -66,11 +75,15 @@ def find_key(database: Database, repository: Repository, key: Key) -> Used | Non
     )
     with database.read() as connection:
         row = connection.execute(statement).one_or_none()
-    return None if row is None else Used(row.fingerprint, row.id, Move(row.ref, row.old, row.new), row.is_done)
+    return (
+        None
+        if row is None
+        else RecordedUpdate(row.fingerprint, row.id, Move(row.ref, row.old, row.new), row.is_done)
+    )
 
 
-def forget_old(connection: Connection, *, now: int | None = None) -> None:
+def delete_expired_keys(connection: Connection, *, now: int | None = None) -> None:
     """Delete expired idempotency keys and the ref updates kept for them."""
-    before = (int(time.time()) if now is None else now) - KEPT_SECONDS
+    before = (int(time.time()) if now is None else now) - RETENTION_SECONDS
     connection.execute(delete(commit_keys).where(commit_keys.c.created_at < before))
     connection.execute(delete(ref_updates).where(ref_updates.c.is_done, ref_updates.c.created_at < before))

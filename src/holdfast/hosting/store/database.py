@@ -25,63 +25,63 @@ from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
 from holdfast.hosting.store.prepared_statements import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
-__all__ = ["Database", "Within"]
+__all__ = ["Database", "TransactionDatabase"]
 
-BUSY_MS: Final = 10_000
+LOCK_TIMEOUT_MS: Final = 10_000
 # Timeout for a connection of the pool.
-WAIT_SECONDS: Final = 10.0
-CONNECTIONS: Final = 10
+POOL_TIMEOUT_SECONDS: Final = 10.0
+POOL_SIZE: Final = 10
 # libpq defaults unless the URL sets them: a server that vanished is detected within seconds.
-LIBPQ: Final = {"connect_timeout": "5", "keepalives_idle": "30", "tcp_user_timeout": "10000"}
+LIBPQ_DEFAULTS: Final = {"connect_timeout": "5", "keepalives_idle": "30", "tcp_user_timeout": "10000"}
 # Key space of the advisory locks; the first byte separates it from other locks.
-LOCKS: Final = 0x46 << 56
-NOTHING: Final = nullcontext()
+ADVISORY_KEY_SPACE: Final = 0x46 << 56
+NO_LOCK: Final = nullcontext()
 
 
-class BareWrite:
+class RawTransaction:
     """A write transaction on a raw driver connection."""
 
-    __slots__ = ("_bare", "_durable")
+    __slots__ = ("_durable", "_raw")
 
-    def __init__(self, bare: Bare, *, durable: bool) -> None:
-        self._bare = bare
+    def __init__(self, raw: Bare, *, durable: bool) -> None:
+        self._raw = raw
         self._durable = durable
 
     def __enter__(self) -> Link:
         if not self._durable:
-            self._bare.execute("PRAGMA synchronous = NORMAL")
+            self._raw.execute("PRAGMA synchronous = NORMAL")
         try:
-            self._bare.execute("BEGIN IMMEDIATE")
+            self._raw.execute("BEGIN IMMEDIATE")
         except BaseException:
-            self._be_durable()
+            self._restore_synchronous()
             raise
-        return self._bare
+        return self._raw
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         try:
             if kind is None:
-                self._bare.execute("COMMIT")
+                self._raw.execute("COMMIT")
         finally:
-            if self._bare.in_transaction:
-                self._bare.execute("ROLLBACK")
-            self._be_durable()
+            if self._raw.in_transaction:
+                self._raw.execute("ROLLBACK")
+            self._restore_synchronous()
 
-    def _be_durable(self) -> None:
+    def _restore_synchronous(self) -> None:
         if not self._durable:
-            self._bare.execute("PRAGMA synchronous = FULL")
+            self._raw.execute("PRAGMA synchronous = FULL")
 
 
 class Database:
     """A database and its connections."""
 
-    def __init__(self, engine: Engine, *, locks: int = 1, wait: float = WAIT_SECONDS) -> None:
+    def __init__(self, engine: Engine, *, locks: int = 1, wait: float = POOL_TIMEOUT_SECONDS) -> None:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._local = threading.local()
-        self._is_silent = False
+        self._webhooks_disabled = False
         self._renderer: Callable[..., str] | None = None
-        self._bare: list[Bare] = []
+        self._raw: list[Bare] = []
         # Only half of the pool may hold or wait for advisory locks: lock holders need connections to finish.
         self._lock_slots = threading.BoundedSemaphore(locks)
         self._wait = wait
@@ -96,18 +96,20 @@ class Database:
         except OSError as error:
             raise DatabaseError(f"the data folder {folder} cannot be used: {error.strerror}") from error
         engine = create_engine(
-            URL.create("sqlite", database=str(path)), creator=lambda: open_sqlite(path), pool_timeout=WAIT_SECONDS
+            URL.create("sqlite", database=str(path)),
+            creator=lambda: open_sqlite(path),
+            pool_timeout=POOL_TIMEOUT_SECONDS,
         )
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return cls(engine)
 
     @classmethod
-    def at(cls, url: Secret, *, connections: int = CONNECTIONS, wait: float = WAIT_SECONDS) -> Self:
+    def at(cls, url: Secret, *, connections: int = POOL_SIZE, wait: float = POOL_TIMEOUT_SECONDS) -> Self:
         """Open a PostgreSQL database with a pool of `connections`; `wait` is the pool timeout in seconds."""
         try:
             parsed = make_url(url.reveal()).set(drivername="postgresql+psycopg")
-            defaults = {name: value for name, value in LIBPQ.items() if name not in parsed.query}
+            defaults = {name: value for name, value in LIBPQ_DEFAULTS.items() if name not in parsed.query}
             engine = create_engine(
                 parsed,
                 connect_args=defaults,
@@ -123,23 +125,23 @@ class Database:
         event.listen(engine, "connect", prepare_postgres)
         return cls(engine, locks=max(connections // 2, 1), wait=wait)
 
-    def be_silent(self) -> None:
+    def disable_webhooks(self) -> None:
         """Record events from now on without queueing webhook deliveries."""
-        self.engine.update_execution_options(holdfast_silent=True)
-        self._is_silent = True
-        for connection in self._bare:
-            connection.is_silent = True
+        self.engine.update_execution_options(holdfast_webhooks_disabled=True)
+        self._webhooks_disabled = True
+        for connection in self._raw:
+            connection.webhooks_disabled = True
 
     @property
-    def is_silent(self) -> bool:
+    def webhooks_disabled(self) -> bool:
         """Whether events are recorded without queueing webhook deliveries."""
-        return self._is_silent
+        return self._webhooks_disabled
 
     def render_with(self, renderer: Callable[..., str]) -> None:
         """Render event payloads with `renderer`, in the transaction that records the event."""
         self.engine.update_execution_options(holdfast_renderer=renderer)
         self._renderer = renderer
-        for connection in self._bare:
+        for connection in self._raw:
             connection.renderer = renderer
 
     @property
@@ -177,30 +179,30 @@ class Database:
         until the next durable commit.
         """
         if self.is_sqlite:
-            return BareWrite(self._bare_connection(), durable=durable)
-        return self._server_write(durable=durable)
+            return RawTransaction(self._raw_connection(), durable=durable)
+        return self._postgres_write(durable=durable)
 
     @contextmanager
-    def _server_write(self, *, durable: bool) -> Iterator[Link]:
+    def _postgres_write(self, *, durable: bool) -> Iterator[Link]:
         with self.write() as connection:
             if not durable:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             yield connection
 
-    def holding(self, number: int) -> AbstractContextManager[None]:
+    def advisory_lock(self, number: int) -> AbstractContextManager[None]:
         """Hold an advisory lock across all processes and machines that share the database.
 
         On SQLite this does nothing: there is one machine, and the lock file of the repository's folder suffices.
         """
-        return NOTHING if self.is_sqlite else self._server_holding(number)
+        return NO_LOCK if self.is_sqlite else self._postgres_lock(number)
 
     @contextmanager
-    def _server_holding(self, number: int) -> Iterator[None]:
+    def _postgres_lock(self, number: int) -> Iterator[None]:
         if not self._lock_slots.acquire(timeout=self._wait):
             raise DatabaseUnavailable(f"{self.name} has no free connection in its pool")
         try:
             with self._connect(self._reading) as connection:
-                key = {"key": LOCKS | number}
+                key = {"key": ADVISORY_KEY_SPACE | number}
                 connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
                 try:
                     yield
@@ -220,7 +222,7 @@ class Database:
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run a prepared statement on the raw driver, outside any transaction."""
         if self.is_sqlite:
-            return statement.run_bare(self._bare_connection(), binds)
+            return statement.run_bare(self._raw_connection(), binds)
         with self._connect(self._reading) as connection:
             result = connection.exec_driver_sql(statement.text("postgresql"), statement.binds("postgresql", binds))
             return [tuple(row) for row in result]
@@ -233,19 +235,19 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
-        while self._bare:
-            self._bare.pop().close()
+        while self._raw:
+            self._raw.pop().close()
 
-    def _bare_connection(self) -> Bare:
+    def _raw_connection(self) -> Bare:
         """Return the raw SQLite connection of this thread."""
         connection: Bare | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = open_sqlite(Path(str(self.engine.url.database)), Bare)
-            connection.is_silent = self._is_silent
+            connection.webhooks_disabled = self._webhooks_disabled
             connection.renderer = self._renderer
             prepare_sqlite(connection, None)
             self._local.connection = connection
-            self._bare.append(connection)
+            self._raw.append(connection)
         return connection
 
     @contextmanager
@@ -270,7 +272,7 @@ def sqlite_problem(name: str, error: DBAPIError) -> DatabaseError:
     return DatabaseUnavailable(f"{name} cannot be opened: {error.orig}")
 
 
-class Within(Database):
+class TransactionDatabase(Database):
     """The database as seen inside an open transaction, including its uncommitted changes."""
 
     def __init__(self, database: Database, link: Link) -> None:
@@ -323,7 +325,7 @@ def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",
-        f"busy_timeout = {BUSY_MS}",
+        f"busy_timeout = {LOCK_TIMEOUT_MS}",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -331,7 +333,7 @@ def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 def prepare_postgres(connection: Any, _record: object) -> None:
     """Configure a new PostgreSQL connection with a lock timeout."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SET lock_timeout = {BUSY_MS}")
+        cursor.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
     connection.commit()
 
 

@@ -1,7 +1,7 @@
 """Issue dependencies: an issue is blocked by another issue, in the same or another repository.
 
 The graph has no cycles. Everything that changes dependencies, or closes or deletes a blocker, holds the graph's
-lock (`hold_graph`), so this holds under concurrency.
+lock (`lock_graph`), so this holds under concurrency.
 
 Two kinds of events are recorded, both for the repository of the blocked issue:
 
@@ -24,7 +24,7 @@ from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import find_cycle
-from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing, hold_graph
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction, lock_graph
 from holdfast.hosting.store.repositories import ALLOWS_DEPENDENCIES, Repository
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
@@ -32,12 +32,12 @@ __all__ = [
     "HAS_OPEN_BLOCKER",
     "Unblocked",
     "add_dependency",
-    "drop_relations",
-    "leave_graph",
+    "delete_dependencies",
+    "record_unblocked",
+    "record_unblocked_by_deletion",
     "refuse_while_blocked",
     "remove_dependency",
     "set_dependencies",
-    "tell_unblocked",
     "unblocked_without",
 ]
 
@@ -69,10 +69,10 @@ def add_dependency(
     database: Database, repository: Repository, issue: Issue, blocker: Issue, *, actor: Account
 ) -> None:
     """Add a blocker to an issue."""
-    with changing(database, repository, actor, graph=True) as change:
+    with issue_transaction(database, repository, actor, graph=True) as change:
         check_allowed(change)
         if blocker.id in blockers_of(change.connection, issue):
-            raise DependencyTaken(named(issue, blocker, "does already exist"))
+            raise DependencyTaken(dependency_message(issue, blocker, "does already exist"))
         add(change, issue, [blocker.id])
 
 
@@ -80,10 +80,10 @@ def remove_dependency(
     database: Database, repository: Repository, issue: Issue, blocker: Issue, *, actor: Account
 ) -> None:
     """Remove a blocker from an issue."""
-    with changing(database, repository, actor, graph=True) as change:
+    with issue_transaction(database, repository, actor, graph=True) as change:
         check_allowed(change)
         if blocker.id not in blockers_of(change.connection, issue):
-            raise NoSuchDependency(named(issue, blocker, "does not exist"))
+            raise NoSuchDependency(dependency_message(issue, blocker, "does not exist"))
         remove(change, issue, [blocker.id])
 
 
@@ -100,7 +100,7 @@ def set_dependencies(
 
     `removable` is a condition on `issues`, `repositories` and their owners in `users`.
     """
-    with changing(database, repository, actor, graph=True) as change:
+    with issue_transaction(database, repository, actor, graph=True) as change:
         check_allowed(change)
         had = blockers_of(change.connection, issue)
         may_go = blockers_of(change.connection, issue, removable)
@@ -109,7 +109,7 @@ def set_dependencies(
         add(change, issue, [number for number in ids if number not in had])
 
 
-def named(issue: Issue, blocker: Issue, problem: str) -> str:
+def dependency_message(issue: Issue, blocker: Issue, problem: str) -> str:
     """Return the message for a dependency that exists, or does not."""
     return f"issue dependency {problem} [issue id: {issue.id}, dependency id: {blocker.id}]"
 
@@ -145,7 +145,7 @@ def add(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
         raise DependencyCycle(path)
     made = {"issue_id": issue.id, "actor_id": change.actor.id, "created_at": change.now}
     change.connection.execute(insert(issue_dependencies), [{**made, "blocker_id": number} for number in ids])
-    tell(change, issue, ids, kind="add_dependency", action="added")
+    record_changes(change, issue, ids, kind="add_dependency", action="added")
 
 
 def remove(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
@@ -157,12 +157,12 @@ def remove(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
             issue_dependencies.c.issue_id == issue.id, issue_dependencies.c.blocker_id.in_(ids)
         )
     )
-    tell(change, issue, ids, kind="remove_dependency", action="removed")
+    record_changes(change, issue, ids, kind="remove_dependency", action="removed")
 
 
-def tell(change: IssueTransaction, issue: Issue, ids: Sequence[int], *, kind: str, action: str) -> None:
+def record_changes(change: IssueTransaction, issue: Issue, ids: Sequence[int], *, kind: str, action: str) -> None:
     """Add timeline entries to both issues of each dependency, and record the event."""
-    change.note_on(
+    change.add_entries_to(
         kind,
         [
             entry
@@ -231,15 +231,15 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
     return [Unblocked(*row) for row in connection.execute(statement)]
 
 
-def leave_graph(connection: Connection, ids: Sequence[int], actor: Account) -> None:
+def record_unblocked_by_deletion(connection: Connection, ids: Sequence[int], actor: Account) -> None:
     """Record what becomes unblocked when repositories are deleted; the deletion must come next."""
-    hold_graph(connection)
+    lock_graph(connection)
     unblocked = unblocked_without(connection, ids)
-    drop_relations(connection, ids)
-    tell_unblocked(connection, unblocked, actor, int(time.time()))
+    delete_dependencies(connection, ids)
+    record_unblocked(connection, unblocked, actor, int(time.time()))
 
 
-def drop_relations(connection: Connection, gone: Issue | Sequence[int]) -> None:
+def delete_dependencies(connection: Connection, gone: Issue | Sequence[int]) -> None:
     """Delete the dependencies on an issue, or on the issues of repositories, that are about to be deleted."""
     if isinstance(gone, Issue):
         leaves = issue_dependencies.c.blocker_id == gone.id
@@ -249,7 +249,7 @@ def drop_relations(connection: Connection, gone: Issue | Sequence[int]) -> None:
     connection.execute(delete(issue_dependencies).where(leaves))
 
 
-def tell_unblocked(connection: Connection, found: Sequence[Unblocked], actor: Account, now: int) -> None:
+def record_unblocked(connection: Connection, found: Sequence[Unblocked], actor: Account, now: int) -> None:
     """Record that issues have lost their last open blocker."""
     for one in found:
         events.record(

@@ -11,7 +11,7 @@ from sqlalchemy import CTE, Connection, Select, select
 
 from holdfast.hosting.store.tables import issue_dependencies, issues
 
-__all__ = ["Edge", "edges_around", "find_cycle", "steps"]
+__all__ = ["Edge", "distances", "edges_around", "find_cycle"]
 
 Edge = tuple[int, int]
 """An issue and one it waits for, by their ids."""
@@ -19,10 +19,10 @@ waiting, blocking = issue_dependencies.c.issue_id, issue_dependencies.c.blocker_
 EDGE: Final = select(waiting, blocking)
 
 
-def reached(starts: Select[int], *, blockers: bool) -> CTE:
+def reachable(starts: Select[int], *, blockers: bool) -> CTE:
     """Return the recursive query for all transitive blockers of some issues, or all they block."""
     behind, ahead = (waiting, blocking) if blockers else (blocking, waiting)
-    found = starts.cte("reached", recursive=True)
+    found = starts.cte("reachable", recursive=True)
     return found.union(select(ahead).join(found, behind == found.c.id))
 
 
@@ -30,7 +30,7 @@ def find_cycle(connection: Connection, issue_id: int, blocker_ids: Collection[in
     """Return the shortest cycle that these blockers would close; empty if there is none."""
     if issue_id in blocker_ids:
         return (issue_id, issue_id)
-    found = reached(select(issues.c.id).where(issues.c.id.in_(blocker_ids)), blockers=True)
+    found = reachable(select(issues.c.id).where(issues.c.id.in_(blocker_ids)), blockers=True)
     closes = select(found.c.id).where(found.c.id == issue_id).limit(1)
     if connection.execute(closes).one_or_none() is None:
         return ()
@@ -38,10 +38,10 @@ def find_cycle(connection: Connection, issue_id: int, blocker_ids: Collection[in
     for behind, ahead in connection.execute(EDGE.join(found, waiting == found.c.id)):
         if behind != issue_id:
             edges.setdefault(behind, []).append(ahead)
-    return (issue_id, *way_back(edges, issue_id))
+    return (issue_id, *shortest_cycle(edges, issue_id))
 
 
-def way_back(edges: dict[int, list[int]], start: int) -> list[int]:
+def shortest_cycle(edges: dict[int, list[int]], start: int) -> list[int]:
     """Return the shortest path from an issue back to itself, without the start; breadth-first."""
     came_from: dict[int, int] = {}
     queue = deque([start])
@@ -66,13 +66,13 @@ def edges_around(connection: Connection, issue_id: int, *, most: int) -> list[Ed
     start = select(issues.c.id).where(issues.c.id == issue_id)
     found: dict[Edge, None] = {}
     for blockers in (True, False):
-        near = select(reached(start, blockers=blockers).c.id).limit(most + 1).subquery()
+        near = select(reachable(start, blockers=blockers).c.id).limit(most + 1).subquery()
         rows = connection.execute(EDGE.join(near, waiting == near.c.id))
         found.update(dict.fromkeys((one, other) for one, other in rows))
     return list(found)
 
 
-def steps(start: int, edges: Sequence[Edge], closed: Collection[int] = ()) -> dict[int, int]:
+def distances(start: int, edges: Sequence[Edge], closed: Collection[int] = ()) -> dict[int, int]:
     """Return the distance of each issue: positive towards blockers, negative towards blocked issues.
 
     Issues in `closed` are not expanded.

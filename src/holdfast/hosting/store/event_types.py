@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.hosting.errors import EventRefused
 
-__all__ = ["EVENTS", "KINDS", "answered", "dropped", "expanded", "no_event"]
+__all__ = ["EVENTS", "KINDS", "event_names", "expand_events", "unknown_events", "unknown_events_message"]
 
 # In the order of responses. Some are never triggered yet; clients can subscribe to them all the same.
 EVENTS: Final = (
@@ -37,44 +37,44 @@ ALLOWED: Final = (*EVENTS, "issues_only", "pull_request_only", "*")
 GROUPS: Final = (("issues", "issues_only"), ("pull_request", "pull_request_only"))
 
 
-def expanded(names: Iterable[str]) -> tuple[str, ...]:
+def expand_events(names: Iterable[str]) -> tuple[str, ...]:
     """Return the events that names stand for, ordered and unique; no names mean pushes.
 
-    Unknown names are dropped unless there are no others; `dropped` returns them.
+    Unknown names are dropped unless there are no others; `unknown_events` returns them.
     """
     requested = [name.strip().lower() for name in names] or ["push"]
-    events = {event for name in requested for event in stands_for(name)}
+    events = {event for name in requested for event in events_named(name)}
     if not events:
-        raise EventRefused(f"{no_event(requested)}; allowed are {', '.join(ALLOWED)}")
+        raise EventRefused(f"{unknown_events_message(requested)}; allowed are {', '.join(ALLOWED)}")
     return tuple(event for event in EVENTS if event in events)
 
 
-def stands_for(name: str) -> tuple[str, ...]:
+def events_named(name: str) -> tuple[str, ...]:
     """Return the events a name stands for; empty if unknown."""
     return WIDER.get(name, (name,) if name in EVENTS else ())
 
 
-def no_event(names: Sequence[str]) -> str:
+def unknown_events_message(names: Sequence[str]) -> str:
     """Return the message for unknown names, truncated."""
     if not set(REVIEWS).isdisjoint(names):
-        return f"{shortened(names)}: use pull_request_review"
-    return f"unknown event {shortened(names)}"
+        return f"{quote_names(names)}: use pull_request_review"
+    return f"unknown event {quote_names(names)}"
 
 
-def shortened(names: Sequence[str]) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """Quote names: only the first few, and only the beginning of a long one."""
     quoted = ", ".join(ascii(name[:LONGEST_SHOWN]) for name in names[:MOST_SHOWN])
     return quoted if len(names) <= MOST_SHOWN else f"{quoted} and {len(names) - MOST_SHOWN} more"
 
 
-def dropped(names: Iterable[str]) -> list[str]:
+def unknown_events(names: Iterable[str]) -> list[str]:
     """Return the unknown names, in order and unique."""
     requested = dict.fromkeys(name.strip().lower() for name in names)
-    return [name for name in requested if not stands_for(name)]
+    return [name for name in requested if not events_named(name)]
 
 
 @lru_cache(maxsize=1024)
-def answered(events: str) -> tuple[str, ...]:
+def event_names(events: str) -> tuple[str, ...]:
     """Return the names for a webhook's events as shown in responses.
 
     The first event of a group has the group's name, so it is shown as `issues_only` where the rest is missing.

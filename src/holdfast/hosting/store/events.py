@@ -11,7 +11,7 @@ from holdfast.hosting.store.event_payloads import EVENT, Event, render_payload
 from holdfast.hosting.store.prepared_statements import Bind, Link, Statement
 from holdfast.hosting.store.tables import events
 
-__all__ = ["EVENT", "Event", "record", "record_silently"]
+__all__ = ["EVENT", "Event", "record", "record_without_deliveries"]
 
 
 COLUMNS = ("kind", "owner_id", "repository_id", "actor_id", "details", "created_at", "payload")
@@ -38,7 +38,7 @@ def record(
     """
     moment = int(time.time()) if now is None else now
     written = msgspec.json.encode(details).decode()
-    hook_ids = hook_subscriptions.listening(
+    hook_ids = hook_subscriptions.subscribed_hooks(
         connection, kind, owner_id=owner_id, repository_id=repository_id, details=details
     )
     payload = ""
@@ -57,11 +57,11 @@ def record(
     )
     if hook_ids:
         # After the event's row, which blocks on a concurrent deletion of the repository: its webhooks go last.
-        hook_subscriptions.queue(connection, hook_ids, event_id, kind, now=moment)
+        hook_subscriptions.queue_deliveries(connection, hook_ids, event_id, kind, now=moment)
     return int(event_id)
 
 
-def record_silently(
+def record_without_deliveries(
     connection: Link,
     events: Sequence[tuple[str, Mapping[str, object]]],
     *,

@@ -161,9 +161,9 @@ def translate_one(error: BaseException) -> HostingError | None:
     if isinstance(error, NoResultFound):
         return GoneMeanwhile(GONE)
     if isinstance(error, GitFailed):
-        return told_fault(error.stderr)
+        return fault_in_message(error.stderr)
     if isinstance(error, pygit2.GitError):
-        return told_fault(str(error))
+        return fault_in_message(str(error))
     if isinstance(error, OSError):
         # Not an error of a connection, which is not the server's disk.
         fault = None if isinstance(error, ConnectionError) else OS_FAULTS.get(error.errno or 0)
@@ -201,7 +201,7 @@ def sqlite_fault(error: sqlite3.Error) -> HostingError | None:
     return None if fault is None else fault[0](fault[1])
 
 
-def told_fault(text: str) -> HostingError | None:
+def fault_in_message(text: str) -> HostingError | None:
     """Find the message of an operating system error in the output of git or libgit2."""
     for number, (kind, message) in OS_FAULTS.items():
         if os.strerror(number) in text:

@@ -112,7 +112,7 @@ class Glob:
             if depth and sign == ",":
                 found.append(GlobPart())
             elif sign == "{":
-                self._then(found[-1], either(self._alternatives(depth + 1)))
+                self._then(found[-1], alternation(self._alternatives(depth + 1)))
             else:
                 self._then(found[-1], self._single(sign))
         if depth:
@@ -125,7 +125,7 @@ class Glob:
         if sign == "*":
             if pattern[self._index : self._index + 1] == "*":
                 self._index += 1
-                return self._state(anything, repeats=True)
+                return self._state(any_character, repeats=True)
             return self._state(self._inner, repeats=True)
         if sign == "?":
             return self._state(self._inner)
@@ -163,7 +163,7 @@ class Glob:
         return lambda sign: negated != any(first <= sign <= last for first, last in ranges)
 
 
-def either(parts: list[GlobPart]) -> GlobPart:
+def alternation(parts: list[GlobPart]) -> GlobPart:
     """Combine alternatives into one fragment."""
     combined = GlobPart(is_empty=any(part.is_empty for part in parts))
     for part in parts:
@@ -172,7 +172,7 @@ def either(parts: list[GlobPart]) -> GlobPart:
     return combined
 
 
-def anything(_sign: str) -> bool:
+def any_character(_sign: str) -> bool:
     """Accept any character."""
     return True
 

@@ -14,15 +14,21 @@ from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.prepared_statements import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
 
-__all__ = ["has_listeners", "is_pushed_to", "listening", "passes", "queue"]
+__all__ = [
+    "has_push_subscribers",
+    "has_subscribers",
+    "matches_branch_filter",
+    "queue_deliveries",
+    "subscribed_hooks",
+]
 
 # Events of a ref, to which a webhook's branch filter applies.
-ABOUT_REFS: Final = frozenset({"push", "create", "delete"})
+REF_EVENTS: Final = frozenset({"push", "create", "delete"})
 EVERYTHING: Final = frozenset({"", "*", "**"})
 BRANCHES: Final = "refs/heads/"
 
 # Delivery order: webhooks of the repository, of its owner, of the system.
-LISTENING = Statement(
+SUBSCRIBED = Statement(
     union_all(
         *(
             select(literal(place).label("place"), hooks.c.id, hooks.c.events, hooks.c.branch_filter).where(
@@ -38,14 +44,14 @@ LISTENING = Statement(
         )
     ).order_by("place", "id")
 )
-STILL_THERE = (
+EXISTING = (
     select(hooks.c.id)
     .where(hooks.c.id.in_(bindparam("ids", expanding=True)))
     .with_for_update(read=True, key_share=True)
 )
 
 
-def passes(branch_filter: str, ref: str) -> bool:
+def matches_branch_filter(branch_filter: str, ref: str) -> bool:
     """Return whether a branch filter matches a ref, by branch name or by full ref name."""
     if branch_filter in EVERYTHING:
         return True
@@ -53,21 +59,21 @@ def passes(branch_filter: str, ref: str) -> bool:
     return glob.matches(ref.removeprefix(BRANCHES)) or glob.matches(ref)
 
 
-def is_silent(link: Link) -> bool:
+def webhooks_disabled(link: Link) -> bool:
     """Return whether webhooks are disabled."""
     if isinstance(link, Bare):
-        return link.is_silent
-    return bool(link.get_execution_options().get("holdfast_silent"))
+        return link.webhooks_disabled
+    return bool(link.get_execution_options().get("holdfast_webhooks_disabled"))
 
 
-def has_listeners(connection: Link, *, owner_id: int | None, repository_id: int | None) -> bool:
+def has_subscribers(connection: Link, *, owner_id: int | None, repository_id: int | None) -> bool:
     """Return whether any active webhook could receive events of a repository."""
-    return not is_silent(connection) and bool(
-        LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
+    return not webhooks_disabled(connection) and bool(
+        SUBSCRIBED.read(connection, repository_id=repository_id, owner_id=owner_id)
     )
 
 
-def listening(
+def subscribed_hooks(
     connection: Link,
     kind: str,
     *,
@@ -76,35 +82,35 @@ def listening(
     details: Mapping[str, object],
 ) -> list[int]:
     """Return the ids of the active webhooks subscribed to an event, in delivery order."""
-    if is_silent(connection):
+    if webhooks_disabled(connection):
         return []
-    found = LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
-    return wanting(found, kind, str(details.get("ref", ""))) if found else []
+    found = SUBSCRIBED.read(connection, repository_id=repository_id, owner_id=owner_id)
+    return matching_hooks(found, kind, str(details.get("ref", ""))) if found else []
 
 
-def wanting(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
+def matching_hooks(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
     """Return which of these webhooks are subscribed to an event."""
-    is_sifted = kind in ABOUT_REFS
+    is_sifted = kind in REF_EVENTS
     return [
         number
         for _, number, names, branch_filter in found
-        if kind in names.split(",") and (not is_sifted or passes(branch_filter, ref))
+        if kind in names.split(",") and (not is_sifted or matches_branch_filter(branch_filter, ref))
     ]
 
 
-def is_pushed_to(database: Database, *, owner_id: int, repository_id: int, refs: Iterable[str]) -> bool:
+def has_push_subscribers(database: Database, *, owner_id: int, repository_id: int, refs: Iterable[str]) -> bool:
     """Return whether any webhook is subscribed to pushes to one of these refs."""
-    if database.is_silent:
+    if database.webhooks_disabled:
         return False
-    found = database.rows(LISTENING, repository_id=repository_id, owner_id=owner_id)
-    return bool(found) and any(wanting(found, "push", ref) for ref in refs)
+    found = database.rows(SUBSCRIBED, repository_id=repository_id, owner_id=owner_id)
+    return bool(found) and any(matching_hooks(found, "push", ref) for ref in refs)
 
 
-def queue(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
+def queue_deliveries(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
     """Queue a delivery of an event for each of these webhooks that still exists."""
     if not isinstance(connection, Bare) and connection.dialect.name == "postgresql":
         # A concurrent deletion of a webhook must not fail the commit by its foreign key.
-        existing = set(connection.execute(STILL_THERE, {"ids": hook_ids}).scalars())
+        existing = set(connection.execute(EXISTING, {"ids": hook_ids}).scalars())
         hook_ids = [number for number in hook_ids if number in existing]
     if hook_ids:
         add_waiting(connection, hook_ids, event_id, kind, now=now)

@@ -189,18 +189,18 @@ def change_hook(database: Database, owner: HookOwner, hook: Hook, columns: Mappi
         if stops:
             deliveries.cancel_waiting(connection, hook.id, "the webhook was deactivated", now=now)
         if stops or moves:
-            start_again(connection, hook.id)
+            reset_attempts(connection, hook.id)
     return find_hook(database, owner, hook.id)
 
 
 def resume_hook(database: Database, owner: HookOwner, hook: Hook) -> Hook:
     """Resume a paused webhook: waiting deliveries are due at once, with their attempt counts reset."""
     with database.write() as connection:
-        start_again(connection, hook.id)
+        reset_attempts(connection, hook.id)
     return find_hook(database, owner, hook.id)
 
 
-def start_again(connection: Connection, hook_id: int) -> None:
+def reset_attempts(connection: Connection, hook_id: int) -> None:
     """End a pause and reset the attempt counts of waiting deliveries."""
     connection.execute(update(hooks).where(hooks.c.id == hook_id).values(paused_at=0, pause_reason=""))
     deliveries.retry_waiting(connection, hook_id)

@@ -7,26 +7,26 @@ from sqlalchemy import Connection, delete, insert, select
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.labels import COLUMNS, Label, one_per_scope
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issue_labels, labels
 
 __all__ = [
-    "Relabelled",
+    "LabelChange",
     "add_labels",
-    "label_anew",
     "labels_on",
+    "record_label_change",
     "relabel",
     "remove_labels",
     "replace_labels",
-    "tell_relabelled",
+    "set_labels",
     "write_labels",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Relabelled:
+class LabelChange:
     """Labels added to and removed from an issue."""
 
     added: Sequence[Label]
@@ -50,7 +50,7 @@ def add_labels(
     database: Database, repository: Repository, issue: Issue, actor: Account, more: Iterable[Label]
 ) -> None:
     """Add labels to an issue."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
         relabel(change, issue, before, one_per_scope([*before, *more]))
 
@@ -59,11 +59,11 @@ def replace_labels(
     database: Database, repository: Repository, issue: Issue, actor: Account, labels: Iterable[Label]
 ) -> None:
     """Replace the labels of an issue."""
-    with changing(database, repository, actor) as change:
-        label_anew(change, issue, labels)
+    with issue_transaction(database, repository, actor) as change:
+        set_labels(change, issue, labels)
 
 
-def label_anew(change: IssueTransaction, issue: Issue, labels: Iterable[Label]) -> None:
+def set_labels(change: IssueTransaction, issue: Issue, labels: Iterable[Label]) -> None:
     """Replace the labels of an issue, in an open transaction."""
     relabel(change, issue, labels_on(change.connection, issue), one_per_scope(labels))
 
@@ -73,19 +73,19 @@ def remove_labels(
 ) -> None:
     """Remove labels from an issue; ones it does not have are ignored."""
     gone = {label.id for label in less}
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
         relabel(change, issue, before, tuple(label for label in before if label.id not in gone))
 
 
 def relabel(change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
     """Change the labels from one set to another, with timeline entries and the event."""
-    tell_relabelled(change, issue, write_labels(change, issue, before, after))
+    record_label_change(change, issue, write_labels(change, issue, before, after))
 
 
 def write_labels(
     change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
-) -> Relabelled | None:
+) -> LabelChange | None:
     """Change the labels from one set to another, with timeline entries; return what changed, if anything."""
     had, has = {label.id for label in before}, {label.id for label in after}
     added = [label for label in after if label.id not in had]
@@ -105,16 +105,16 @@ def write_labels(
     entries = [("", {"label_id": label.id}) for label in removed] + [
         ("1", {"label_id": label.id}) for label in added
     ]
-    change.note(issue, "label", entries)
-    return Relabelled(added, removed, is_cleared=not has)
+    change.add_entries(issue, "label", entries)
+    return LabelChange(added, removed, is_cleared=not has)
 
 
-def tell_relabelled(change: IssueTransaction, issue: Issue, change_of_labels: Relabelled | None) -> None:
+def record_label_change(change: IssueTransaction, issue: Issue, change_of_labels: LabelChange | None) -> None:
     """Record the event that labels changed, if they did."""
     if change_of_labels is None:
         return
     action = "label_cleared" if change_of_labels.is_cleared else "label_updated"
-    change.tell(
+    change.record_event(
         issue,
         "label",
         action,

@@ -21,7 +21,7 @@ from holdfast.hosting.store.accounts import COLUMNS as ACCOUNT
 from holdfast.hosting.store.accounts import WIDTH as ACCOUNT_WIDTH
 from holdfast.hosting.store.accounts import Account, account_from, accounts_by_id
 from holdfast.hosting.store.comments import Comment
-from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.labels import COLUMNS as LABEL
 from holdfast.hosting.store.labels import Label
@@ -69,13 +69,13 @@ class TimelineParts:
 
 
 # The maximum number of ids in one query.
-AT_ONCE: Final = 5000
+MAX_IDS: Final = 5000
 # The common columns of every row: kind, the id it belongs to, and a count.
-FACTS: Final = 3
+COMMON_COLUMNS: Final = 3
 others = issues.alias("others")
 
 
-def belonging(
+def relation_columns(
     kind: str,
     number: ColumnElement[int],
     *,
@@ -97,19 +97,19 @@ def belonging(
     )
 
 
-def open_others(
+def count_open(
     kind: str, mine: ColumnElement[int], other: ColumnElement[int], is_wanted: Select[*tuple[Any, ...]]
 ) -> Select[*tuple[Any, ...]]:
     """Return the statement that counts the open issues on the other side of an issue's dependencies."""
     return (
-        belonging(kind, mine, count=func.count())
+        relation_columns(kind, mine, count=func.count())
         .join(others, others.c.id == other)
         .where(mine.in_(is_wanted), ~others.c.is_closed)
         .group_by(mine)
     )
 
 
-def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+def relations_query(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Return the union of everything related to the issues matching a condition, one row per item.
 
     Authors and milestones, which many issues share, are returned once.
@@ -117,16 +117,16 @@ def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     wanted = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
     is_wanted = select(wanted.c.id)
     things = union_all(
-        belonging("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
-        belonging("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
-        belonging("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
+        relation_columns("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
+        relation_columns("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
+        relation_columns("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
             issue_labels.c.issue_id.in_(is_wanted)
         ),
-        belonging("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
+        relation_columns("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
             issue_assignees.c.issue_id.in_(is_wanted)
         ),
-        open_others("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id, is_wanted),
-        open_others("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
+        count_open("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id, is_wanted),
+        count_open("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
     ).subquery("things")
     return (
         select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
@@ -140,9 +140,9 @@ def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     )
 
 
-BELONGING: Final = belonging_to(issues.c.id.in_(bindparam("ids", expanding=True)))
+RELATIONS: Final = relations_query(issues.c.id.in_(bindparam("ids", expanding=True)))
 # Prepared for webhook payloads, which show one issue or two.
-BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id")))
+RELATIONS_OF_ONE: Final = Statement(relations_query(issues.c.id == bindparam("id")))
 
 
 def issue_parts(
@@ -158,21 +158,21 @@ def issue_parts(
     payload counts all. That condition is expensive to build, so it is built only if something is blocked.
     """
     parts = IssueParts({repository.id: repository for repository in known})
-    if isinstance(database, Within) or len(listed) == 1:
+    if isinstance(database, TransactionDatabase) or len(listed) == 1:
         for issue in listed:
             if issue.repository_id not in parts.repositories:
                 home = find_by_id(database, issue.repository_id)
                 parts.repositories.update({} if home is None else {home.id: home})
-            for row in database.rows(BELONGING_TO_ONE, id=issue.id):
-                put(parts, row)
+            for row in database.rows(RELATIONS_OF_ONE, id=issue.id):
+                add_row(parts, row)
     else:
         ids = [issue.id for issue in listed]
         with database.read() as connection:
             missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
             parts.repositories.update(repositories_by_id(connection, missing))
-            for start in range(0, len(ids), AT_ONCE):
-                for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
-                    put(parts, tuple(row))
+            for start in range(0, len(ids), MAX_IDS):
+                for row in connection.execute(RELATIONS, {"ids": ids[start : start + MAX_IDS]}):
+                    add_row(parts, tuple(row))
     if readable is not None and parts.blocked:
         with database.read() as connection:
             counted = blocked_among(connection, list(parts.blocked), readable())
@@ -185,23 +185,23 @@ def blocked_among(connection: Connection, ids: list[int], readable: ColumnElemen
     """Count the open issues blocked by each of these, among those matching a condition."""
     found: dict[int, int] = {}
     blocker = issue_dependencies.c.blocker_id
-    for start in range(0, len(ids), AT_ONCE):
+    for start in range(0, len(ids), MAX_IDS):
         statement = (
             select(blocker, func.count())
             .join(issues, issues.c.id == issue_dependencies.c.issue_id)
             .join(repositories, repositories.c.id == issues.c.repository_id)
             .join(users, users.c.id == repositories.c.owner_id)
-            .where(blocker.in_(ids[start : start + AT_ONCE]), ~issues.c.is_closed, readable)
+            .where(blocker.in_(ids[start : start + MAX_IDS]), ~issues.c.is_closed, readable)
             .group_by(blocker)
         )
         found.update((number, count) for number, count in connection.execute(statement))
     return found
 
 
-def put(parts: IssueParts, row: tuple[Any, ...]) -> None:
+def add_row(parts: IssueParts, row: tuple[Any, ...]) -> None:
     """Add one row of the union to the parts."""
-    kind, number, count = row[:FACTS]
-    label, account = FACTS, FACTS + len(LABEL)
+    kind, number, count = row[:COMMON_COLUMNS]
+    label, account = COMMON_COLUMNS, COMMON_COLUMNS + len(LABEL)
     if kind == "label":
         parts.labels.setdefault(number, []).append(Label(*row[label:account]))
     elif kind == "assignee":

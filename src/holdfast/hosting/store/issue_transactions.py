@@ -22,7 +22,7 @@ from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues, repositories
 
-__all__ = ["ISSUE", "Issue", "IssueTransaction", "changing", "hold_graph", "hold_repositories"]
+__all__ = ["ISSUE", "Issue", "IssueTransaction", "issue_transaction", "lock_graph", "lock_repository_rows"]
 
 Details = Mapping[str, object]
 # The key of the graph's advisory lock; the first byte separates it from other locks.
@@ -63,7 +63,7 @@ class Issue:
 
 ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)
 # Prepared: building a statement takes longer than running it.
-HOLD_ONE = Statement(
+LOCK_REPOSITORY = Statement(
     select(repositories.c.id).where(repositories.c.id == bindparam("id")).with_for_update(key_share=True)
 )
 
@@ -77,11 +77,11 @@ class IssueTransaction:
     actor: Account
     now: int
 
-    def note(self, issue: Issue, kind: str, entries: Sequence[tuple[str, Details]] = (("", {}),)) -> None:
+    def add_entries(self, issue: Issue, kind: str, entries: Sequence[tuple[str, Details]] = (("", {}),)) -> None:
         """Add entries (body, details) to an issue's timeline, and mark the issue as updated."""
-        self.note_on(kind, [(issue.id, body, details) for body, details in entries])
+        self.add_entries_to(kind, [(issue.id, body, details) for body, details in entries])
 
-    def note_on(self, kind: str, entries: Sequence[tuple[int, str, Details]]) -> None:
+    def add_entries_to(self, kind: str, entries: Sequence[tuple[int, str, Details]]) -> None:
         """Add entries (issue id, body, details) to the timelines of several issues."""
         if not entries:
             return
@@ -105,7 +105,7 @@ class IssueTransaction:
         """Mark an issue as updated now."""
         self.connection.execute(update(issues).where(issues.c.id == issue.id).values(updated_at=self.now))
 
-    def tell(self, issue: Issue, part: str, action: str, **details: object) -> None:
+    def record_event(self, issue: Issue, part: str, action: str, **details: object) -> None:
         """Record the event; `part` is empty, `assign`, `label`, `milestone` or `comment`."""
         whole, prefix = ("pull_request", "pull_request") if issue.is_pull else ("issues", "issue")
         facts = {"action": action, "issue_id": issue.id, "number": issue.number, "is_pull": issue.is_pull}
@@ -120,7 +120,7 @@ class IssueTransaction:
         )
 
 
-def hold_graph(connection: Connection) -> None:
+def lock_graph(connection: Connection) -> None:
     """Lock the dependency graph until the transaction ends (advisory lock).
 
     The dependencies of all repositories form one graph: concurrent changes in two repositories could close a cycle
@@ -131,7 +131,7 @@ def hold_graph(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": GRAPH})
 
 
-def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
+def lock_repository_rows(connection: Connection, ids: Collection[int]) -> int:
     """Lock the rows of repositories until the transaction ends, and return how many exist.
 
     With more than one, the caller must hold the graph's lock too.
@@ -142,7 +142,7 @@ def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
 
 
 @contextmanager
-def changing(
+def issue_transaction(
     database: Database, repository: Repository, actor: Account, *, graph: bool = False
 ) -> Iterator[IssueTransaction]:
     """Open a transaction that locks the issues of a repository.
@@ -152,8 +152,8 @@ def changing(
     try:
         with database.write() as connection:
             if graph:
-                hold_graph(connection)
-            if not HOLD_ONE.read(connection, id=repository.id):
+                lock_graph(connection)
+            if not LOCK_REPOSITORY.read(connection, id=repository.id):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted in the meantime")
             yield IssueTransaction(connection, repository, actor, int(time.time()))
     except IntegrityError as error:

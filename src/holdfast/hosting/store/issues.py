@@ -8,10 +8,10 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, up
 from holdfast.hosting.errors import NoSuchIssue, Outdated, PullTaken
 from holdfast.hosting.store import dependencies
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.assignees import assign_anew, tell_assigned, write_assignees
+from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_labels import label_anew, labels_on, tell_relabelled, write_labels
-from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, changing
+from holdfast.hosting.store.issue_labels import labels_on, record_label_change, set_labels, write_labels
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.labels import Label, one_per_scope
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
@@ -138,7 +138,7 @@ def no_issue(repository: Repository, number: int) -> NoSuchIssue:
     return NoSuchIssue(f"issue does not exist [id: 0, repo_id: {repository.id}, index: {number}]")
 
 
-def read_again(connection: Connection, repository: Repository, issue: Issue) -> Issue:
+def refresh_issue(connection: Connection, repository: Repository, issue: Issue) -> Issue:
     """Return the current state of an issue, in a transaction."""
     found = BY_ID.read(connection, id=issue.id)
     if not found:
@@ -158,9 +158,9 @@ def count(change: IssueTransaction, issue: Issue, by: int) -> None:
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
     """Open an issue or a pull request with the repository's next number."""
-    with changing(database, repository, author) as change:
+    with issue_transaction(database, repository, author) as change:
         if new.branches is not None:
-            refuse_second_pull(change, new.branches)
+            check_no_open_pull(change, new.branches)
         ((number,),) = NEXT_NUMBER.run(change.connection, repository_id=repository.id)
         branches = new.branches or Branches("", "")
         ((*row,),) = ADD.run(
@@ -188,18 +188,18 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
         assigned = list(dict.fromkeys(person.id for person in new.assignees))
         if assigned:
             write_assignees(change, issue, assigned)
-        change.tell(issue, "", "opened")
-        tell_relabelled(change, issue, labelled)
+        change.record_event(issue, "", "opened")
+        record_label_change(change, issue, labelled)
         if assigned:
-            tell_assigned(change, issue, assigned)
+            record_assigned(change, issue, assigned)
         if new.milestone_id:
-            note_milestone(change, issue, None, new.milestone_id)
+            record_milestone_change(change, issue, None, new.milestone_id)
         if new.is_closed:
             close(change, issue)
-        return read_again(change.connection, repository, issue)
+        return refresh_issue(change.connection, repository, issue)
 
 
-def refuse_second_pull(change: IssueTransaction, branches: Branches) -> None:
+def check_no_open_pull(change: IssueTransaction, branches: Branches) -> None:
     """Raise `PullTaken` if a pull request for the same branches is open."""
     same = select(issues.c.number).where(
         issues.c.repository_id == change.repository.id,
@@ -217,8 +217,8 @@ def change_issue(
     database: Database, repository: Repository, issue: Issue, actor: Account, changes: IssueChanges
 ) -> Issue:
     """Change an issue in one transaction."""
-    with changing(database, repository, actor, graph=changes.is_closed is True) as change:
-        issue = read_again(change.connection, repository, issue)
+    with issue_transaction(database, repository, actor, graph=changes.is_closed is True) as change:
+        issue = refresh_issue(change.connection, repository, issue)
         if changes.content_version not in {None, issue.content_version}:
             raise Outdated(
                 f"the issue is at content_version {issue.content_version}, not {changes.content_version}: "
@@ -230,14 +230,14 @@ def change_issue(
         if changes.milestone_id is not None and (changes.milestone_id or None) != issue.milestone_id:
             milestone_id = changes.milestone_id or None
             set_columns(change, issue, milestone_id=milestone_id)
-            note_milestone(change, issue, issue.milestone_id, milestone_id)
+            record_milestone_change(change, issue, issue.milestone_id, milestone_id)
         if changes.labels is not None:
-            label_anew(change, issue, changes.labels)
+            set_labels(change, issue, changes.labels)
         if changes.assignees is not None:
-            assign_anew(change, issue, changes.assignees)
+            set_assignees(change, issue, changes.assignees)
         if changes.is_closed is not None:
             (close if changes.is_closed else reopen)(change, issue)
-        return read_again(change.connection, repository, issue)
+        return refresh_issue(change.connection, repository, issue)
 
 
 def set_columns(change: IssueTransaction, issue: Issue, **columns: str | int | bool | None) -> None:
@@ -253,35 +253,35 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
     if changes.title is not None and changes.title != issue.title:
         old["old_title"] = issue.title
         set_columns(change, issue, title=changes.title)
-        change.note(issue, "change_title", [("", {"old_title": issue.title, "new_title": changes.title})])
+        change.add_entries(issue, "change_title", [("", {"old_title": issue.title, "new_title": changes.title})])
     if changes.body is not None and changes.body != issue.body:
         old["old_body"] = issue.body
         set_columns(change, issue, body=changes.body, content_version=issue.content_version + 1)
     if changes.ref is not None and changes.ref != issue.ref:
         old["old_ref"] = issue.ref
         set_columns(change, issue, ref=changes.ref)
-        change.note(issue, "change_issue_ref", [("", {"old_ref": issue.ref, "new_ref": changes.ref})])
+        change.add_entries(issue, "change_issue_ref", [("", {"old_ref": issue.ref, "new_ref": changes.ref})])
     if changes.base_branch is not None and changes.base_branch != issue.base_branch:
         old["old_base_branch"] = issue.base_branch
         set_columns(change, issue, base_branch=changes.base_branch)
         entry = {"old_ref": issue.base_branch, "new_ref": changes.base_branch}
-        change.note(issue, "change_target_branch", [("", entry)])
+        change.add_entries(issue, "change_target_branch", [("", entry)])
     if old:
-        change.tell(issue, "", "edited", **old)
+        change.record_event(issue, "", "edited", **old)
 
 
 def change_due_date(change: IssueTransaction, issue: Issue, due_at: int) -> None:
     """Set, change or remove the due date."""
     kind = "removed_deadline" if not due_at else "modified_deadline" if issue.due_at else "added_deadline"
     set_columns(change, issue, due_at=due_at)
-    change.note(issue, kind, [("", {"old_due_at": issue.due_at, "due_at": due_at})])
+    change.add_entries(issue, kind, [("", {"old_due_at": issue.due_at, "due_at": due_at})])
 
 
-def note_milestone(change: IssueTransaction, issue: Issue, old: int | None, new: int | None) -> None:
+def record_milestone_change(change: IssueTransaction, issue: Issue, old: int | None, new: int | None) -> None:
     """Add the timeline entry that the milestone changed."""
     facts = {"old_milestone_id": old, "milestone_id": new}
-    change.note(issue, "milestone", [("", facts)])
-    change.tell(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
+    change.add_entries(issue, "milestone", [("", facts)])
+    change.record_event(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
 
 
 def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
@@ -295,8 +295,8 @@ def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) 
     unblocked = dependencies.unblocked_without(change.connection, issue)
     set_columns(change, issue, is_closed=True, closed_at=change.now)
     count(change, issue, -1)
-    note_state(change, issue, "close", "closed", reason)
-    dependencies.tell_unblocked(change.connection, unblocked, change.actor, change.now)
+    record_state_change(change, issue, "close", "closed", reason)
+    dependencies.record_unblocked(change.connection, unblocked, change.actor, change.now)
 
 
 def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
@@ -305,13 +305,15 @@ def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None)
         return
     set_columns(change, issue, is_closed=False, closed_at=0)
     count(change, issue, +1)
-    note_state(change, issue, "reopen", "reopened", reason)
+    record_state_change(change, issue, "reopen", "reopened", reason)
 
 
-def note_state(change: IssueTransaction, issue: Issue, kind: str, action: str, reason: Reason | None) -> None:
+def record_state_change(
+    change: IssueTransaction, issue: Issue, kind: str, action: str, reason: Reason | None
+) -> None:
     """Add the timeline entry and record the event that an issue was closed or reopened."""
-    change.note(issue, kind, [("", {} if reason is None else asdict(reason))])
-    change.tell(issue, "", action, **({} if reason is None else {"commit_id": reason.commit_id}))
+    change.add_entries(issue, kind, [("", {} if reason is None else asdict(reason))])
+    change.record_event(issue, "", action, **({} if reason is None else {"commit_id": reason.commit_id}))
 
 
 def delete_issue(
@@ -326,8 +328,8 @@ def delete_issue(
 
     `first` runs in the same transaction, before the deletion.
     """
-    with changing(database, repository, actor, graph=True) as change:
-        issue = read_again(change.connection, repository, issue)
+    with issue_transaction(database, repository, actor, graph=True) as change:
+        issue = refresh_issue(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
         # The event carries these, which cannot be looked up after the deletion.
         was = {
@@ -338,28 +340,28 @@ def delete_issue(
         if first is not None:
             first(change.connection)
         unblocked = dependencies.unblocked_without(change.connection, issue)
-        dependencies.drop_relations(change.connection, issue)
+        dependencies.delete_dependencies(change.connection, issue)
         if not issue.is_closed:
             count(change, issue, -1)
         # Recorded while the blocker can still be rendered.
-        dependencies.tell_unblocked(change.connection, unblocked, actor, change.now)
+        dependencies.record_unblocked(change.connection, unblocked, actor, change.now)
         change.connection.execute(delete(issues).where(issues.c.id == issue.id))
-        change.tell(issue, "", "deleted", **was)
+        change.record_event(issue, "", "deleted", **was)
 
 
 def lock_issue(database: Database, repository: Repository, issue: Issue, actor: Account, reason: str) -> None:
     """Restrict commenting to users with write access."""
-    with changing(database, repository, actor) as change:
-        issue = read_again(change.connection, repository, issue)
+    with issue_transaction(database, repository, actor) as change:
+        issue = refresh_issue(change.connection, repository, issue)
         if not issue.is_locked:
             set_columns(change, issue, is_locked=True, lock_reason=reason)
-            change.note(issue, "lock", [(reason, {})])
+            change.add_entries(issue, "lock", [(reason, {})])
 
 
 def unlock_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
     """Allow everyone to comment again."""
-    with changing(database, repository, actor) as change:
-        issue = read_again(change.connection, repository, issue)
+    with issue_transaction(database, repository, actor) as change:
+        issue = refresh_issue(change.connection, repository, issue)
         if issue.is_locked:
             set_columns(change, issue, is_locked=False, lock_reason="")
-            change.note(issue, "unlock")
+            change.add_entries(issue, "unlock")

@@ -62,7 +62,7 @@ def check_color(color: str) -> str:
     return digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
 
 
-def kept_by(keeper: Repository | Account) -> ColumnElement[bool]:
+def belongs_to_owner(keeper: Repository | Account) -> ColumnElement[bool]:
     """Return the condition that a label belongs to a repository or an organization."""
     if isinstance(keeper, Repository):
         return labels.c.repository_id == keeper.id
@@ -78,7 +78,7 @@ def labels_of(
     database: Database, keeper: Repository | Account, *, skip: int, limit: int
 ) -> tuple[list[Label], int]:
     """Return one page of the labels of a repository or an organization, by name, and the total."""
-    mine = kept_by(keeper)
+    mine = belongs_to_owner(keeper)
     statement = select(*COLUMNS).where(mine).order_by(labels.c.name, labels.c.id).offset(skip).limit(limit)
     with database.read() as connection:
         rows = connection.execute(statement).all()
@@ -97,7 +97,9 @@ def labels_usable(database: Database, repository: Repository, *, limit: int) -> 
 def find_label(database: Database, keeper: Repository | Account, number: int) -> Label:
     """Return the label with this id."""
     with database.read() as connection:
-        row = connection.execute(select(*COLUMNS).where(kept_by(keeper), labels.c.id == number)).one_or_none()
+        row = connection.execute(
+            select(*COLUMNS).where(belongs_to_owner(keeper), labels.c.id == number)
+        ).one_or_none()
     if row is None:
         raise NoSuchLabel(f"label does not exist [label_id: {number}]")
     return Label(*row)
@@ -183,7 +185,7 @@ def change_label(
     with database.write() as connection:
         row = connection.execute(
             update(labels)
-            .where(and_(kept_by(keeper), labels.c.id == number))
+            .where(and_(belongs_to_owner(keeper), labels.c.id == number))
             .values(**columns)
             .returning(*COLUMNS)
         ).one_or_none()
@@ -195,6 +197,6 @@ def change_label(
 def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:
     """Delete a label, also from its issues."""
     with database.write() as connection:
-        gone = connection.execute(delete(labels).where(kept_by(keeper), labels.c.id == number))
+        gone = connection.execute(delete(labels).where(belongs_to_owner(keeper), labels.c.id == number))
     if gone.rowcount == 0:
         raise NoSuchLabel(f"label does not exist [label_id: {number}]")

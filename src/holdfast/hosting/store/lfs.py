@@ -21,17 +21,17 @@ __all__ = [
     "Lock",
     "add_links",
     "add_lock",
-    "claim",
-    "end_claims",
+    "claim_unlinked",
+    "claim_upload",
+    "delete_expired_leases",
     "find_lock",
-    "give_back",
     "link",
     "linked_at",
     "linked_sizes",
     "locks_of",
+    "release_unlinked",
     "remove_links",
     "remove_lock",
-    "take_unlinked",
 ]
 
 
@@ -102,12 +102,12 @@ def remove_links(connection: Connection, repository: Repository, oids: Iterable[
     connection.execute(delete(lfs_links).where(mine, lfs_links.c.oid.in_(list(oids))))
 
 
-def claim(database: Database, oid: str, *, seconds: float) -> bool:
+def claim_upload(database: Database, oid: str, *, seconds: float) -> bool:
     """Take the upload lease on an object, which prevents its removal; False while it is being removed."""
     return take_lease(database, NAME + oid, UPLOADING, seconds=seconds)
 
 
-def take_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
+def claim_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
     """Take the removal lease on those objects that are neither linked nor being uploaded; return these."""
     moment = int(now)
     make = sqlite_insert if database.is_sqlite else postgres_insert
@@ -125,23 +125,23 @@ def take_unlinked(database: Database, oids: Iterable[str], *, seconds: float, no
         # lease.
         linked_oids = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
         linked = set(connection.execute(linked_oids).scalars())
-        end(connection, linked)
+        delete_removal_leases(connection, linked)
     return sorted(taken - linked)
 
 
-def give_back(database: Database, oids: Iterable[str]) -> None:
+def release_unlinked(database: Database, oids: Iterable[str]) -> None:
     """Release the removal leases."""
     with database.write() as connection:
-        end(connection, oids)
+        delete_removal_leases(connection, oids)
 
 
-def end(connection: Connection, oids: Iterable[str]) -> None:
+def delete_removal_leases(connection: Connection, oids: Iterable[str]) -> None:
     """Delete the removal leases of objects."""
     named = leases.c.name.in_([NAME + oid for oid in oids])
     connection.execute(delete(leases).where(named, leases.c.holder == REMOVING))
 
 
-def end_claims(connection: Connection, *, now: float) -> None:
+def delete_expired_leases(connection: Connection, *, now: float) -> None:
     """Delete expired leases."""
     connection.execute(delete(leases).where(leases.c.name.startswith(NAME), leases.c.until <= int(now)))
 

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, or
 from holdfast.hosting.errors import InvalidReference, NoSuchMilestone
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import changing
+from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issues, milestones
 
@@ -114,7 +114,7 @@ def add_milestone(
     is_closed: bool = False,
 ) -> Milestone:
     """Add a milestone."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         row = {
             "repository_id": repository.id,
             "title": title,
@@ -133,7 +133,7 @@ def change_milestone(
     database: Database, repository: Repository, actor: Account, milestone: Milestone, **columns: str | bool | int
 ) -> Milestone:
     """Change a milestone; closing it sets the time."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         if "is_closed" in columns and columns["is_closed"] != milestone.is_closed:
             columns["closed_at"] = change.now if columns["is_closed"] else 0
         change.connection.execute(
@@ -147,5 +147,5 @@ def change_milestone(
 
 def delete_milestone(database: Database, repository: Repository, actor: Account, milestone: Milestone) -> None:
     """Delete a milestone; its issues stay, without one."""
-    with changing(database, repository, actor) as change:
+    with issue_transaction(database, repository, actor) as change:
         change.connection.execute(delete(milestones).where(milestones.c.id == milestone.id))

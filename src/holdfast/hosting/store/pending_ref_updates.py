@@ -179,11 +179,11 @@ def record_moves(
     """
     told = [(move, kind, event) for move in moves for kind, event in events_of(move)]
     about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": actor_id}
-    if len(told) >= MANY and not hook_subscriptions.has_listeners(
+    if len(told) >= MANY and not hook_subscriptions.has_subscribers(
         connection, owner_id=repository.owner.id, repository_id=repository.id
     ):
         made = [(event, details_of(move, kind, event, options)) for move, kind, event in told]
-        events.record_silently(connection, made, **about)
+        events.record_without_deliveries(connection, made, **about)
         return
     for move, kind, event in told:
         details = details_of(move, kind, event, options)

@@ -20,7 +20,7 @@ Bind = str | int | bool | None
 class Bare(sqlite3.Connection):
     """A raw SQLite connection."""
 
-    is_silent = False
+    webhooks_disabled = False
     """Whether events are recorded without queueing webhook deliveries."""
     renderer: Callable[..., str] | None = None
     """Renders the payloads of recorded events."""

@@ -60,15 +60,15 @@ __all__ = [
     "grants_of",
     "list_repositories",
     "lock_row",
-    "moved_to",
-    "note_push",
     "owned_by_name",
     "readable_by",
+    "redirected_repository",
     "remove_row",
     "rename_repository",
     "repositories_by_id",
     "repository_by_id",
     "repository_from",
+    "set_pushed",
     "transfer_repository",
 ]
 
@@ -279,7 +279,7 @@ def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int
     return {repository.id: repository for row in rows for repository in [repository_from(tuple(row))]}
 
 
-def moved_to(database: Database, owner: str, name: str) -> Repository | None:
+def redirected_repository(database: Database, owner: str, name: str) -> Repository | None:
     """Return the repository that was renamed or transferred from this owner and name, or None."""
     row = database.row(BY_OLD_NAME, owner=owner.casefold(), name=name.casefold())
     return None if row is None else repository_from(row)
@@ -348,11 +348,11 @@ def add_repository(connection: Connection, owner: Account, name: str, **columns:
         ).scalar_one()
     except IntegrityError as error:
         raise RepositoryTaken("The repository with the same name already exists.") from error
-    forget_redirect(connection, owner, name)
+    delete_redirect(connection, owner, name)
     return repository_id
 
 
-def forget_redirect(connection: Connection, owner: Account, name: str) -> None:
+def delete_redirect(connection: Connection, owner: Account, name: str) -> None:
     """Delete the redirect of a name that a repository now has."""
     connection.execute(
         delete(repository_redirects).where(
@@ -377,12 +377,12 @@ PUSHED = Statement(
 )
 
 
-def note_push(connection: Link, repository: Repository) -> None:
+def set_pushed(connection: Link, repository: Repository) -> None:
     """Set the time of the last push to now."""
     PUSHED.run(connection, repository=repository.id, moment=int(time.time()))
 
 
-def note_size(connection: Connection, number: int, size: int, *, measured_at: int) -> None:
+def set_size(connection: Connection, number: int, size: int, *, measured_at: int) -> None:
     """Store a repository's size in bytes, and when measuring it began."""
     values = {"size": size, "measured_at": measured_at}
     connection.execute(update(repositories).where(repositories.c.id == number).values(**values))
@@ -421,16 +421,16 @@ def move(connection: Connection, repository: Repository, owner: Account, name: s
         )
     except IntegrityError as error:
         raise RepositoryTaken("The repository with the same name already exists.") from error
-    forget_redirect(connection, owner, name)
+    delete_redirect(connection, owner, name)
     if owner.id != repository.owner.id:
-        leave_owner(connection, repository, owner)
+        remove_from_owner(connection, repository, owner)
     if (repository.owner.id, old) != (owner.id, folded):
-        forget_redirect(connection, repository.owner, repository.name)
+        delete_redirect(connection, repository.owner, repository.name)
         redirect = {"owner_id": repository.owner.id, "folded_name": old, "repository_id": repository.id}
         connection.execute(insert(repository_redirects), redirect)
 
 
-def leave_owner(connection: Connection, repository: Repository, owner: Account) -> None:
+def remove_from_owner(connection: Connection, repository: Repository, owner: Account) -> None:
     """Remove what belongs to the old owner: teams, organization labels, and the new owner as collaborator."""
     connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
     connection.execute(

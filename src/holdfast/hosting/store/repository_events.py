@@ -10,7 +10,7 @@ from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Declared, Repository
 
-__all__ = ["note_changes", "note_creation", "note_deletion", "note_rename", "note_transfer"]
+__all__ = ["record_changed", "record_created", "record_deleted", "record_renamed", "record_transferred"]
 
 Value = str | bool | int
 # Field names in the API where they differ from the columns.
@@ -21,7 +21,7 @@ KEYS: Final = {
 }
 
 
-def tell(
+def record_repository_event(
     connection: Connection,
     repository_id: int | None,
     owner: Account | None,
@@ -40,12 +40,12 @@ def tell(
     )
 
 
-def note_creation(connection: Connection, repository_id: int, owner: Account, actor: Account) -> None:
+def record_created(connection: Connection, repository_id: int, owner: Account, actor: Account) -> None:
     """Record that a repository was created."""
-    tell(connection, repository_id, owner, actor, "created")
+    record_repository_event(connection, repository_id, owner, actor, "created")
 
 
-def note_deletion(
+def record_deleted(
     connection: Connection, repository: Repository, actor: Account, *, with_owner: bool = False
 ) -> None:
     """Record that a repository is about to be deleted, possibly with its owner, including its last state."""
@@ -54,20 +54,24 @@ def note_deletion(
     shown = owner if owner.is_organization else msgspec.structs.replace(owner, email="")
     was = msgspec.to_builtins(msgspec.structs.replace(repository, owner=shown))
     facts = {"repository": repository.id, "name": repository.full_name, "was": was}
-    tell(connection, None, None if with_owner else owner, actor, "deleted", **facts)
+    record_repository_event(connection, None, None if with_owner else owner, actor, "deleted", **facts)
 
 
-def note_rename(connection: Connection, repository: Repository, actor: Account) -> None:
+def record_renamed(connection: Connection, repository: Repository, actor: Account) -> None:
     """Record that a repository was renamed; `repository` is its former state."""
-    tell(connection, repository.id, repository.owner, actor, "renamed", changed={"name": repository.name})
+    record_repository_event(
+        connection, repository.id, repository.owner, actor, "renamed", changed={"name": repository.name}
+    )
 
 
-def note_transfer(connection: Connection, repository: Repository, owner: Account, actor: Account) -> None:
+def record_transferred(connection: Connection, repository: Repository, owner: Account, actor: Account) -> None:
     """Record that a repository was transferred to `owner`; `repository` is its former state."""
-    tell(connection, repository.id, owner, actor, "transferred", changed={"owner": repository.owner.name})
+    record_repository_event(
+        connection, repository.id, owner, actor, "transferred", changed={"owner": repository.owner.name}
+    )
 
 
-def note_changes(
+def record_changed(
     connection: Connection, repository: Repository, actor: Account, columns: Mapping[str, Value]
 ) -> None:
     """Record changed settings; `repository` is the former state, and unchanged columns are ignored."""
@@ -77,7 +81,7 @@ def note_changes(
         if name in Repository.__struct_fields__ and getattr(repository, name) != value
     }
     if bool(changed.pop("archived_at", repository.archived_at)) != repository.is_archived:
-        tell(
+        record_repository_event(
             connection,
             repository.id,
             repository.owner,
@@ -86,10 +90,10 @@ def note_changes(
         )
     if "is_private" in changed:
         action = "privatized" if changed.pop("is_private") else "publicized"
-        tell(connection, repository.id, repository.owner, actor, action)
+        record_repository_event(connection, repository.id, repository.owner, actor, action)
     if changed:
         before = before_change(repository, changed)
-        tell(connection, repository.id, repository.owner, actor, "edited", changed=before)
+        record_repository_event(connection, repository.id, repository.owner, actor, "edited", changed=before)
 
 
 def before_change(repository: Repository, changed: Mapping[str, Value]) -> dict[str, object]:

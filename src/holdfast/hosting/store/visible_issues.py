@@ -13,12 +13,12 @@ from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.repositories import REPOSITORY, Repository, repository_from
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
-__all__ = ["Reader", "VisibleIssue", "blocked_by", "blockers_of", "seen_by_id"]
+__all__ = ["Reader", "VisibleIssue", "blocked_by", "blockers_of", "visible_issues_by_id"]
 
 PLACE_WIDTH: Final = WIDTH + len(REPOSITORY)
 END: Final = PLACE_WIDTH + len(ISSUE)
 # The maximum number of ids in one query.
-AT_ONCE: Final = 5000
+MAX_IDS: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class VisibleIssue:
     is_readable: bool
 
 
-def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
+def visible_issues_query(reader: Reader) -> Select[*tuple[Any, ...]]:
     """Return the query for issues with their repositories and whether the reader may read them."""
     readable = visible_to(reader.user, public_only=reader.public_only)
     return (
@@ -49,8 +49,8 @@ def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
     )
 
 
-def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
-    """Build visible issues from rows of `looking`; each repository is built once."""
+def visible_issues_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
+    """Build visible issues from rows of `visible_issues_query`; each repository is built once."""
     places: dict[int, Repository] = {}
     for row in rows:
         columns = tuple(row)
@@ -60,13 +60,15 @@ def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
         yield VisibleIssue(Issue(*columns[PLACE_WIDTH:END]), places[number], columns[END])
 
 
-def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
+def visible_issues_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
     """Return issues by id; missing ones are left out."""
     found: dict[int, VisibleIssue] = {}
     wanted = list(ids)
-    for start in range(0, len(wanted), AT_ONCE):
-        rows = connection.execute(looking(reader).where(issues.c.id.in_(wanted[start : start + AT_ONCE])))
-        found |= {one.issue.id: one for one in seen_from(rows)}
+    for start in range(0, len(wanted), MAX_IDS):
+        rows = connection.execute(
+            visible_issues_query(reader).where(issues.c.id.in_(wanted[start : start + MAX_IDS]))
+        )
+        found |= {one.issue.id: one for one in visible_issues_from(rows)}
     return found
 
 
@@ -94,7 +96,9 @@ def related(
     columns = issue_dependencies.c
     mine, others = (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
     shown = true() if blockers else visible_to(reader.user, public_only=reader.public_only)
-    found = looking(reader).join(issue_dependencies, others == issues.c.id).where(mine == issue.id, shown)
+    found = (
+        visible_issues_query(reader).join(issue_dependencies, others == issues.c.id).where(mine == issue.id, shown)
+    )
     statement = found.add_columns(func.count().over()).order_by(
         case((issues.c.repository_id == issue.repository_id, 0), else_=1),
         issues.c.repository_id,
@@ -104,7 +108,7 @@ def related(
     with database.read() as connection:
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
         if rows:
-            return list(seen_from(rows)), rows[0][-1]
+            return list(visible_issues_from(rows)), rows[0][-1]
         # An empty page has no row with the total.
         counted = found.with_only_columns(func.count())
         return [], connection.execute(counted).scalar_one() if skip else 0

@@ -12,7 +12,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.visible_issues import seen_by_id
+from holdfast.hosting.store.visible_issues import visible_issues_by_id
 from holdfast.web.issues.label_colors import LabelBadge, tag
 from holdfast.web.issues.related import Related, related
 from holdfast.web.markdown import MarkdownContext, markdown
@@ -96,7 +96,9 @@ def told(
     others: dict[int, Related] = {}
     if named:
         with request.app.database.read() as connection:
-            seen = seen_by_id(connection, [number for number in named if number is not None], reader(request))
+            seen = visible_issues_by_id(
+                connection, [number for number in named if number is not None], reader(request)
+            )
         others = {number: related(one, repository) for number, one in seen.items()}
     made: list[TimelineEntry] = []
     for entry in entries:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, or_, select, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store.database import Within
+from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.tables import deliveries, events, repositories
 from holdfast.hosting.webhooks.payloads.render import KINDS, payload_of
@@ -61,7 +61,7 @@ def render_pending(app: App, doomed: DeletedEntity, connection: Connection) -> N
     """Render the remaining payloads, in the deleting transaction."""
     found = find_events(connection, pending_statement(doomed))
     if found:
-        inside = replace(app, database=Within(app.database, connection))
+        inside = replace(app, database=TransactionDatabase(app.database, connection))
         connection.execute(
             STORE_PAYLOAD, [{"event": event.id, "payload": payload_of(inside, event)} for event in found]
         )

@@ -7,7 +7,7 @@ from typing import Final, get_type_hints
 import msgspec
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store.database import Within
+from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.webhooks.payloads.dependencies import dependency
@@ -68,7 +68,7 @@ def payload_renderer(app: App) -> PayloadRenderer:
     """Return the renderer for events recorded in the host's database."""
 
     def render(link: Link, event: Event, known: object) -> str:
-        inside = replace(app, database=Within(app.database, link))
+        inside = replace(app, database=TransactionDatabase(app.database, link))
         return rendered(inside, event, known)
 
     return render
