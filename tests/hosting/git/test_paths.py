@@ -1,6 +1,7 @@
 """Whatever path we take, git takes as well."""
 
 import os
+import posixpath
 import subprocess
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import paths
 from holdfast.hosting.git.loose_objects import write_object
+from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.tree_writer import Draft
 from tests.examples import examples
@@ -139,3 +142,22 @@ def test_no_code_point_that_hfs_ignores_hides_dot_git(ignored: str) -> None:
         assert not paths.may_hold_file(f"a/{name}/config")
     assert paths.may_hold_file(f"a{ignored}.git")
     assert paths.may_hold_file(f".gi{ignored}x")
+
+
+@given(st.lists(st.sampled_from(["", ".", "..", "a", "b c", "...", ".gitignore"]), max_size=8).map("/".join))
+def test_a_path_is_cleaned_as_if_the_repository_were_the_root(path: str) -> None:
+    """No step leads above it."""
+    expected = posixpath.normpath("//" + path).lstrip("/")
+    if path and not expected:
+        with pytest.raises(PathRefused, match="malformed"):
+            requested_path(path)
+    else:
+        assert requested_path(path) == expected
+
+
+@pytest.mark.parametrize("path", [".git", "a/.GIT", ".Git/config", "./.git", "/", ".", "a/.."])
+def test_a_path_nothing_lies_at_is_refused(path: str) -> None:
+    """Git's own folder in any spelling, and what says something but leads nowhere."""
+    with pytest.raises(PathRefused) as refused:
+        requested_path(path)
+    assert str(refused.value) == f"path contains a malformed path component [path: {path}]"

@@ -8,6 +8,7 @@ import pytest
 from holdfast.hosting.git import special_files
 from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.special_files import MAX_MATCHING_COST, matching_cost
 from holdfast.hosting.git.tree_writer import Draft
 
 MODULES = b'[submodule "%s"]\n\tpath = %s\n\turl = %s\n\tupdate = %s\n'
@@ -44,3 +45,33 @@ def test_other_files_are_nobodys_business() -> None:
     assert special_files.is_special("gitmod~1")
     assert not special_files.is_special("gitmodules")
     assert special_files.problem_with(".gitmodules", b"x" * (special_files.LARGEST + 1)) is not None
+
+
+PATH = b"assets/textures/characters/ships/a-rather-long-name-of-a-file.psd"
+HOSTILE = b"*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
+
+
+@pytest.mark.parametrize("pattern", [b"*.psd", b"assets/**/*.psd", b"**/textures/**/*.psd", b"a*b*c*d.psd", b"x"])
+def test_what_people_write_is_cheap(pattern: bytes) -> None:
+    """Hundreds of lines of it, and in deep directories."""
+    assert matching_cost((pattern + b" filter=lfs diff=lfs merge=lfs -text\n") * 300, PATH) < MAX_MATCHING_COST
+    assert matching_cost(pattern + b" filter=lfs\n", PATH * 5) < MAX_MATCHING_COST
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        (HOSTILE, b"/".join([b"a" * 20] * 20)),
+        (b"/**/**/a/**/aa/b filter=lfs\n", b"a/" * 1900 + b"c"),
+        (b"*a**/b filter=lfs\n" * 50_000, b"a/" * 200 + b"c"),
+        (b"*a" * 900 + b" filter=lfs\n", b"a" * 200),
+    ],
+)
+def test_what_would_take_for_ever_is_known(content: bytes, path: bytes) -> None:
+    """Before anybody tries."""
+    assert matching_cost(content, path) > MAX_MATCHING_COST
+
+
+def test_a_file_without_stars_is_no_matching_cost() -> None:
+    """However long it is."""
+    assert matching_cost(b"a.psd filter=lfs\n" * 10_000, PATH) == 0

@@ -14,7 +14,7 @@ from holdfast.hosting.file_responses.files import disposition
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
-from holdfast.hosting.git.path_lookup import cleaned
+from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.refs import ResolvedRef
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
@@ -63,7 +63,7 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
     tree = read_commit(repo, commit).tree
     normalized = []
     try:
-        normalized = [cleaned(path) for path in paths]
+        normalized = [requested_path(path) for path in paths]
     except PathRefused:
         normalized = [""]
     if len(paths) > MOST_PATHS or not all(

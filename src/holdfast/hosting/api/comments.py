@@ -1,4 +1,4 @@
-"""The API of comments on issues and pull requests."""
+"""The API of comments on issues and pull requests, and of timelines."""
 
 from datetime import datetime
 from typing import Annotated
@@ -12,7 +12,14 @@ from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.comments import CommentSchema, comment_list, comment_shape, one_comment
+from holdfast.hosting.schemas.comments import (
+    CommentSchema,
+    TimelineComment,
+    comment_list,
+    comment_shape,
+    one_comment,
+    timeline,
+)
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
@@ -25,6 +32,7 @@ __all__ = [
     "list_comments",
     "list_repository_comments",
     "show_comment",
+    "show_timeline",
 ]
 
 
@@ -113,3 +121,21 @@ def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, bod
 def delete_comment(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002
     """Delete a comment."""
     service.delete(request.app, request.actor, target, service.find(request.app, target, id))
+
+
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/timeline", scope="issue", guards=READ_ISSUES, slow=True)
+def show_timeline(
+    request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
+) -> PagedList[TimelineComment]:
+    """List the timeline of an issue, oldest first."""
+    issue = issues.find(request.app, target, index)
+    found, total = comments.entries_of(
+        request.app.database,
+        issue,
+        plain=False,
+        since=seconds(query.since),
+        before=seconds(query.before),
+        skip=page.skip,
+        limit=page.size,
+    )
+    return PagedList(timeline(request, target.repository, issue, found), total)

@@ -14,7 +14,7 @@ from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.path_lookup import cleaned
+from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.endpoints import endpoint
@@ -92,7 +92,7 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> Comm
 def found_at(view: CommitView, path: str) -> TreeEntry:
     """Return the entry at a path of a request."""
     with answering(400, PathRefused):
-        normalized = cleaned(path)
+        normalized = requested_path(path)
     return found_exactly(view, normalized)
 
 
@@ -143,7 +143,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
     The number of entries of a directory is stored in front of the JSON.
     """
     with answering(400, PathRefused):
-        wanted = cleaned(path)
+        wanted = requested_path(path)
     repository = view.target.repository
     key = (
         view.repo.folder,

@@ -1,4 +1,4 @@
-"""The API of dependencies between issues: blockers of an issue, and the issues it blocks."""
+"""The API of dependencies between issues: blockers, blocked issues, and the graph of both."""
 
 from typing import Annotated, ClassVar, Final
 
@@ -12,7 +12,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ErrorBody
 from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.dependencies import reader, shown
+from holdfast.hosting.schemas.dependencies import DependencyGraph, reader, shown
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.services import dependencies, issues
 from holdfast.hosting.services.dependencies import IssueReference
@@ -27,6 +27,7 @@ __all__ = [
     "remove_block",
     "remove_dependency",
     "set_dependencies",
+    "show_dependency_graph",
 ]
 
 # The error of a disabled feature is a JSON string instead of an object.
@@ -168,3 +169,25 @@ def remove_block(request: RequestContext, target: RepositoryAccess, index: int, 
     issue = issues.find(request.app, target, index)
     dependencies.remove_blocked(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
+
+
+class GraphQuery(msgspec.Struct, frozen=True):
+    """The maximum number of steps in each direction; unlimited by default."""
+
+    depth: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph", scope="issue", guards=READ_ISSUES, slow=True
+)
+def show_dependency_graph(
+    request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
+) -> DependencyGraph:
+    """Show the blockers of an issue and what it blocks, transitively.
+
+    An unreadable issue is a hidden node and not expanded. Of a very large graph the nearest issues are returned,
+    with `truncated` set.
+    """
+    dependencies.require_dependencies(target)
+    issue = issues.find(request.app, target, index)
+    return dependencies.graph(request, target, issue, query.depth)

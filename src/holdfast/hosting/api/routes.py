@@ -14,7 +14,6 @@ from holdfast.hosting.api import (
     contents,
     contents_write,
     dependencies,
-    dependency_graph,
     editorconfig,
     file_contents,
     issue_labels,
@@ -34,7 +33,6 @@ from holdfast.hosting.api import (
     statuses,
     tags,
     teams,
-    timeline,
     tokens,
     topics,
     users,
@@ -51,8 +49,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(commits, statuses, tags, objects, languages),
     *(contents, file_contents, raw, archives, editorconfig),
     *(contents_write, raw_upload),
-    *(webhooks, dependencies, dependency_graph),
-    *(issue_search, issues, comments, timeline, issue_labels, assignees, labels, milestones, pulls),
+    *(webhooks, dependencies),
+    *(issue_search, issues, comments, issue_labels, assignees, labels, milestones, pulls),
 )
 
 

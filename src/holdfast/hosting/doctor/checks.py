@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor import disk, rows, secrets
+from holdfast.hosting.doctor import disk, rows
 from holdfast.hosting.doctor.findings import Finding
 
 __all__ = ["examine", "repair"]
@@ -31,7 +31,7 @@ def examine(
     yield from rows.check_pending_updates(app, now=now)
     yield from rows.check_counters(app)
     yield from rows.check_redirects(app)
-    yield from secrets.sealed(app)
+    yield from rows.check_secrets(app)
     kept, found = disk.match_rows_and_folders(app, now=now)
     yield from found
     for item in kept:

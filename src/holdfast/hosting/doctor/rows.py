@@ -1,17 +1,20 @@
-"""Checks of the database: schema revision, integrity, counters, redirects, and pending ref updates."""
+"""Checks of the database: schema revision, integrity, counters, redirects, secrets, and pending ref updates."""
 
 import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, delete, func, select, text, update
+from sqlalchemy import Row, Select, delete, func, or_, select, text, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.findings import Finding, FindingKind
+from holdfast.hosting.errors import SealBroken, SealError
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, pending_ref_updates
+from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.tables import (
     comments,
+    hooks,
     issues,
     name_redirects,
     repositories,
@@ -19,7 +22,14 @@ from holdfast.hosting.store.tables import (
     users,
 )
 
-__all__ = ["check_counters", "check_integrity", "check_pending_updates", "check_redirects", "check_schema"]
+__all__ = [
+    "check_counters",
+    "check_integrity",
+    "check_pending_updates",
+    "check_redirects",
+    "check_schema",
+    "check_secrets",
+]
 
 PENDING_SECONDS: Final = 3600
 FULL_NAME: Final = users.c.name + "/" + repositories.c.name
@@ -188,3 +198,21 @@ def check_pending_updates(app: App, *, now: float | None = None) -> Iterator[Fin
             f"{item.move.ref} was about to move to {item.move.new[:12]}",
             lambda: ref_changes.recover(app),
         )
+
+
+def check_secrets(app: App) -> Iterator[Finding]:
+    """Decrypt every webhook secret; without any key, report that once."""
+    statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
+        or_(hooks.c.secret != "", hooks.c.authorization != "")
+    )
+    with app.database.read() as connection:
+        rows = connection.execute(statement.order_by(hooks.c.id)).all()
+    for row in rows:
+        try:
+            app.sealer.open(row.secret)
+            app.sealer.open(row.authorization)
+        except SealBroken as error:
+            yield Finding(FindingKind.SEAL, f"webhook {row.id}", str(error))
+        except SealError as error:
+            yield Finding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
+            return

@@ -15,7 +15,7 @@ from holdfast.hosting.file_responses.files import Served, last_modified, not_mod
 from holdfast.hosting.file_responses.media_types import LOOKED_AT, media_type
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.path_lookup import cleaned
+from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.http.endpoints import RawResponse
@@ -65,7 +65,7 @@ def find_file(
 ) -> CommittedFile:
     """Find a file in a commit; a directory or a submodule is not found, for it has no content."""
     try:
-        wanted = cleaned(path)
+        wanted = requested_path(path)
     except PathRefused:
         raise ApiError(404) from None
     entry = entry_at(repo.folder, commit, wanted)

@@ -5,9 +5,13 @@ points that HFS+ ignores, as an NTFS short name, and with a suffix that NTFS dro
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
-__all__ = ["LONGEST_PATH", "clean", "may_hold_file", "may_hold_link"]
+from holdfast.hosting.errors import PathRefused
+from holdfast.hosting.git.encoding import raw
+
+__all__ = ["LONGEST_PATH", "clean", "may_hold_file", "may_hold_link", "requested_path"]
 
 LONGEST_PATH: Final = 4096
 # Code points that HFS+ ignores in comparisons.
@@ -31,6 +35,15 @@ def clean(path: str) -> str:
         elif part not in {"", "."}:
             parts.append(part)
     return "/".join(parts)
+
+
+@lru_cache(maxsize=1024)
+def requested_path(path: str) -> str:
+    """Return the normalized path of a request; raise `PathRefused` if it contains `.git` or is empty then."""
+    normalized = clean(path)
+    if (path and not normalized) or any(raw(part).lower() == b".git" for part in normalized.split("/")):
+        raise PathRefused(f"path contains a malformed path component [path: {path}]")
+    return normalized
 
 
 def is_git(name: str) -> bool:

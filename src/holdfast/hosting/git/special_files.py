@@ -1,9 +1,13 @@
-"""The `git fsck` checks of files that git reads, such as `.gitmodules`.
+"""Checks of files that git reads, such as `.gitmodules` and `.gitattributes`.
 
-Clients that check what they fetch refuse a repository with an invalid one, so it cannot be committed.
+Clients that check what they fetch (`git fsck`) refuse a repository with an invalid one, so it cannot be committed.
+The pattern matcher of git and libgit2 backtracks: a pattern of many stars takes exponential time, and a library
+call cannot be interrupted. So the matching cost of `.gitattributes` is computed first.
 """
 
 import re
+from collections import Counter
+from math import comb
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -11,10 +15,13 @@ from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.paths import IGNORED
 from holdfast.hosting.git.program import run
 
-__all__ = ["LARGEST", "is_special", "problem_with"]
+__all__ = ["LARGEST", "MAX_MATCHING_COST", "is_special", "matching_cost", "problem_with"]
 
 LARGEST: Final = 1024 * 1024
 LONGEST_LINE: Final = 2048
+# About a second in the worst case: real patterns have two or three stars and need a thousandth of it.
+MAX_MATCHING_COST: Final = 10**8
+STARS: Final = re.compile(rb"\*+")
 MODULES: Final = re.compile(r"(?:\.gitmodules|gitmod~[1-4]|gi7eb[^~]*~[0-9]+)[. ]*(?::.*)?", re.IGNORECASE)
 ATTRIBUTES: Final = re.compile(r"(?:\.gitattributes|gitatt~[1-4]|gi7d29[^~]*~[0-9]+)[. ]*(?::.*)?", re.IGNORECASE)
 
@@ -62,3 +69,11 @@ def problem_with_modules(content: bytes) -> str | None:
         if field == b"update" and value.startswith(b"!"):
             return "the update of a submodule is a command"
     return None
+
+
+def matching_cost(content: bytes, path: bytes) -> int:
+    """Return the maximum number of ways to match the patterns of a file against a path."""
+    lines = Counter(len(STARS.findall(line)) for line in content.split(b"\n") if b"*" in line)
+    length = len(path)
+    # Beyond this the exact number does not matter.
+    return sum(count * comb(length + min(stars, 64), min(stars, 64)) for stars, count in lines.items())

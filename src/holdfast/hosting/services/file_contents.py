@@ -15,9 +15,9 @@ from pygit2.enums import AttrCheck
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
 from holdfast.hosting.git import loose_objects, trees
-from holdfast.hosting.git.attributes import MOST_EFFORT, effort
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.special_files import MAX_MATCHING_COST, matching_cost
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
@@ -123,7 +123,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
         return False
     if not any(FILTER in content for content in contents):
         return False
-    if sum(effort(content, raw(path)) for content in contents) > MOST_EFFORT:
+    if sum(matching_cost(content, raw(path)) for content in contents) > MAX_MATCHING_COST:
         # A client error: the patterns are the repository's own.
         if raw(path).rpartition(b"/")[2] == ATTRIBUTES:
             return False

@@ -9,7 +9,7 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import raw, shown
-from holdfast.hosting.git.path_lookup import cleaned
+from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.errors import ApiError
@@ -137,6 +137,6 @@ def commit_by_id(repo: Repo, name: str) -> str | None:
 def at_path(spot: CodeLocation, rest: str) -> CodeLocation | None:
     """Add a path to a spot; nothing when nothing can lie there."""
     try:
-        return replace(spot, path=raw(cleaned(rest)))
+        return replace(spot, path=raw(requested_path(rest)))
     except PathRefused:
         return None

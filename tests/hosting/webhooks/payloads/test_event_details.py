@@ -2,13 +2,21 @@
 
 from dataclasses import replace
 
+import msgspec
+
 from holdfast.hosting.app import App
+from holdfast.hosting.schemas.users import user
 from holdfast.hosting.store import account_administration, issues
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.webhooks.payloads.event_details import EventDetails, decode_details, deleted_row, look_up
-from holdfast.hosting.webhooks.recipient import Receiver
+from holdfast.hosting.webhooks.payloads.event_details import (
+    EventDetails,
+    Receiver,
+    decode_details,
+    deleted_row,
+    look_up,
+)
 from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.telling import last
 
@@ -21,8 +29,8 @@ def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:
     account_administration.delete_user(app.database, bob, actor=find_user(app.database, "admin"))
     found = look_up(Receiver(app), last(app.database, "issues"))
     assert (found.sender.login, found.sender.id) == ("Ghost", -1)
-    assert found.place is not None
-    assert found.place.full_name == "Ada/ship"
+    assert found.repository_schema is not None
+    assert found.repository_schema.full_name == "Ada/ship"
 
 
 def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:
@@ -35,3 +43,24 @@ def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:
     assert was is not None
     assert was == replace(was, id=issue.id, title="t", author_id=ada.id)
     assert deleted_row(EventDetails(), Issue) is None
+
+
+def test_addresses_are_those_of_the_settings(app: App) -> None:
+    """Nobody asked, so nobody named an address; without a setting it is this machine's."""
+    assert Receiver(app).root == "http://localhost:3000"
+    named = replace(app, settings=msgspec.structs.replace(app.settings, root_url="https://git.example.org/h"))
+    assert (Receiver(named).root, Receiver(named).api) == (
+        "https://git.example.org/h",
+        "https://git.example.org/h/api/v1",
+    )
+
+
+def test_nobody_outside_is_told_an_address(app: App, ada: Account) -> None:
+    """Not that of an administrator either."""
+    assert user(Receiver(app), ada).email == f"{ada.id}+ada@noreply.localhost"
+
+
+def test_a_receiver_sees_a_repository_as_its_owner(app: App, ada: Account) -> None:
+    """Whoever made the hook looks after what it tells of."""
+    closed = make_repository(app.database, ada, is_private=True)
+    assert Receiver(app).access_to(closed).is_owner

@@ -6,6 +6,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import field
 
+from holdfast.hosting import access
+from holdfast.hosting.access import ANONYMOUS, Actor, Permissions
+from holdfast.hosting.app import App
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.repositories import repository as repository_schema_of
 from holdfast.hosting.schemas.users import UserSchema, user
@@ -14,11 +17,44 @@ from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.repositories import Repository, find_by_id
-from holdfast.hosting.webhooks.recipient import Receiver
 
-__all__ = ["ChangesFromPayload", "EventContext", "EventDetails", "decode_details", "deleted_row", "look_up"]
+__all__ = [
+    "ChangesFromPayload",
+    "EventContext",
+    "EventDetails",
+    "Receiver",
+    "decode_details",
+    "deleted_row",
+    "look_up",
+]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """An anonymous viewer, who never sees e-mail addresses of users."""
+
+    app: App
+
+    @property
+    def actor(self) -> Actor:
+        """The anonymous actor."""
+        return ANONYMOUS
+
+    @property
+    def root(self) -> str:
+        """The URL of the service."""
+        return self.app.root
+
+    @property
+    def api(self) -> str:
+        """The URL of the API."""
+        return f"{self.root}/api/v1"
+
+    def access_to(self, repository: Repository) -> Permissions:
+        """Return the owner's permissions: webhooks are managed by owners."""
+        return access.repository_access(Actor(repository.owner), repository, ())
 
 
 class ChangesFromPayload(msgspec.Struct, frozen=True):

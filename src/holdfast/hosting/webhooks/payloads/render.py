@@ -11,11 +11,10 @@ from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.webhooks.payloads.dependencies import dependency
-from holdfast.hosting.webhooks.payloads.event_details import EventContext, look_up
+from holdfast.hosting.webhooks.payloads.event_details import EventContext, Receiver, look_up
 from holdfast.hosting.webhooks.payloads.issues import comment_event, issue_event, pull_event
 from holdfast.hosting.webhooks.payloads.pushes import create_event, delete_event, push_event
 from holdfast.hosting.webhooks.payloads.repositories import repository_event
-from holdfast.hosting.webhooks.recipient import Receiver
 
 __all__ = ["KINDS", "EventKind", "payload_of", "payload_renderer"]
 
