@@ -64,7 +64,7 @@ def test_what_others_could_read_is_closed_to_them(settings: Settings, capsys: py
         prepare(database, settings)
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-    assert capsys.readouterr().out.count("no longer can") == len(paths)
+    assert capsys.readouterr().out.count("data folder permissions restricted") == len(paths)
     with open_database(settings) as database:
         prepare(database, settings)
     assert capsys.readouterr().out == ""

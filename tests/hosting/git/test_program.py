@@ -58,7 +58,7 @@ def test_a_failure_says_which_command_and_keeps_the_complaint_apart(bare: Path) 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, tmp_path: Path) -> None:
     """The time is up for the command's children as well: the pipe they hold is closed."""
-    with pytest.raises(GitTimedOut, match=r"longer than 0\.2 seconds"):
+    with pytest.raises(GitTimedOut, match=r"timed out after 0\.2 seconds"):
         program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
 
 

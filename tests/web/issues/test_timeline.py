@@ -97,7 +97,7 @@ def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
         with issue_transaction(database, ship, harbour.people["ada"], graph=True) as change:
             close(change, issue, Reason(commit, place))
             reopen(change, replace(issue, is_closed=True), Reason(commit, place))
-            change.note(issue, "commit_ref", [("", asdict(Reason(commit, place)))])
+            change.add_entries(issue, "commit_ref", [("", asdict(Reason(commit, place)))])
     text = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == [
         "ada closed this with aaaaaaaaaa",

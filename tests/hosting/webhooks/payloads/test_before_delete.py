@@ -14,7 +14,7 @@ from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting, payload_of
-from holdfast.hosting.webhooks.payloads.before_delete import AT_ONCE
+from holdfast.hosting.webhooks.payloads.before_delete import BATCH
 from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last, recorded
 
@@ -137,8 +137,8 @@ def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywh
 def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
     """Nobody else waits for all of it."""
     database = app.database
-    for number in range(AT_ONCE + 5):
+    for number in range(BATCH + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))
     await_delivery(database, everywhere)
     before_deleting(app, DeletedEntity(repository_id=home.id))
-    assert len(kept(database)) == AT_ONCE + 6
+    assert len(kept(database)) == BATCH + 6
