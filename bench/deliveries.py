@@ -100,7 +100,7 @@ def fill(settings: Settings, port: int) -> str:
                 "type": "gitea",
                 "url": f"http://127.0.0.1:{port}/{number}",
                 "content_type": "json",
-                "secret": host.sealer.seal("a-secret"),
+                "secret": host.cipher.encrypt("a-secret"),
                 "events": "issues",
                 "is_active": True,
             },

@@ -297,7 +297,7 @@ def test_organizations_are_run_by_their_owners(
     organization = account(OWNER_ID, is_organization=True, visibility=visibility)
     found = access.organization_access(actor, organization, modes)
     assert found == expected
-    assert access.belongs(found) == (expected >= Mode.WRITE)
+    assert access.is_member_mode(found) == (expected >= Mode.WRITE)
 
 
 def test_small_questions_have_their_answers_here_too() -> None:
@@ -309,10 +309,10 @@ def test_small_questions_have_their_answers_here_too() -> None:
     assert access.sees_team(Mode.WRITE, in_team=True)
     assert access.sees_team(Mode.OWNER, in_team=False)
     assert not access.sees_team(Mode.WRITE, in_team=False)
-    assert access.may_give_to_teams(organization, Mode.OWNER, writers)
-    assert access.may_give_to_teams(lenient, Mode.WRITE, admins)
-    assert not access.may_give_to_teams(organization, Mode.WRITE, admins)
-    assert not access.may_give_to_teams(lenient, Mode.WRITE, writers)
+    assert access.may_manage_team_repositories(organization, Mode.OWNER, writers)
+    assert access.may_manage_team_repositories(lenient, Mode.WRITE, admins)
+    assert not access.may_manage_team_repositories(organization, Mode.WRITE, admins)
+    assert not access.may_manage_team_repositories(lenient, Mode.WRITE, writers)
     assert access.may_create_organizations(Actor(PLAIN))
     assert not access.may_create_organizations(Actor(replace(PLAIN, may_create_organizations=False)))
     assert access.may_create_organizations(Actor(replace(ADMIN, may_create_organizations=False)))

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from holdfast.hosting.data_folder import FirstStart, lax_paths, open_database, prepare, ready_database
+from holdfast.hosting.data_folder import FirstStart, open_database, paths_open_to_others, prepare, ready_database
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
@@ -77,6 +77,6 @@ def test_the_umask_does_not_matter(settings: Settings) -> None:
     try:
         with open_database(settings) as database:
             prepare(database, settings)
-            assert lax_paths(settings.data) == []
+            assert paths_open_to_others(settings.data) == []
     finally:
         os.umask(before)

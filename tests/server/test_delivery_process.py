@@ -114,7 +114,7 @@ def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int
                 "type": "gitea",
                 "url": receiver.url(f"/{number}"),
                 "content_type": "json",
-                "secret": host.sealer.seal("a-secret"),
+                "secret": host.cipher.encrypt("a-secret"),
                 "events": "issues",
                 "is_active": True,
             },

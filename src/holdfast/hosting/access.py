@@ -45,16 +45,16 @@ __all__ = [
     "WebhookOwner",
     "account_visible",
     "allows",
-    "belongs",
     "enabled_units",
+    "is_member_mode",
     "issue_kinds",
     "issue_unit",
     "level_in_teams",
     "may_comment",
     "may_create_organizations",
     "may_edit",
-    "may_give_to_teams",
     "may_manage_issues",
+    "may_manage_team_repositories",
     "may_write_issue",
     "organization_access",
     "repository_access",
@@ -314,7 +314,7 @@ def require_editable(target: RepositoryAccess) -> None:
 def require_organization_member(actor: Actor, organization: OrganizationAccess) -> Account:
     """Return the acting user; raise `Forbidden` unless they are a member of the organization."""
     user = require_login(actor)
-    if not belongs(organization.mode):
+    if not is_member_mode(organization.mode):
         raise Forbidden(Permission.ORGANIZATION_MEMBER)
     return user
 
@@ -392,7 +392,7 @@ def require_token_access(actor: Actor, user: Account) -> None:
         raise Forbidden(Permission.TOKENS)
 
 
-# In the order of `switches`.
+# In the order of `enabled_flags`.
 SWITCHED: Final = (
     Unit.CODE,
     Unit.ISSUES,
@@ -405,7 +405,7 @@ SWITCHED: Final = (
 )
 
 
-def switches(repository: Repository) -> tuple[bool, ...]:
+def enabled_flags(repository: Repository) -> tuple[bool, ...]:
     """Return which units are enabled; a disabled one is inaccessible even to its owner."""
     return (
         repository.has_code,
@@ -421,7 +421,7 @@ def switches(repository: Repository) -> tuple[bool, ...]:
 
 def enabled_units(repository: Repository) -> frozenset[Unit]:
     """Return the enabled units."""
-    return frozenset(unit for unit, is_on in zip(SWITCHED, switches(repository), strict=True) if is_on)
+    return frozenset(unit for unit, is_on in zip(SWITCHED, enabled_flags(repository), strict=True) if is_on)
 
 
 def account_visible(actor: Actor, account: Account, *, is_member: bool = False) -> bool:
@@ -443,13 +443,13 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
     if actor.public_only and not is_public:
         return NOTHING
     if user is None:
-        return spread(repository, Mode.READ if is_public else Mode.NONE)
+        return unit_permissions(repository, Mode.READ if is_public else Mode.NONE)
     if user.is_admin or owner.id == user.id:
-        return spread(repository, Mode.OWNER)
+        return unit_permissions(repository, Mode.OWNER)
 
-    belongs = any(grant.team_id is not None for grant in grants)
+    is_member = any(grant.team_id is not None for grant in grants)
     everywhere, by_unit = Mode.NONE, dict.fromkeys(Unit, Mode.NONE)
-    if not repository.is_private and not user.is_restricted and account_visible(actor, owner, is_member=belongs):
+    if not repository.is_private and not user.is_restricted and account_visible(actor, owner, is_member=is_member):
         everywhere = Mode.READ
     for grant in grants:
         if not grant.covers:
@@ -459,13 +459,15 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
             everywhere = max(everywhere, mode)
         elif grant.unit in by_unit:
             by_unit[Unit(grant.unit)] = max(by_unit[Unit(grant.unit)], mode)
-    return spread(repository, everywhere, by_unit)
+    return unit_permissions(repository, everywhere, by_unit)
 
 
-def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Permissions:
+def unit_permissions(
+    repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None
+) -> Permissions:
     """Return permissions with a mode for each enabled unit; the overall mode counts disabled units as well."""
     if by_unit is None:
-        return even(switches(repository), everywhere)
+        return uniform_permissions(enabled_flags(repository), everywhere)
     enabled = enabled_units(repository)
     modes = {unit: max(everywhere, by_unit.get(unit, Mode.NONE)) for unit in Unit}
     units = {unit: mode if unit in enabled else Mode.NONE for unit, mode in modes.items()}
@@ -475,7 +477,7 @@ def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode
 
 
 @lru_cache(maxsize=1024)
-def even(is_on: tuple[bool, ...], everywhere: Mode) -> Permissions:
+def uniform_permissions(is_on: tuple[bool, ...], everywhere: Mode) -> Permissions:
     """Return permissions with the same mode in every enabled unit; cached, as there are few."""
     units = dict(zip(SWITCHED, is_on, strict=True))
     return Permissions(everywhere, {unit: everywhere if units.get(unit) else Mode.NONE for unit in Unit})
@@ -532,7 +534,7 @@ def organization_access(actor: Actor, organization: Account, modes: tuple[int, .
     return Mode.READ if account_visible(actor, organization) else Mode.NONE
 
 
-def belongs(mode: Mode) -> bool:
+def is_member_mode(mode: Mode) -> bool:
     """Return whether a mode is that of a member."""
     return mode >= Mode.WRITE
 
@@ -552,7 +554,7 @@ def sees_team(mode: Mode, *, in_team: bool) -> bool:
     return in_team or mode >= Mode.OWNER
 
 
-def may_give_to_teams(organization: Account, mode: Mode, may: Permissions) -> bool:
+def may_manage_team_repositories(organization: Account, mode: Mode, may: Permissions) -> bool:
     """Return whether an actor may add a repository to a team, or remove it.
 
     The organization's owners may, and administrators of the repository if the organization allows it.

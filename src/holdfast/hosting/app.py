@@ -13,7 +13,7 @@ from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.encryption import KEY_FILE, Sealer
+from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.settings import Settings
 
 __all__ = ["BUCKET_OWNER", "App", "lfs_store"]
@@ -45,7 +45,7 @@ class App:
     database: Database
     folders: Folders
     lfs: LfsStore
-    sealer: Sealer
+    cipher: SecretCipher
     """Encrypts secrets at rest."""
     pushed: set[int] = field(default_factory=set)
     """Repositories that were pushed to, until their size and history index are updated."""
@@ -65,8 +65,8 @@ class App:
         from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415
 
         folders = Folders(settings.data / "repositories")
-        sealer = Sealer(settings.data / KEY_FILE, settings.secret_key)
-        opened = cls(settings, connect(settings), folders, lfs_store(settings), sealer)
+        cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)
+        opened = cls(settings, connect(settings), folders, lfs_store(settings), cipher)
         opened.database.render_with(payload_renderer(opened))
         return opened
 

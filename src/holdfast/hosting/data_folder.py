@@ -20,12 +20,12 @@ __all__ = [
     "DATABASE",
     "FirstStart",
     "connect",
-    "lax_paths",
     "open_database",
+    "paths_open_to_others",
     "prepare",
     "ready_database",
     "require_data",
-    "tighten",
+    "restrict_permissions",
 ]
 
 DATABASE: Final = "holdfast.sqlite3"
@@ -87,15 +87,15 @@ def require_data(settings: Settings) -> None:
             raise NoData(f"{database.name} is empty: there is no Holdfast data in it; {hint}")
 
 
-def lax_paths(data: Path) -> list[Path]:
+def paths_open_to_others(data: Path) -> list[Path]:
     """Return what other users of the machine can read in a data folder."""
     paths = [data / name for name in (*PRIVATE_FOLDERS, *PRIVATE_FILES)]
     return [path for path in paths if path.exists() and not path.is_symlink() and path.stat().st_mode & 0o077]
 
 
-def tighten(data: Path) -> None:
+def restrict_permissions(data: Path) -> None:
     """Remove the permissions of other users on a data folder."""
-    for path in lax_paths(data):
+    for path in paths_open_to_others(data):
         try:
             path.chmod(path.stat().st_mode & 0o700)
         except OSError as error:
@@ -109,7 +109,7 @@ def prepare(database: Database, settings: Settings) -> FirstStart | None:
 
     Permissions of other users on the data folder are removed, which is logged.
     """
-    tighten(settings.data)
+    restrict_permissions(settings.data)
     instance.establish(database, settings)
     if accounts.count_users(database):
         return None

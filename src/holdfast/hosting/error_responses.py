@@ -84,7 +84,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.GitTimedOut, 503),
     (errors.GitMissing, 503),
     (errors.GitDamaged, 503),
-    (errors.SealError, 503),
+    (errors.EncryptionError, 503),
     (errors.StorageFull, 507),
     (errors.StorageError, 503),
     (errors.DatabaseError, 503),
@@ -121,7 +121,7 @@ def message_of(error: Exception) -> str:
         return faults.UNANSWERED
     if isinstance(error, errors.StorageUnavailable) and str(error) not in faults.STORAGE_MESSAGES:
         return faults.UNREADABLE
-    if isinstance(error, errors.SealError):
+    if isinstance(error, errors.EncryptionError):
         return "the server cannot use the key of its secrets"
     return str(error)
 

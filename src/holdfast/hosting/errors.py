@@ -147,6 +147,7 @@ __all__ = [
     "DatabaseError",
     "DatabaseTooNew",
     "DatabaseUnavailable",
+    "DecryptionFailed",
     "DefaultBranchRefused",
     "DeliveryFailed",
     "DeliveryHopeless",
@@ -154,6 +155,7 @@ __all__ = [
     "DependencyTaken",
     "EmailRefused",
     "EmailTaken",
+    "EncryptionError",
     "EventRefused",
     "FileExists",
     "FileRefused",
@@ -238,8 +240,6 @@ __all__ = [
     "RepositoryEmpty",
     "RepositoryReadOnly",
     "RepositoryTaken",
-    "SealBroken",
-    "SealError",
     "SessionRequired",
     "ShaMismatch",
     "SlackChannelRequired",
@@ -409,19 +409,19 @@ class WrongDataFolder(HostingError):
     """The data folder and the database do not belong together; the message says what to do."""
 
 
-class SealError(HostingError):
+class EncryptionError(HostingError):
     """A secret at rest cannot be encrypted or decrypted; the message never contains it."""
 
 
-class KeyMissing(SealError):
+class KeyMissing(EncryptionError):
     """There is no encryption key."""
 
 
-class KeyUnusable(SealError):
+class KeyUnusable(EncryptionError):
     """The encryption key cannot be created, read or used."""
 
 
-class SealBroken(SealError):
+class DecryptionFailed(EncryptionError):
     """A secret was encrypted with another key, or is damaged."""
 
 

@@ -13,12 +13,12 @@ from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["explain", "explain_request", "log_fault"]
+__all__ = ["error_response", "explain_request", "log_fault"]
 
 log = structlog.get_logger(__name__)
 
 
-async def explain(app: App, error: Exception, repository: Repository | None = None) -> ApiError | None:
+async def error_response(app: App, error: Exception, repository: Repository | None = None) -> ApiError | None:
     """Return the error response of a failed request; None if the error is a bug.
 
     Reading a repository that is deleted concurrently can fail in any way, so it is looked up again.
@@ -26,7 +26,7 @@ async def explain(app: App, error: Exception, repository: Repository | None = No
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
         try:
-            refusal = await run_in_thread(look_again, app, repository) or refusal
+            refusal = await run_in_thread(check_still_exists, app, repository) or refusal
         except Exception as trouble:  # noqa: BLE001  # of the two errors, the first is the one to explain
             error = trouble
             refusal = refusal_for(trouble) or refusal
@@ -38,10 +38,12 @@ async def explain(app: App, error: Exception, repository: Repository | None = No
 async def explain_request(error: Exception, request: RequestContext) -> ApiError | None:
     """Return the error response of a failed request; the repository is the one its guard found."""
     found = request.resolved_values.get(RepositoryAccess)
-    return await explain(request.app, error, found.repository if isinstance(found, RepositoryAccess) else None)
+    return await error_response(
+        request.app, error, found.repository if isinstance(found, RepositoryAccess) else None
+    )
 
 
-def look_again(app: App, repository: Repository | None) -> ApiError | None:
+def check_still_exists(app: App, repository: Repository | None) -> ApiError | None:
     """Raise an error if the repository of a request, or the whole data folder, is gone."""
     if not app.settings.data.is_dir() or instance.mismatch(app.database, app.settings):
         raise StorageUnavailable(faults.NO_FOLDER)

@@ -125,12 +125,12 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
         ScheduledTask("refresh unmeasured", 60, refresh_unmeasured, needs_lease=True),
         ScheduledTask("recover", 60, ref_changes.recover, needs_lease=True),
         ScheduledTask("clean", 3600, maintenance.clean, needs_lease=True),
-        ScheduledTask("forget deliveries", 3600, maintenance.forget_deliveries, needs_lease=True),
+        ScheduledTask("forget deliveries", 3600, maintenance.delete_old_deliveries, needs_lease=True),
     ]
     if app.settings.gc_hours:
         tasks.append(
             ScheduledTask(
-                "collect garbage", app.settings.gc_hours * 3600, maintenance.collect_needed, needs_lease=True
+                "collect garbage", app.settings.gc_hours * 3600, maintenance.collect_where_needed, needs_lease=True
             )
         )
     return tuple(tasks)

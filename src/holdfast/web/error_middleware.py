@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.app import App
 from holdfast.hosting.error_responses import refusal_for
-from holdfast.hosting.failures import explain, log_fault
+from holdfast.hosting.failures import error_response, log_fault
 from holdfast.hosting.http.errors import ApiError
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import PAGES
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request whose handler failed before its answer began."""
-    refusal = await explain(app, error)
+    refusal = await error_response(app, error)
     if refusal is None:
         log.error("a request failed", exc_info=error)
         refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from holdfast.hosting.store.encryption import KEY_FILE, Sealer
+from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.hosting.store.tables import hooks
 from tests.hosting.api.hook_helpers import CONFIG, made
 from tests.hosting.api_clients import ServiceClients
@@ -88,7 +88,7 @@ def test_a_new_repository_gets_copies_of_the_patterns(world: ServiceClients) -> 
     assert [one["event"] for one in ada.get(f"{path}/deliveries").json()] == ["repository"]
     with world.database.read() as connection:
         sealed = connection.execute(select(hooks.c.secret).where(hooks.c.id == copy["id"])).scalar_one()
-    assert Sealer(world.service.settings.data / KEY_FILE).open(sealed) == "hunter2"
+    assert SecretCipher(world.service.settings.data / KEY_FILE).decrypt(sealed) == "hunter2"
     assert ada.patch(path, json={"name": "mine"}).status_code == 200
     assert [hook["name"] for hook in world.admin.get(PATH, params={"type": "default"}).json()] == ["one"]
     assert ada.delete(path).status_code == 204

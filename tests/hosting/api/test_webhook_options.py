@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store.encryption import KEY_FILE, Sealer
+from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.hosting.store.tables import hooks
 from tests.hosting.api.hook_helpers import CONFIG, made
 from tests.hosting.api_clients import ServiceClients
@@ -270,7 +270,7 @@ class Kept:
     def __init__(self, world: ServiceClients) -> None:
         self.client: httpx.Client = world.admin
         self.database = world.database
-        self.sealer = Sealer(world.service.settings.data / KEY_FILE)
+        self.cipher = SecretCipher(world.service.settings.data / KEY_FILE)
 
     def make(self, **body: object) -> None:
         """Make it."""
@@ -287,7 +287,7 @@ class Kept:
         with self.database.read() as connection:
             row = connection.execute(select(hooks)).one()
         assert "@" not in row.url
-        return self.sealer.open(row.secret), self.sealer.open(row.authorization)
+        return self.cipher.decrypt(row.secret), self.cipher.decrypt(row.authorization)
 
 
 def test_a_key_that_cannot_be_used_is_no_secret(world: ServiceClients) -> None:

@@ -13,8 +13,8 @@ def test_rows_are_matched_with_folders(app: App) -> None:
 
 def test_a_folder_is_set_aside_under_a_name_of_its_own(app: App) -> None:
     """Also when one of the same number was set aside before."""
-    first = disk.set_aside(app, app.folders.create(7))
-    second = disk.set_aside(app, app.folders.create(7))
+    first = disk.move_to_lost_and_found(app, app.folders.create(7))
+    second = disk.move_to_lost_and_found(app, app.folders.create(7))
     assert first != second
     assert first.is_dir()
     assert second.is_dir()

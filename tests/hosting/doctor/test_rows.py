@@ -44,15 +44,15 @@ def test_secrets_that_can_be_opened_are_no_finding(app: App) -> None:
     """Neither are hooks without any, for which no key is needed."""
     add_hook(app)
     assert list(rows.check_secrets(app)) == []
-    add_hook(app, secret=app.sealer.seal("x"), authorization=app.sealer.seal("y"))
+    add_hook(app, secret=app.cipher.encrypt("x"), authorization=app.cipher.encrypt("y"))
     assert list(rows.check_secrets(app)) == []
 
 
 def test_a_secret_of_another_key_is_found(app: App) -> None:
     """By the number of its hook; only a person can bring the key back."""
-    app.sealer.seal("makes the key")
+    app.cipher.encrypt("makes the key")
     number = add_hook(app, authorization="gAAAAAnonsense")
-    add_hook(app, secret=app.sealer.seal("x"))
+    add_hook(app, secret=app.cipher.encrypt("x"))
     (finding,) = rows.check_secrets(app)
     assert (finding.kind, finding.where, finding.repair) == (FindingKind.SEAL, f"webhook {number}", None)
 
@@ -60,7 +60,7 @@ def test_a_secret_of_another_key_is_found(app: App) -> None:
 def test_a_key_that_is_gone_is_said_once(app: App) -> None:
     """However many secrets there are; and no new one is made, which would open none of them."""
     for _ in range(2):
-        add_hook(app, secret=app.sealer.seal("x"))
+        add_hook(app, secret=app.cipher.encrypt("x"))
     path = app.settings.data / KEY_FILE
     path.unlink()
     fresh = App.open(app.settings)
@@ -72,7 +72,7 @@ def test_a_key_that_is_gone_is_said_once(app: App) -> None:
 
 def test_a_key_others_can_read_is_closed(app: App) -> None:
     """It is worth as much as all secrets together."""
-    app.sealer.seal("makes the key")
+    app.cipher.encrypt("makes the key")
     path = app.settings.data / KEY_FILE
     path.chmod(0o644)
     (finding,) = disk.check_permissions(app)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.tree_entries import Folder, Recent, parse
+from holdfast.hosting.git.tree_entries import Folder, TreeCache, parse
 
 TREE = "1" * 40
 NAMES = st.sampled_from([b"a", b"a.b", b"a-b", b"a0", b"b", b"ab", "é".encode(), b"Z", b"\xff"])
@@ -81,7 +81,7 @@ def repo(folder: Path) -> Repo:
 
 def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
     """Rows are counted, and the directory that nobody asked for longest goes first."""
-    recent = Recent(most_rows=10, most_commits=2)
+    recent = TreeCache(most_rows=10, most_commits=2)
     made = [
         Folder([b"%d" % n for n in range(4)], [row(b"100644", b"%d" % n) for n in range(4)], tree=str(tree) * 40)
         for tree in range(3)
@@ -98,7 +98,7 @@ def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
 
 def test_one_repository_does_not_know_what_another_has(repo: Repo, tmp_path: Path) -> None:
     """What is in one may be missing in another."""
-    recent = Recent()
+    recent = TreeCache()
     recent.keep_folder(repo, Folder([], [], tree=TREE))
     other = Repo(tmp_path / "8.git", repo.git)
     assert recent.folder(other, TREE) is None

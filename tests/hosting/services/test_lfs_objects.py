@@ -18,7 +18,7 @@ from holdfast.hosting.git import ref_store
 from holdfast.hosting.lfs.store import object_path
 from holdfast.hosting.services import lfs_objects, repositories
 from holdfast.hosting.services.file_commits import commit_files
-from holdfast.hosting.services.lfs_objects import GRACE, Cleared, bring_in, clear
+from holdfast.hosting.services.lfs_objects import GRACE, RemovedObjects, add_object, collect_garbage
 from holdfast.hosting.storage.backup_lock import shared_backup_lock
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
@@ -43,7 +43,7 @@ def far(settings: Settings, app: App, bucket: Bucket) -> Iterator[App]:
     """Open a host that keeps large files in a bucket of its own, which it marked long ago."""
     del app
     opened = App.open(in_bucket(settings, bucket))
-    clear(opened, now=time.time())
+    collect_garbage(opened, now=time.time())
     bucket.written["lfs/owner"] = time.time() - 2 * LATER
     yield opened
     opened.close()
@@ -76,7 +76,7 @@ def key(content: bytes) -> str:
 
 def bring(app: App, content: bytes) -> None:
     """Bring an object."""
-    asyncio.run(bring_in(app, name(content), len(content), pieces(content)))
+    asyncio.run(add_object(app, name(content), len(content), pieces(content)))
 
 
 def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
@@ -97,10 +97,10 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     assert findings == [("lfs-unlinked", name(b"left"))]
     bucket.page = 2
     with shared_backup_lock(far.settings.data):
-        assert clear(far, now=time.time()) == Cleared(0, 0)
-    assert clear(far, now=time.time()) == Cleared(1, 0)
+        assert collect_garbage(far, now=time.time()) == RemovedObjects(0, 0)
+    assert collect_garbage(far, now=time.time()) == RemovedObjects(1, 0)
     assert set(bucket.objects) == {key(b"linked"), key(b"new"), "lfs/owner", *strange}
-    assert clear(far, now=time.time()) == Cleared(0, 0)
+    assert collect_garbage(far, now=time.time()) == RemovedObjects(0, 0)
     assert list(check_lfs_objects(far)) == []
 
 
@@ -121,8 +121,8 @@ def test_what_a_failed_commit_left_in_the_bucket_goes(
     now = time.time()
     for content in (b"large", b"kept"):
         bucket.written[key(content)] = now - LATER
-    assert clear(far, now=now) == Cleared(0, 0)
-    assert clear(far, now=now + LATER) == Cleared(1, 0)
+    assert collect_garbage(far, now=now) == RemovedObjects(0, 0)
+    assert collect_garbage(far, now=now + LATER) == RemovedObjects(1, 0)
     assert (key(b"large") in bucket.objects, key(b"kept") in bucket.objects) == (False, True)
 
 
@@ -132,7 +132,7 @@ def test_uploads_that_never_ended_go(far: App, bucket: Bucket) -> None:
     for number, (where, age) in enumerate([(key(b"a"), LATER), (key(b"b"), 60), ("lfs/notes.txt", LATER)]):
         bucket.uploads[f"u{number}"] = {1: b"part"}
         bucket.begun[f"u{number}"] = (where, now - age)
-    assert clear(far, now=now) == Cleared(0, 1)
+    assert collect_garbage(far, now=now) == RemovedObjects(0, 1)
     assert sorted(bucket.uploads) == ["u1", "u2"]
 
 
@@ -143,7 +143,7 @@ def test_what_never_arrived_in_the_data_folder_goes(app: App) -> None:
     for each, when in (("old", 1.0), ("new", time.time())):
         (incoming / each).write_bytes(b"piece")
         os.utime(incoming / each, (when, when))
-    assert clear(app, now=time.time()) == Cleared(0, 1)
+    assert collect_garbage(app, now=time.time()) == RemovedObjects(0, 1)
     assert [path.name for path in incoming.iterdir()] == ["new"]
 
 
@@ -157,14 +157,14 @@ def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
     copy = App.open(far.settings)
     copy.lfs.owner = tmp_path / "bucket-owner"  # type: ignore[attr-defined]  # a bucket
     with capture_logs() as lines:
-        assert clear(copy, now=time.time()) == Cleared(0, 0)
+        assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
     assert [line["event"] for line in lines] == ["LFS garbage collection skipped: bucket of another service"]
     del bucket.objects["lfs/owner"]
-    assert clear(copy, now=time.time()) == Cleared(0, 0)
+    assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
     assert bucket.objects["lfs/owner"] != mark
-    assert clear(copy, now=time.time()) == Cleared(0, 0)
+    assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
     bucket.written["lfs/owner"] = time.time() - LATER
-    assert clear(copy, now=time.time()) == Cleared(1, 0)
+    assert collect_garbage(copy, now=time.time()) == RemovedObjects(1, 0)
     copy.close()
 
 
@@ -173,7 +173,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
     stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
     refused = App.open(stranger)
     with capture_logs() as lines:
-        assert clear(refused, now=time.time()) == Cleared(0, 0)
+        assert collect_garbage(refused, now=time.time()) == RemovedObjects(0, 0)
     assert [line["event"] for line in lines] == ["LFS garbage collection failed"]
     assert "hunter2" not in str(lines)
     assert [found.kind.value for found in check_lfs_objects(refused)] == ["lfs-store"]
@@ -186,8 +186,8 @@ def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: A
     bring(app, b"again")
     path = app.settings.data / "lfs" / object_path(name(b"again"))
     os.utime(path, (1, 1))
-    assert clear(app, now=time.time()) == Cleared(0, 0)
-    assert clear(app, now=time.time() + LATER) == Cleared(1, 0)
+    assert collect_garbage(app, now=time.time()) == RemovedObjects(0, 0)
+    assert collect_garbage(app, now=time.time() + LATER) == RemovedObjects(1, 0)
     assert not path.exists()
 
 
@@ -218,7 +218,7 @@ def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repos
     def clear_always() -> None:
         try:
             while not ended.is_set():
-                clear(app, now=time.time())
+                collect_garbage(app, now=time.time())
         except BaseException as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 

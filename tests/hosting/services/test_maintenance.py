@@ -34,7 +34,7 @@ def test_what_has_run_out_is_cleared_away(app: App) -> None:
     assert (cleaned.sessions, cleaned.login_failures) in {(0, 3), (1, 3)}  # logging in clears old ones away too
     assert sessions.user_of(app.database, new) is not None
     assert sessions.user_of(app.database, old) is None
-    assert maintenance.clean(app) == maintenance.Cleaned(0, 0, 0, 0)
+    assert maintenance.clean(app) == maintenance.CleanupResult(0, 0, 0, 0)
 
 
 def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(app: App) -> None:
@@ -44,7 +44,7 @@ def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(app:
         connection.execute(delete(events))
         for days in (8, 6):
             connection.execute(insert(events), {"kind": "push", "created_at": now - days * 86_400})
-    maintenance.forget_deliveries(app, now=now)
+    maintenance.delete_old_deliveries(app, now=now)
     with app.database.read() as connection:
         assert connection.execute(select(events.c.created_at)).scalars().all() == [now - 6 * 86_400]
 
@@ -76,9 +76,11 @@ def test_repositories_are_packed(app: App, repository: Repository) -> None:
     """One that a backup is being made of is left for later; one that vanished is no error."""
     folder = app.folders.path(repository.id)
     with shared_gc_lock(folder):
-        assert maintenance.collect(app, [repository.id]).busy == (repository.id,)
+        assert maintenance.collect_repositories(app, [repository.id]).busy == (repository.id,)
     seen: list[int] = []
-    assert maintenance.collect(app, [99, repository.id], passed=seen.append).packed == (repository.id,)
+    assert maintenance.collect_repositories(app, [99, repository.id], passed=seen.append).packed == (
+        repository.id,
+    )
     assert seen == [repository.id]
     assert len(list(folder.glob("objects/pack/*.pack"))) == 1
     assert list(folder.glob("objects/??/*")) == []
@@ -94,7 +96,7 @@ def test_a_repository_that_cannot_be_packed_does_not_keep_the_others_from_it(
     damaged = app.folders.create(50)
     (damaged / "packed-refs").write_text(f"{'1' * 40} refs/heads/main\n")
     (damaged / "objects" / "pack" / f"pack-{'0' * 40}.idx").write_bytes(b"nonsense")
-    collected = maintenance.collect(app, [50, repository.id])
+    collected = maintenance.collect_repositories(app, [50, repository.id])
     assert collected.failed == (50,)
     assert collected.packed == (repository.id,)
 
@@ -102,15 +104,15 @@ def test_a_repository_that_cannot_be_packed_does_not_keep_the_others_from_it(
 def test_only_repositories_with_much_to_pack_need_it(app: App, repository: Repository) -> None:
     """Many loose objects, or many packs."""
     folder = app.folders.path(repository.id)
-    assert not maintenance.needs_collecting(folder)
-    assert maintenance.collect_needed(app).packed == ()
+    assert not maintenance.needs_gc(folder)
+    assert maintenance.collect_where_needed(app).packed == ()
     for number in range(maintenance.MANY_PACKS + 1):
         (folder / "objects" / "pack" / f"pack-{number:040}.pack").touch()
-    assert maintenance.needs_collecting(folder)
+    assert maintenance.needs_gc(folder)
     for path in folder.glob("objects/pack/*"):
         path.unlink()
     loose = folder / "objects" / "17"
     loose.mkdir(exist_ok=True)
     for number in range(maintenance.MANY_LOOSE + 1):
         (loose / f"{number:038}").touch()
-    assert maintenance.needs_collecting(folder)
+    assert maintenance.needs_gc(folder)

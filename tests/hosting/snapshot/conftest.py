@@ -25,7 +25,7 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
     tokens.create_token(database, ada, "ci \u2603", ("read:user",))
     owner = hooks.HookOwner("owner", acme.id)
     columns = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "repository"}
-    hooks.add_hook(database, owner, {**columns, "secret": opened.sealer.seal("hunter2"), "is_active": True})
+    hooks.add_hook(database, owner, {**columns, "secret": opened.cipher.encrypt("hunter2"), "is_active": True})
     wanted = repositories.NewRepository
     files = {"README.md": b"# One\n", "a/b.txt": b"b\n"}
     one = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)

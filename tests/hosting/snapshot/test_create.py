@@ -103,7 +103,7 @@ class Load:
         """Pack everything again and again, which moves every object."""
         host = App.open(self.service.settings)
         while not self.stop.is_set():
-            self.collected.update(maintenance.collect(host, list(host.folders.all_ids())).packed)
+            self.collected.update(maintenance.collect_repositories(host, list(host.folders.all_ids())).packed)
         host.close()
 
     def guarded(self, work: Callable[[], None]) -> None:

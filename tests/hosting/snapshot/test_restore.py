@@ -295,7 +295,7 @@ def test_the_key_is_restored_with_what_it_sealed(app: App, backup: Path, other: 
     with restored.database.read() as connection:
         (sealed,) = connection.execute(text("SELECT secret FROM hooks")).scalars()
         answers = set(connection.execute(select(deliveries.c.answer)).scalars())
-    assert restored.sealer.open(sealed) == "hunter2"
+    assert restored.cipher.decrypt(sealed) == "hunter2"
     assert answers == {b"\x00\xff no text"}
     assert (other.data / KEY_FILE).stat().st_mode & 0o777 == 0o600
     restored.close()

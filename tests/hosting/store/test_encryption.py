@@ -5,33 +5,33 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hosting.errors import KeyMissing, KeyUnusable, SealBroken
-from holdfast.hosting.store.encryption import Sealer, make_key_file
+from holdfast.hosting.errors import DecryptionFailed, KeyMissing, KeyUnusable
+from holdfast.hosting.store.encryption import SecretCipher, make_key_file
 from holdfast.secret import Secret
 
 OLD, NEW = Secret("o" * 40), Secret("n" * 40)
 
 
 def test_what_is_sealed_can_be_opened_and_not_read(tmp_path: Path) -> None:
-    """Another sealer with the same key opens it; the same text sealed twice looks different."""
-    sealer = Sealer(tmp_path / "key")
-    sealed = sealer.seal("hünter2")
-    assert "hünter2" not in sealed
-    assert sealed != sealer.seal("hünter2")
-    assert Sealer(tmp_path / "key").open(sealed) == "hünter2"
+    """Another cipher with the same key opens it; the same text encrypted twice looks different."""
+    cipher = SecretCipher(tmp_path / "key")
+    encrypted = cipher.encrypt("hünter2")
+    assert "hünter2" not in encrypted
+    assert encrypted != cipher.encrypt("hünter2")
+    assert SecretCipher(tmp_path / "key").decrypt(encrypted) == "hünter2"
 
 
 def test_nothing_stays_nothing(tmp_path: Path) -> None:
     """No secret needs no key."""
-    sealer = Sealer(tmp_path / "key")
-    assert sealer.seal("") == ""
-    assert sealer.open("") == ""
+    cipher = SecretCipher(tmp_path / "key")
+    assert cipher.encrypt("") == ""
+    assert cipher.decrypt("") == ""
     assert not (tmp_path / "key").exists()
 
 
 def test_the_key_is_for_nobody_else(tmp_path: Path) -> None:
     """Its file can be read by its owner only, and nothing else is left behind."""
-    Sealer(tmp_path / "data" / "key").seal("x")
+    SecretCipher(tmp_path / "data" / "key").encrypt("x")
     assert (tmp_path / "data" / "key").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["key"]
 
@@ -49,27 +49,30 @@ def test_processes_that_start_together_make_one_key(tmp_path: Path) -> None:
 
 def test_a_key_in_the_settings_needs_no_file(tmp_path: Path) -> None:
     """Machines that share a database but no folder share the setting."""
-    sealed = Sealer(tmp_path / "one", OLD).seal("x")
+    encrypted = SecretCipher(tmp_path / "one", OLD).encrypt("x")
     assert not (tmp_path / "one").exists()
-    assert Sealer(tmp_path / "two", OLD).open(sealed) == "x"
+    assert SecretCipher(tmp_path / "two", OLD).decrypt(encrypted) == "x"
 
 
 def test_a_key_can_be_replaced(tmp_path: Path) -> None:
     """The first seals, all of them open; so does the file's when the settings have another."""
-    by_file, by_old = Sealer(tmp_path / "key").seal("x"), Sealer(tmp_path / "none", OLD).seal("y")
-    both = Sealer(tmp_path / "key", Secret(f"{NEW.reveal()}, {OLD.reveal()}"))
-    assert (both.open(by_file), both.open(by_old)) == ("x", "y")
-    assert Sealer(tmp_path / "none", NEW).open(both.seal("z")) == "z"
+    by_file, by_old = (
+        SecretCipher(tmp_path / "key").encrypt("x"),
+        SecretCipher(tmp_path / "none", OLD).encrypt("y"),
+    )
+    both = SecretCipher(tmp_path / "key", Secret(f"{NEW.reveal()}, {OLD.reveal()}"))
+    assert (both.decrypt(by_file), both.decrypt(by_old)) == ("x", "y")
+    assert SecretCipher(tmp_path / "none", NEW).decrypt(both.encrypt("z")) == "z"
 
 
 def test_a_key_that_does_not_fit_is_said_so(tmp_path: Path) -> None:
     """In words that say what to do, and not what the secret or the key is."""
-    sealed = Sealer(tmp_path / "none", OLD).seal("hunter2")
-    with pytest.raises(SealBroken, match="another key") as caught:
-        Sealer(tmp_path / "none", NEW).open(sealed)
+    encrypted = SecretCipher(tmp_path / "none", OLD).encrypt("hunter2")
+    with pytest.raises(DecryptionFailed, match="another key") as caught:
+        SecretCipher(tmp_path / "none", NEW).decrypt(encrypted)
     assert "hunter2" not in str(caught.value)
     with pytest.raises(KeyMissing, match="restore it from a backup"):
-        Sealer(tmp_path / "none").open(sealed)
+        SecretCipher(tmp_path / "none").decrypt(encrypted)
     assert not (tmp_path / "none").exists(), "a new key would not open it either"
 
 
@@ -78,9 +81,9 @@ def test_a_damaged_key_is_said_so(tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text("short\n")
     with pytest.raises(KeyUnusable, match="shorter than 32"):
-        Sealer(path).seal("x")
+        SecretCipher(path).encrypt("x")
     path.write_bytes(b"\xff" * 40)
     with pytest.raises(KeyUnusable, match="cannot be read"):
-        Sealer(path).seal("x")
+        SecretCipher(path).encrypt("x")
     with pytest.raises(KeyUnusable, match="cannot be created"):
         make_key_file(path / "below" / "a file")

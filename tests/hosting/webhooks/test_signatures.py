@@ -164,7 +164,7 @@ def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
     with closing(App.open(settings)) as host:
         prepare(host.database, settings)
         outbox = Outbox(host)
-        for sealed in (host.sealer.seal(SECRET), ""):
+        for sealed in (host.cipher.encrypt(SECRET), ""):
             hook = outbox.hook(receiver.url(), secret=sealed)
             outbox.happen([hook], kind="repository")
         with delivering(host):

@@ -131,9 +131,9 @@ def gc(
 
     with host(context, config, data) as opened, count_progress("repositories") as count:
         if needed:
-            collected = maintenance.collect_needed(opened)
+            collected = maintenance.collect_where_needed(opened)
         else:
-            collected = maintenance.collect(opened, sorted(opened.folders.all_ids()), passed=count)
+            collected = maintenance.collect_repositories(opened, sorted(opened.folders.all_ids()), passed=count)
         cleaned = maintenance.clean(opened)
     if json:
         print_json(

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import func, select
 
 from holdfast.hosting.app import App
-from holdfast.hosting.data_folder import lax_paths
+from holdfast.hosting.data_folder import paths_open_to_others
 from holdfast.hosting.doctor.findings import Finding, FindingKind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
 from holdfast.hosting.errors import GitError, LfsError
@@ -54,7 +54,7 @@ class RepositoryRecord:
 
 def check_permissions(app: App) -> Iterator[Finding]:
     """Check that other users of the machine cannot read the data folder, the database or the key."""
-    for path in lax_paths(app.settings.data):
+    for path in paths_open_to_others(app.settings.data):
 
         def close(path: Path = path) -> None:
             path.chmod(path.stat().st_mode & ~0o077)
@@ -98,7 +98,7 @@ def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[
         if not is_new:
 
             def save(path: Path = path) -> None:
-                set_aside(app, path)
+                move_to_lost_and_found(app, path)
 
             found.append(Finding(FindingKind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
     both = []
@@ -111,7 +111,7 @@ def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[
     return both, found
 
 
-def set_aside(app: App, path: Path) -> Path:
+def move_to_lost_and_found(app: App, path: Path) -> Path:
     """Move an unknown folder to the lost and found."""
     lost = app.settings.data / LOST
     lost.mkdir(mode=0o700, exist_ok=True)

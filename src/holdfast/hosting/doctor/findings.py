@@ -40,7 +40,7 @@ class FindingKind(Enum):
     REDIRECT = "redirect", "run with --fix to remove it; the name belongs to another now"
     REF_UPDATE = "ref-update", "run with --fix to record what happened to the ref"
     KEY = "key", "restore the key from a backup, or set secret_key to the one that was used"
-    SEAL = "seal", "restore the key it was sealed with from a backup, or set the webhook's secret anew"
+    SEAL = "seal", "restore the key it was encrypted with from a backup, or set the webhook's secret again"
     LFS_STORE = "lfs-store", "look after the bucket, and the settings that begin with s3_"
     LFS_MISSING = "lfs-missing", "push the file again, or restore it from a backup"
     LFS_SIZE = "lfs-size", "restore the file from a backup"

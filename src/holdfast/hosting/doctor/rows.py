@@ -8,7 +8,7 @@ from sqlalchemy import Row, Select, delete, func, or_, select, text, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.findings import Finding, FindingKind
-from holdfast.hosting.errors import SealBroken, SealError
+from holdfast.hosting.errors import DecryptionFailed, EncryptionError
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.encryption import KEY_FILE
@@ -209,10 +209,10 @@ def check_secrets(app: App) -> Iterator[Finding]:
         rows = connection.execute(statement.order_by(hooks.c.id)).all()
     for row in rows:
         try:
-            app.sealer.open(row.secret)
-            app.sealer.open(row.authorization)
-        except SealBroken as error:
+            app.cipher.decrypt(row.secret)
+            app.cipher.decrypt(row.authorization)
+        except DecryptionFailed as error:
             yield Finding(FindingKind.SEAL, f"webhook {row.id}", str(error))
-        except SealError as error:
+        except EncryptionError as error:
             yield Finding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
             return

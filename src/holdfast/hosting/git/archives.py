@@ -38,7 +38,7 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
     """
     borrowing = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="holdfast-bundle-"))
     try:
-        await asyncio.to_thread(borrow, borrowing, folder, named)
+        await asyncio.to_thread(create_borrowing_repository, borrowing, folder, named)
         made = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
         async with aclosing(made):
             async for piece in made:
@@ -47,7 +47,7 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
         shutil.rmtree(borrowing, ignore_errors=True)
 
 
-def borrow(borrowing: Path, folder: Path, named: ResolvedRef) -> None:
+def create_borrowing_repository(borrowing: Path, folder: Path, named: ResolvedRef) -> None:
     """Create a repository with one branch or tag that uses the objects of another (alternates)."""
     branch = named.name if named.kind == "branch" else "bundle"
     ref = f"refs/tags/{named.name}" if named.kind == "tag" else f"refs/heads/{branch}"

@@ -296,7 +296,7 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     for token in lines_of(stream_output(repo.folder, "log", "--format=%H %T %P", start, "--")):
         commit, tree, *parents = token.decode().split()
         told[commit] = tree, parents
-        while (ready := next((one for one in lines.waiting if is_told(told, one)), None)) is not None:
+        while (ready := next((one for one in lines.waiting if has_known_parents(told, one)), None)) is not None:
             here, behind = content(ready), [(parent, content(parent)) for parent in told[ready][1]]
             differing: list[tuple[str, set[bytes] | None]] = [
                 (parent, {name for name in lines.waiting[ready] if before.get(name) != here.get(name)})
@@ -312,7 +312,7 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     return lines.answers | more
 
 
-def is_told(parents_of: dict[str, tuple[str, list[str]]], commit: str) -> bool:
+def has_known_parents(parents_of: dict[str, tuple[str, list[str]]], commit: str) -> bool:
     """Return whether a commit can be compared with all its parents."""
     return commit in parents_of and all(parent in parents_of for parent in parents_of[commit][1])
 

@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.hosting.git.repository import Repo, damaged_error
 from holdfast.hosting.git.trees import DIRECTORY, canonical_mode
 
-__all__ = ["Folder", "Recent", "parse"]
+__all__ = ["Folder", "TreeCache", "parse"]
 
 DIRECTORY_MODE: Final = b"40000"
 ROWS: Final = {width: re.compile(rb"(([0-7]{1,16}) ([^\0/]+)\0.{%d})" % width, re.DOTALL) for width in (20, 32)}
@@ -116,7 +116,7 @@ def parse(tree: str, content: bytes) -> Folder:
     return Folder(keys, rows, tree=tree)
 
 
-class Recent:
+class TreeCache:
     """An LRU cache of directories, and of the trees of commits."""
 
     def __init__(self, most_rows: int = MOST_ROWS, most_commits: int = MOST_COMMITS) -> None:

@@ -13,12 +13,12 @@ from holdfast.hosting.git import loose_objects
 from holdfast.hosting.git.commits import Signature, commit_content, read_commit
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.repository import Kind, Repo
-from holdfast.hosting.git.tree_entries import Folder, Recent, parse
+from holdfast.hosting.git.tree_entries import Folder, TreeCache, parse
 from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, type_of, with_size
 
 __all__ = ["Draft", "Nowhere", "Spot"]
 
-recent: Final = Recent()
+recent: Final = TreeCache()
 
 
 class Spot(msgspec.Struct, frozen=True):

@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.failures import explain
+from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
-from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
+from holdfast.hosting.git_server.session import GitSession, body_of, challenge, open_session
 from holdfast.hosting.http.body import read_body
 from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.errors import ApiError
@@ -63,7 +63,7 @@ class GitHttp:
 
     async def _explained(self, scope: Scope, error: Exception) -> ApiError:
         """Return the response to a request that failed."""
-        refusal = await explain(self._host, error, scope.get(REPOSITORY))
+        refusal = await error_response(self._host, error, scope.get(REPOSITORY))
         if refusal is None:
             log.error("git HTTP request failed", exc_info=error)
             refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
@@ -81,9 +81,9 @@ class GitHttp:
             return await self._large_files(request, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
         service = called_service(request, what)
         writing = service == "git-receive-pack"
-        visit = await self._visit(request, writing=writing)
-        scope[REPOSITORY] = visit.repository
-        folder = self._host.folders.existing(visit.repository.id)
+        session = await self._open_session(request, writing=writing)
+        scope[REPOSITORY] = session.repository
+        folder = self._host.folders.existing(session.repository.id)
         protocol = request.headers.get("git-protocol")
         if what == "info/refs":
             answer = upload_pack.advertise(folder, service, protocol=protocol)
@@ -92,8 +92,8 @@ class GitHttp:
         if request.headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
         if writing:
-            user = visit.call.user
-            pushing = Pushing(self._host, visit.repository, user)
+            user = session.call.user
+            pushing = Pushing(self._host, session.repository, user)
             answer = receive_pack.receive_pack(
                 folder,
                 body,
@@ -109,9 +109,9 @@ class GitHttp:
             answer = upload_pack.upload_pack(folder, body, protocol=protocol)
         return await streamed(folder, answer, f"application/x-{service}-result")
 
-    async def _visit(self, request: RequestContext, *, writing: bool) -> Visit:
+    async def _open_session(self, request: RequestContext, *, writing: bool) -> GitSession:
         """Authenticate in a thread; a password is checked in the thread pool for passwords."""
-        look = partial(visit_of, self._authenticator, request, writing=writing)
+        look = partial(open_session, self._authenticator, request, writing=writing)
         try:
             try:
                 return await to_thread.run_sync(look)
@@ -120,7 +120,7 @@ class GitHttp:
             return await to_thread.run_sync(look)
         except ApiError as refusal:
             counted = await self._authenticator.count_failure(request, refusal)
-            raise challenged(counted) if counted.status == 401 and not counted.headers else counted from None
+            raise challenge(counted) if counted.status == 401 and not counted.headers else counted from None
 
     async def _large_files(self, request: RequestContext, what: str, receive_message: Receive) -> Response:
         """Respond to git-lfs; its errors are JSON."""
@@ -130,9 +130,9 @@ class GitHttp:
                 lfs.check_accept(request)
             body = b"" if uploads else await read_body(request, lfs.LARGEST_REQUEST)
             writing = lfs.writes(request.method, what, body)
-            visit = await self._visit(request, writing=writing)
-            request.scope[REPOSITORY] = visit.repository
-            return await lfs.respond(self._host, visit, what, body, receive_message)
+            session = await self._open_session(request, writing=writing)
+            request.scope[REPOSITORY] = session.repository
+            return await lfs.respond(self._host, session, what, body, receive_message)
         except ApiError as refusal:
             return lfs_refused(request, refusal)
         except Exception as error:  # noqa: BLE001  # what is not known is logged

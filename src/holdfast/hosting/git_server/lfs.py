@@ -13,13 +13,13 @@ from starlette.types import Receive
 from holdfast.hosting.access import Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
-from holdfast.hosting.git_server.session import Visit, body_of
+from holdfast.hosting.git_server.session import GitSession, body_of
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.times import Time, moment
-from holdfast.hosting.services.lfs_objects import bring_in
+from holdfast.hosting.services.lfs_objects import add_object
 from holdfast.hosting.store import lfs as store
 
 __all__ = ["respond", "writes"]
@@ -165,34 +165,34 @@ def decoded(kind: type[Any], body: bytes) -> Any:
         raise ApiError(400, f"invalid request: {error}") from None
 
 
-async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Receive) -> Response:
+async def respond(app: App, session: GitSession, what: str, body: bytes, receive: Receive) -> Response:
     """Respond to an LFS request; `body` is complete unless it is an object."""
-    method = visit.call.method
+    method = session.call.method
     routes: dict[tuple[str, str], Callable[[], Response]] = {
-        ("GET", "locks"): lambda: list_locks(app, visit),
-        ("POST", "locks"): lambda: create_lock(app, visit, decoded(LockRequest, body)),
-        ("POST", "locks/verify"): lambda: verify_locks(app, visit, decoded(VerifyLocksRequest, body)),
+        ("GET", "locks"): lambda: list_locks(app, session),
+        ("POST", "locks"): lambda: create_lock(app, session, decoded(LockRequest, body)),
+        ("POST", "locks/verify"): lambda: verify_locks(app, session, decoded(VerifyLocksRequest, body)),
     }
     if what == "objects/batch" and method == "POST":
-        return await batch(app, visit, decoded(LfsBatchRequest, body))
+        return await batch(app, session, decoded(LfsBatchRequest, body))
     if what == "verify" and method == "POST":
-        return await verify(app, visit, decoded(LfsObject, body))
+        return await verify(app, session, decoded(LfsObject, body))
     if (method, what) in routes:
         return await to_thread.run_sync(routes[method, what])
     unlocked = UNLOCK.fullmatch(what)
     if unlocked and method == "POST":
         wanted = decoded(UnlockRequest, body)
-        return await to_thread.run_sync(unlock, app, visit, int(unlocked["id"]), wanted)
+        return await to_thread.run_sync(unlock, app, session, int(unlocked["id"]), wanted)
     place = OBJECT.fullmatch(what)
     if place and is_oid(place["oid"]):
         if method == "PUT" and (place["size"] or "").isdigit() and len(place["size"]) < 19:
-            return await upload(app, visit, place["oid"], int(place["size"]), receive)
+            return await upload(app, session, place["oid"], int(place["size"]), receive)
         if method == "GET" and place["size"] is None:
-            return await download(app, visit, place["oid"])
+            return await download(app, session, place["oid"])
     raise ApiError(404, "not found")
 
 
-async def batch(app: App, visit: Visit, wanted: LfsBatchRequest) -> Response:
+async def batch(app: App, session: GitSession, wanted: LfsBatchRequest) -> Response:
     """Return the actions for the objects of a batch."""
     if wanted.operation not in {"upload", "download"}:
         raise ApiError(400, f"unknown operation: {wanted.operation}")
@@ -203,13 +203,13 @@ async def batch(app: App, visit: Visit, wanted: LfsBatchRequest) -> Response:
     if wanted.transfers and "basic" not in wanted.transfers:
         raise ApiError(422, "only the basic transfer is supported")
     oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
-    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, oids)
-    answers = [await item_answer(app, visit, wanted.operation, item, linked) for item in wanted.objects]
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, session.repository, oids)
+    answers = [await object_actions(app, session, wanted.operation, item, linked) for item in wanted.objects]
     return answer(LfsBatchResponse("basic", answers, "sha256"))
 
 
-async def item_answer(
-    app: App, visit: Visit, operation: str, item: LfsObject, linked: dict[str, int]
+async def object_actions(
+    app: App, session: GitSession, operation: str, item: LfsObject, linked: dict[str, int]
 ) -> LfsObjectResponse:
     """Return the actions for one object."""
     largest = app.settings.max_lfs_mb * 2**20
@@ -226,46 +226,51 @@ async def item_answer(
         if known is None or await app.lfs.size(item.oid) is None:
             return refuse(404, "object does not exist")
         href = await app.lfs.signed_url(item.oid, SIGNED_SECONDS)
-        action = LfsAction(href, expires_in=SIGNED_SECONDS) if href else here(visit, f"objects/{item.oid}")
+        action = (
+            LfsAction(href, expires_in=SIGNED_SECONDS) if href else local_action(session, f"objects/{item.oid}")
+        )
         return LfsObjectResponse(item.oid, item.size, True, actions={"download": action})
     if known is not None and await app.lfs.size(item.oid) is not None:
         return LfsObjectResponse(item.oid, item.size, True)
     if item.size > largest:
         return refuse(422, f"objects may have at most {largest} bytes")
-    actions = {"upload": here(visit, f"objects/{item.oid}/{item.size}"), "verify": here(visit, "verify")}
+    actions = {
+        "upload": local_action(session, f"objects/{item.oid}/{item.size}"),
+        "verify": local_action(session, "verify"),
+    }
     return LfsObjectResponse(item.oid, item.size, True, actions=actions)
 
 
-def here(visit: Visit, what: str) -> LfsAction:
+def local_action(session: GitSession, what: str) -> LfsAction:
     """Return the action for another URL of this service, with the client's credentials."""
-    repository = visit.repository
-    href = f"{visit.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
-    credentials = visit.call.headers.get("authorization")
+    repository = session.repository
+    href = f"{session.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
+    credentials = session.call.headers.get("authorization")
     header: dict[str, str] = {} if credentials is None else {"Authorization": credentials}
     if what.startswith("objects/"):
         header["Accept"] = "*/*" if "/" in what.removeprefix("objects/") else MEDIA_TYPE
     return LfsAction(href, header)
 
 
-async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
+async def upload(app: App, session: GitSession, oid: str, size: int, receive: Receive) -> Response:
     """Store an object after verifying its hash."""
     if size > app.settings.max_lfs_mb * 2**20:
         raise ApiError(413, f"objects may have at most {app.settings.max_lfs_mb} MB")
     try:
         # Also for an object of another repository: knowing its id must not give access to its content.
-        await bring_in(app, oid, size, body_of(visit.call, receive))
+        await add_object(app, oid, size, body_of(session.call, receive))
     except (LfsMismatch, BodyTooLarge) as error:
         raise ApiError(422, str(error)) from None
-    await to_thread.run_sync(store.link, app.database, visit.repository, oid, size)
+    await to_thread.run_sync(store.link, app.database, session.repository, oid, size)
     count_lfs_bytes("up", size)
     return Response(status_code=200)
 
 
-async def verify(app: App, visit: Visit, item: LfsObject) -> Response:
+async def verify(app: App, session: GitSession, item: LfsObject) -> Response:
     """Confirm that an object was uploaded."""
     if not is_oid(item.oid):
         raise ApiError(422, "oid is invalid")
-    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [item.oid])
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, session.repository, [item.oid])
     size = await app.lfs.size(item.oid) if item.oid in linked else None
     if size is None:
         raise ApiError(404, "object does not exist")
@@ -274,9 +279,9 @@ async def verify(app: App, visit: Visit, item: LfsObject) -> Response:
     return answer({"oid": item.oid, "size": size})
 
 
-async def download(app: App, visit: Visit, oid: str) -> Response:
+async def download(app: App, session: GitSession, oid: str) -> Response:
     """Send an object, or a range of it."""
-    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [oid])
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, session.repository, [oid])
     size = await app.lfs.size(oid) if oid in linked else None
     if size is None:
         raise ApiError(404, "object does not exist")
@@ -285,7 +290,7 @@ async def download(app: App, visit: Visit, oid: str) -> Response:
         return RedirectResponse(href, 307)
     start, status = 0, 200
     headers = {"Accept-Ranges": "bytes"}
-    asked = visit.call.headers.get("range", "") if visit.call.scope["method"] == "GET" else ""
+    asked = session.call.headers.get("range", "") if session.call.scope["method"] == "GET" else ""
     wanted = re.fullmatch(r"bytes=([0-9]{1,18})-", asked)
     if wanted:
         start = int(wanted[1])
@@ -309,16 +314,16 @@ def number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-def list_locks(app: App, visit: Visit) -> Response:
+def list_locks(app: App, session: GitSession) -> Response:
     """List the locks of a repository."""
-    call = visit.call
+    call = session.call
     limit = min(number(call.query("limit")) or LOCKS_PER_PAGE, LOCKS_PER_PAGE)
     wanted = call.query("id")
     if wanted and not number(wanted):
         return answer(Locks([]))
     found = store.locks_of(
         app.database,
-        visit.repository,
+        session.repository,
         path=call.query("path") or "",
         number=number(wanted),
         after=number(call.query("cursor")),
@@ -328,40 +333,40 @@ def list_locks(app: App, visit: Visit) -> Response:
     return answer(Locks([lock_shape(lock) for lock in found[:limit]], more))
 
 
-def create_lock(app: App, visit: Visit, wanted: LockRequest) -> Response:
+def create_lock(app: App, session: GitSession, wanted: LockRequest) -> Response:
     """Lock a path."""
     path = wanted.path.strip("/")
     if not path or len(path) > 4096 or "\0" in path or ".." in path.split("/"):
         raise ApiError(400, "a lock needs a path")
     try:
-        made = store.add_lock(app.database, visit.repository, path, visit.call.user)
+        made = store.add_lock(app.database, session.repository, path, session.call.user)
     except LockTaken as error:
-        found = store.locks_of(app.database, visit.repository, path=path, limit=1)
+        found = store.locks_of(app.database, session.repository, path=path, limit=1)
         if not found:
             raise ApiError(409, str(error)) from None
         return answer(OneLock(lock_shape(found[0]), str(error)), 409)
     return answer(OneLock(lock_shape(made)), 201)
 
 
-def verify_locks(app: App, visit: Visit, wanted: VerifyLocksRequest) -> Response:
+def verify_locks(app: App, session: GitSession, wanted: VerifyLocksRequest) -> Response:
     """List the locks before a push: one's own, and those of others."""
     limit = min(wanted.limit if wanted.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
-    found = store.locks_of(app.database, visit.repository, after=number(wanted.cursor), limit=limit + 1)
+    found = store.locks_of(app.database, session.repository, after=number(wanted.cursor), limit=limit + 1)
     more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
-    me = visit.call.actor.user
+    me = session.call.actor.user
     ours = [lock_shape(lock) for lock in found[:limit] if me is not None and lock.owner_id == me.id]
     theirs = [lock_shape(lock) for lock in found[:limit] if me is None or lock.owner_id != me.id]
     return answer(VerifiedLocks(ours, theirs, more))
 
 
-def unlock(app: App, visit: Visit, lock_id: int, wanted: UnlockRequest) -> Response:
+def unlock(app: App, session: GitSession, lock_id: int, wanted: UnlockRequest) -> Response:
     """Delete a lock; that of another user requires force and write access."""
     try:
-        found = store.find_lock(app.database, visit.repository, lock_id)
+        found = store.find_lock(app.database, session.repository, lock_id)
     except NoSuchLock as error:
         raise ApiError(404, str(error)) from None
-    mine = found.owner_id == visit.call.user.id
-    if not mine and not (wanted.force and visit.may.may_write(Unit.CODE)):
+    mine = found.owner_id == session.call.user.id
+    if not mine and not (wanted.force and session.may.may_write(Unit.CODE)):
         raise ApiError(403, "the lock belongs to another user; use force")
     store.remove_lock(app.database, found)
     return answer(OneLock(lock_shape(found)))

@@ -72,7 +72,7 @@ async def receive_pack(
     is limited to its ref and the push is not atomic. `move` is called in a thread with the accepted updates; it
     performs and records them, and returns the failed ones.
     """
-    reception = Reception(folder, body, judge=judge, move=move, idle_timeout=idle_timeout)
+    reception = PushTask(folder, body, judge=judge, move=move, idle_timeout=idle_timeout)
     task = asyncio.create_task(reception.run(hooks, protocol_variables(protocol), max_bytes))
     running.add(task)
     task.add_done_callback(over)
@@ -157,7 +157,7 @@ class Commands:
                 )
 
 
-class Reception:
+class PushTask:
     """One push."""
 
     def __init__(

@@ -16,12 +16,12 @@ from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Visit", "body_of", "challenged", "visit_of"]
+__all__ = ["GitSession", "body_of", "challenge", "open_session"]
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 
 
-class Visit:
+class GitSession:
     """A request of a git client, with its repository and permissions."""
 
     def __init__(self, request: RequestContext, repository: Repository, may: Permissions) -> None:
@@ -30,12 +30,12 @@ class Visit:
         self.may = may
 
 
-def challenged(refusal: ApiError) -> ApiError:
+def challenge(refusal: ApiError) -> ApiError:
     """Return the 401 response to wrong credentials."""
     return ApiError(401, refusal.message, headers=CHALLENGE)
 
 
-def visit_of(authenticator: Authenticator, request: RequestContext, *, writing: bool) -> Visit:
+def open_session(authenticator: Authenticator, request: RequestContext, *, writing: bool) -> GitSession:
     """Authenticate a request and check its permissions; anonymous clients get a 401 challenge."""
     request.actor = authenticator.identify(request)
     stranger = request.actor.user is None
@@ -60,7 +60,7 @@ def visit_of(authenticator: Authenticator, request: RequestContext, *, writing: 
             raise ApiError(403, "this repository is archived and cannot be written to")
         if repository.is_mirror:
             raise ApiError(403, "this repository is a mirror and cannot be written to")
-    return Visit(request, repository, may)
+    return GitSession(request, repository, may)
 
 
 def found(request: RequestContext) -> Repository:
@@ -71,16 +71,16 @@ def found(request: RequestContext) -> Repository:
     """
     database = request.app.database
     owner, name = request.path["owner"], request.path["repo"]
-    repository = known_by(database, owner, name)
+    repository = find_current_or_former(database, owner, name)
     if repository is None:
         renamed = accounts.renamed_to(database, owner)
-        repository = None if renamed is None else known_by(database, renamed.name, name)
+        repository = None if renamed is None else find_current_or_former(database, renamed.name, name)
     if repository is None:
         raise NoSuchRepository(f"there is no repository {owner}/{name}")
     return repository
 
 
-def known_by(database: Database, owner: str, name: str) -> Repository | None:
+def find_current_or_former(database: Database, owner: str, name: str) -> Repository | None:
     """Return the repository with a current or former name of an owner."""
     try:
         return repositories.find_repository(database, owner, name)

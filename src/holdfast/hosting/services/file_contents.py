@@ -21,7 +21,7 @@ from holdfast.hosting.git.special_files import MAX_MATCHING_COST, matching_cost
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
-from holdfast.hosting.services.lfs_objects import bring_in
+from holdfast.hosting.services.lfs_objects import add_object
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 
@@ -56,7 +56,7 @@ class FileContent:
         """Store an LFS object, and return the blob id of its pointer."""
         if self._pointer is None:
             made = self.described()
-            asyncio.run(bring_in(app, made.oid, made.size, self._chunks()))
+            asyncio.run(add_object(app, made.oid, made.size, self._chunks()))
             durable = app.settings.durable_writes
             self._pointer = loose_objects.write_object(repo, "blob", made.format(), durable=durable).id, made
         return self._pointer

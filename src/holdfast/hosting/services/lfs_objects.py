@@ -19,7 +19,7 @@ from holdfast.hosting.lfs.store import StoredLfsObject
 from holdfast.hosting.storage.backup_lock import exclusive_backup_lock
 from holdfast.hosting.store import lfs
 
-__all__ = ["GRACE", "Cleared", "bring_in", "clear", "stored"]
+__all__ = ["GRACE", "RemovedObjects", "add_object", "collect_garbage", "stored"]
 
 # Grace period: an LFS object is uploaded before the commit that names it, possibly by days.
 GRACE: Final = 7 * 86_400
@@ -34,14 +34,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Cleared:
+class RemovedObjects:
     """What was removed: unlinked objects, and incomplete uploads."""
 
     objects: int
     unfinished: int
 
 
-async def bring_in(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
     """Store an object after verifying its size and hash; it is not collected before it can be linked."""
     waited = time.monotonic() + WAIT_SECONDS
     while not await asyncio.to_thread(lfs.claim_upload, app.database, oid, seconds=GRACE):
@@ -60,27 +60,27 @@ def stored(app: App) -> dict[str, StoredLfsObject]:
     return asyncio.run(gather())
 
 
-def clear(app: App, *, now: float) -> Cleared:
+def collect_garbage(app: App, *, now: float) -> RemovedObjects:
     """Remove unlinked objects and incomplete uploads; a failing store is logged."""
     try:
-        return asyncio.run(cleared(app, now))
+        return asyncio.run(remove_garbage(app, now))
     except LfsError as error:
         log.warning("LFS garbage collection failed", error=str(error))
-        return Cleared(0, 0)
+        return RemovedObjects(0, 0)
 
 
-async def cleared(app: App, now: float) -> Cleared:
+async def remove_garbage(app: App, now: float) -> RemovedObjects:
     """Remove unlinked objects and incomplete uploads after the grace period."""
     before, begun = now - GRACE, time.monotonic()
     if not await app.lfs.may_be_cleared(before):
-        return Cleared(0, 0)
+        return RemovedObjects(0, 0)
     old = [one.oid async for one in app.lfs.stored() if one.written_at < before]
     removed = 0
     for start in range(0, len(old), BATCH):
         # The current time, not that of the start: a scan may take longer than a lease.
         moment = now + time.monotonic() - begun
         removed += await remove_unlinked(app, old[start : start + BATCH], moment)
-    return Cleared(removed, await app.lfs.drop_unfinished(before))
+    return RemovedObjects(removed, await app.lfs.drop_unfinished(before))
 
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:

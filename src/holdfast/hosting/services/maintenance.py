@@ -18,13 +18,13 @@ from holdfast.hosting.store.login_rate_limit import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [
-    "Cleaned",
-    "Collected",
+    "CleanupResult",
+    "GarbageCollection",
     "clean",
-    "collect",
-    "collect_needed",
-    "forget_deliveries",
-    "needs_collecting",
+    "collect_repositories",
+    "collect_where_needed",
+    "delete_old_deliveries",
+    "needs_gc",
 ]
 
 MANY_LOOSE: Final = 2000
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
+class CleanupResult:
     """What was deleted."""
 
     sessions: int
@@ -45,7 +45,7 @@ class Cleaned:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class GarbageCollection:
     """The result of a garbage collection: repository ids."""
 
     packed: tuple[int, ...]
@@ -53,7 +53,7 @@ class Collected:
     failed: tuple[int, ...]
 
 
-def clean(app: App, *, now: float | None = None) -> Cleaned:
+def clean(app: App, *, now: float | None = None) -> CleanupResult:
     """Delete expired sessions, rate limit counters and idempotency keys, and incomplete files."""
     moment = int(time.time() if now is None else now)
     window = app.settings.login_failure_minutes * 60
@@ -63,17 +63,17 @@ def clean(app: App, *, now: float | None = None) -> Cleaned:
         forgotten = connection.execute(old).rowcount
         lfs.delete_expired_leases(connection, now=moment)
     app.folders.sweep(now=now)
-    cleared = lfs_objects.clear(app, now=moment)
-    return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
+    cleared = lfs_objects.collect_garbage(app, now=moment)
+    return CleanupResult(ended, forgotten, cleared.objects, cleared.unfinished)
 
 
-def forget_deliveries(app: App, *, now: float | None = None) -> int:
+def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
     """Delete webhook deliveries after their retention period, and events without deliveries."""
     moment = int(time.time() if now is None else now)
     return outbox.forget(app.database, before=moment - app.settings.webhook_history_days * 86_400)
 
 
-def needs_collecting(folder: Path) -> bool:
+def needs_gc(folder: Path) -> bool:
     """Return whether a repository has enough loose objects or packs to slow down reading."""
     objects = folder / "objects"
     packs = sum(1 for _ in (objects / "pack").glob("*.pack"))
@@ -87,13 +87,13 @@ def needs_collecting(folder: Path) -> bool:
     return False
 
 
-def collect(
+def collect_repositories(
     app: App,
     numbers: Iterable[int],
     *,
     grace: int = gc.GRACE,
     passed: Callable[[int], object] = lambda number: number,
-) -> Collected:
+) -> GarbageCollection:
     """Run `git gc` on repositories; those locked by a backup are skipped."""
     packed: list[int] = []
     busy: list[int] = []
@@ -111,7 +111,7 @@ def collect(
         else:
             (packed if done else busy).append(number)
         passed(number)
-    return Collected(tuple(packed), tuple(busy), tuple(failed))
+    return GarbageCollection(tuple(packed), tuple(busy), tuple(failed))
 
 
 def measure(app: App, number: int) -> None:
@@ -122,14 +122,14 @@ def measure(app: App, number: int) -> None:
         repositories.set_size(connection, number, size, measured_at=moment)
 
 
-def collect_needed(app: App) -> Collected:
+def collect_where_needed(app: App) -> GarbageCollection:
     """Collect the repositories that need it."""
-    return collect(app, (number for number in app.folders.all_ids() if needs(app, number)))
+    return collect_repositories(app, (number for number in app.folders.all_ids() if needs(app, number)))
 
 
 def needs(app: App, number: int) -> bool:
     """Return whether a repository needs collecting; False if it was deleted concurrently."""
     try:
-        return needs_collecting(app.folders.path(number))
+        return needs_gc(app.folders.path(number))
     except OSError:
         return False

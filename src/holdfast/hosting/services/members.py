@@ -3,7 +3,7 @@
 from holdfast.hosting.access import (
     Actor,
     OrganizationAccess,
-    belongs,
+    is_member_mode,
     require_organization_member,
     require_organization_owner,
     require_organization_read,
@@ -21,7 +21,7 @@ def list_members(
 ) -> tuple[list[Account], int]:
     """Return one page of the members, by name, and their number; non-members see the public ones only."""
     require_organization_read(actor, organization)
-    publicly = public_only or not belongs(organization.mode)
+    publicly = public_only or not is_member_mode(organization.mode)
     return store.members_of(app.database, organization.account, publicly=publicly, skip=skip, limit=limit)
 
 
@@ -31,7 +31,7 @@ def is_member(
     """Tell whether a user is a member, as far as the actor may see."""
     require_organization_read(actor, organization)
     is_self = actor.user is not None and actor.user.id == user.id
-    publicly = public_only or not (belongs(organization.mode) or is_self)
+    publicly = public_only or not (is_member_mode(organization.mode) or is_self)
     return store.is_member(app.database, organization.account, user, publicly=publicly)
 
 

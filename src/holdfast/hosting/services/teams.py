@@ -83,7 +83,7 @@ def find(app: App, actor: Actor, team_id: int) -> TeamAccess:
     team = store.find_team(app.database, team_id)
     account = accounts.find_account(app.database, team.organization_id)
     organization = organizations.access_in(app, actor, account)
-    if not access.belongs(organization.mode):
+    if not access.is_member_mode(organization.mode):
         raise NoSuchTeam(f"team does not exist [id: {team_id}]")
     return TeamAccess(team, organization)
 
@@ -210,5 +210,5 @@ def require_repository_teams(app: App, actor: Actor, target: TeamAccess, reposit
     organization = target.organization
     if repository.repository.owner.id != organization.account.id:
         raise NoSuchRepository("")
-    if not access.may_give_to_teams(organization.account, organization.mode, repository.permissions):
+    if not access.may_manage_team_repositories(organization.account, organization.mode, repository.permissions):
         raise Forbidden(Permission.TEAM_REPOSITORIES)

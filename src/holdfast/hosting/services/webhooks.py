@@ -26,7 +26,7 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store import deliveries, hooks, repositories
-from holdfast.hosting.store.encryption import Sealer
+from holdfast.hosting.store.encryption import SecretCipher
 from holdfast.hosting.store.event_types import expand_events
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook, HookOwner, HookSummary
@@ -146,7 +146,7 @@ def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> Hook:
 def create(app: App, actor: Actor, owner: WebhookOwner, new: NewWebhook) -> Hook:
     """Create a webhook."""
     stored = authorize(app, actor, owner)
-    columns = new_columns(new, app.sealer)
+    columns = new_columns(new, app.cipher)
     return hooks.add_hook(app.database, stored, columns, is_system=bool(new.is_system))
 
 
@@ -154,7 +154,7 @@ def edit(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, changes: 
     """Edit a webhook."""
     stored = authorize(app, actor, owner)
     hook = hooks.find_hook(app.database, stored, webhook_id)
-    return hooks.change_hook(app.database, stored, hook, changed_columns(hook, changes, app.sealer))
+    return hooks.change_hook(app.database, stored, hook, changed_columns(hook, changes, app.cipher))
 
 
 def delete(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int) -> None:
@@ -228,7 +228,7 @@ def repository_for_test(app: App, owner: HookOwner, name: str) -> Repository:
     return found[0]
 
 
-def new_columns(new: NewWebhook, sealer: Sealer) -> Columns:
+def new_columns(new: NewWebhook, cipher: SecretCipher) -> Columns:
     """Validate a new webhook, in the order of Gitea's checks, and return its row."""
     check_texts(new)
     if new.type not in TYPES:
@@ -246,8 +246,8 @@ def new_columns(new: NewWebhook, sealer: Sealer) -> Columns:
         "name": new.name.strip(),
         "url": url,
         "content_type": content_type,
-        "secret": sealer.seal(new.secret),
-        "authorization": sealer.seal(new.authorization or credentials),
+        "secret": cipher.encrypt(new.secret),
+        "authorization": cipher.encrypt(new.authorization or credentials),
         "meta": msgspec.json.encode(meta).decode(),
         "events": ",".join(checked_events(new.events)),
         "branch_filter": new.branch_filter,
@@ -255,15 +255,15 @@ def new_columns(new: NewWebhook, sealer: Sealer) -> Columns:
     }
 
 
-def changed_columns(hook: Hook, changes: WebhookEdit, sealer: Sealer) -> Columns:
+def changed_columns(hook: Hook, changes: WebhookEdit, cipher: SecretCipher) -> Columns:
     """Validate changes to a webhook, and return the columns to update."""
     check_texts(changes)
     columns: Columns = {}
     if changes.branch_filter is not UNSET:
         columns["branch_filter"] = changes.branch_filter
     if changes.authorization is not UNSET:
-        columns["authorization"] = sealer.seal(changes.authorization)
-    columns |= changed_config(hook, changes, columns, sealer)
+        columns["authorization"] = cipher.encrypt(changes.authorization)
+    columns |= changed_config(hook, changes, columns, cipher)
     if changes.events is not UNSET:
         columns["events"] = ",".join(checked_events(changes.events))
     if changes.is_active is not UNSET:
@@ -273,7 +273,7 @@ def changed_columns(hook: Hook, changes: WebhookEdit, sealer: Sealer) -> Columns
     return columns
 
 
-def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: Sealer) -> Columns:
+def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, cipher: SecretCipher) -> Columns:
     """Validate options of a type, and return the columns to update."""
     changed: Columns = {}
     if changes.content_type is not UNSET:
@@ -281,7 +281,7 @@ def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: S
     if changes.url is not UNSET:
         changed["url"], credentials = checked_url(changes.url)
         if credentials and not columns.get("authorization"):
-            changed["authorization"] = sealer.seal(credentials)
+            changed["authorization"] = cipher.encrypt(credentials)
     if hook.scope in {"system", "default"} and changes.is_system is not UNSET:
         check_is_system(is_system=changes.is_system)
         if changes.is_system != (hook.scope == "system"):
@@ -292,7 +292,7 @@ def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, sealer: S
         kept = msgspec.json.decode(hook.meta, type=dict[str, str])
         changed["meta"] = msgspec.json.encode(slack_options(changes, kept)).decode()
     if changes.secret is not UNSET:
-        changed["secret"] = sealer.seal(changes.secret)
+        changed["secret"] = cipher.encrypt(changes.secret)
     return changed
 
 

@@ -42,7 +42,7 @@ SMALL: Final = 16 << 20
 PLACES: Final = ("tables", "repositories", "files")
 UNREADABLE: Final = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError)
 
-Told = Callable[[int], object]
+Progress = Callable[[int], object]
 T = TypeVar("T")
 
 
@@ -89,7 +89,7 @@ def checksum_line(digest: str, size: int, name: str) -> bytes:
 class SnapshotWriter:
     """Writes a snapshot file; it is renamed into place when it is complete."""
 
-    def __init__(self, target: Path, revision: str, told: Told, *, now: int | None = None) -> None:
+    def __init__(self, target: Path, revision: str, told: Progress, *, now: int | None = None) -> None:
         self.head = SnapshotHeader(
             format=FORMAT, version=__version__, revision=revision, made_at=int(time.time()) if now is None else now
         )
@@ -251,7 +251,7 @@ def is_harmless(name: str) -> bool:
     return len(parts) > 1 and parts[0] in PLACES and not PurePosixPath(name).is_absolute()
 
 
-def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
+def verify(path: Path, told: Progress = lambda done: done) -> SnapshotManifest:
     """Read the whole backup and verify every checksum; return the manifest."""
     damaged = SnapshotDamaged(f"{path} is damaged, or not a backup")
     with tempfile.TemporaryFile() as lines:

@@ -16,7 +16,7 @@ from holdfast.hosting.data_folder import DATABASE, open_database, require_data
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.snapshot import rows
-from holdfast.hosting.snapshot.archive import SnapshotManifest, SnapshotWriter, Told
+from holdfast.hosting.snapshot.archive import Progress, SnapshotManifest, SnapshotWriter
 from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lock import LOCK, shared_backup_lock
@@ -61,7 +61,7 @@ def check_target(target: Path, data: Path) -> None:
         raise SnapshotRefused("a backup cannot be written into its own data folder")
 
 
-def create_snapshot(settings: Settings, target: Path, told: Told = lambda done: done) -> SnapshotManifest:
+def create_snapshot(settings: Settings, target: Path, told: Progress = lambda done: done) -> SnapshotManifest:
     """Write a backup of everything but the settings to a new file, while the service may be running.
 
     Everything acknowledged before the start is included; of later changes, some are.
@@ -78,7 +78,7 @@ def create_snapshot(settings: Settings, target: Path, told: Told = lambda done: 
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error
 
 
-def write_snapshot(settings: Settings, target: Path, spool: Path, told: Told) -> SnapshotManifest:
+def write_snapshot(settings: Settings, target: Path, spool: Path, told: Progress) -> SnapshotManifest:
     """Write the backup; the tables are spooled to temporary files."""
     with open_database(settings) as database:
         revision = migrate.revision(database)

@@ -14,14 +14,21 @@ import msgspec
 from sqlalchemy import bindparam, text
 
 from holdfast.hosting.app import App
-from holdfast.hosting.data_folder import DATABASE, tighten
+from holdfast.hosting.data_folder import DATABASE, restrict_permissions
 from holdfast.hosting.doctor import disk
 from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders, make_private_folder
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.snapshot import rows
-from holdfast.hosting.snapshot.archive import PLACES, ArchiveMember, SnapshotManifest, Told, read_members, verify
+from holdfast.hosting.snapshot.archive import (
+    PLACES,
+    ArchiveMember,
+    Progress,
+    SnapshotManifest,
+    read_members,
+    verify,
+)
 from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
 from holdfast.hosting.storage import instance
@@ -40,7 +47,7 @@ REPOSITORY: Final = re.compile(r"repositories/([1-9][0-9]{0,18})/(.+)")
 CHUNK: Final = 1 << 20
 
 
-def restore(settings: Settings, source: Path, told: Told = lambda done: done) -> SnapshotManifest:
+def restore(settings: Settings, source: Path, told: Progress = lambda done: done) -> SnapshotManifest:
     """Restore a backup to the data folder and database of the settings; both must be empty."""
     manifest = verify(source, told)
     if not migrate.knows(manifest.revision):
@@ -78,13 +85,13 @@ def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SnapshotRefused(f"{data} cannot be used: {error.strerror}") from error
-    tighten(data)
+    restrict_permissions(data)
     free = shutil.disk_usage(data).free
     if free < manifest.size:
         raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has {free} free")
 
 
-def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Told) -> None:
+def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Progress) -> None:
     """Write the members to their paths; repositories get a new configuration."""
     folders = Folders(stage / "repositories")
     template = RepositoryTemplate(stage)
@@ -163,7 +170,7 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
         migrate.upgrade(host.database)
         instance.renew(host.database, settings)
         shutil.rmtree(tables)
-        settle(host)
+        update_derived_columns(host)
     except BaseException:
         if not host.database.is_sqlite:
             rows.wipe(host.database)
@@ -172,7 +179,7 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
         host.close()
 
 
-def settle(app: App) -> None:
+def update_derived_columns(app: App) -> None:
     """Update derived columns from the repositories, and write their commit-graphs."""
     ref_changes.recover(app)
     kept, _ = disk.match_rows_and_folders(app)

@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Connection, delete, insert, or_, select
 
-from holdfast.hosting.errors import KeyMissing, SealError, WrongDataFolder
+from holdfast.hosting.errors import EncryptionError, KeyMissing, WrongDataFolder
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE, Sealer, make_key_file
+from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE, SecretCipher, make_key_file
 from holdfast.hosting.store.tables import hooks, instance, repositories, users
 from holdfast.settings import Settings
 
@@ -158,7 +158,7 @@ def adopt(database: Database, settings: Settings) -> InstanceIdentity:
         if settings.secret_key is None:
             make_key_file(settings.data / KEY_FILE)
         made = InstanceIdentity(
-            secrets.token_hex(16) if row is None else row.instance_id, sealer(settings).fingerprints()[0]
+            secrets.token_hex(16) if row is None else row.instance_id, secret_cipher(settings).fingerprints()[0]
         )
         write_file(settings.data, made)
         write_row(connection, made)
@@ -232,8 +232,8 @@ def refuse_different(
 def check_key(settings: Settings, known: InstanceIdentity) -> str:
     """Return the fingerprint of the key that seals; refuse keys among which the one in use is not."""
     try:
-        found = sealer(settings).fingerprints()
-    except SealError as error:
+        found = secret_cipher(settings).fingerprints()
+    except EncryptionError as error:
         if isinstance(error, KeyMissing):
             raise WrongDataFolder(
                 f"{error}; if it is lost, set secret_key to a new one and run {ADOPT}"
@@ -248,9 +248,9 @@ def check_key(settings: Settings, known: InstanceIdentity) -> str:
     return found[0]
 
 
-def sealer(settings: Settings) -> Sealer:
+def secret_cipher(settings: Settings) -> SecretCipher:
     """Return what reads the keys."""
-    return Sealer(settings.data / KEY_FILE, settings.secret_key)
+    return SecretCipher(settings.data / KEY_FILE, settings.secret_key)
 
 
 def has_sealed(connection: Connection) -> bool:

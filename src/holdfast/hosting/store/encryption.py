@@ -15,11 +15,11 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from holdfast.hosting.errors import KeyMissing, KeyUnusable, SealBroken
+from holdfast.hosting.errors import DecryptionFailed, KeyMissing, KeyUnusable
 from holdfast.secret import Secret
 from holdfast.settings import SHORTEST_KEY
 
-__all__ = ["INSTANCE_FILE", "KEY_FILE", "Sealer", "make_key_file"]
+__all__ = ["INSTANCE_FILE", "KEY_FILE", "SecretCipher", "make_key_file"]
 
 KEY_FILE: Final = "secret.key"
 PURPOSE: Final = b"holdfast: secrets at rest"
@@ -58,7 +58,7 @@ def make_key_file(path: Path) -> bool:
     return True
 
 
-class Sealer:
+class SecretCipher:
     """Encrypts and decrypts texts; the keys are loaded on first use."""
 
     def __init__(self, path: Path, configured: Secret | None = None) -> None:
@@ -66,7 +66,7 @@ class Sealer:
         self._configured = configured
         self._keys: MultiFernet | None = None
 
-    def seal(self, text: str) -> str:
+    def encrypt(self, text: str) -> str:
         """Encrypt a text; an empty one stays empty."""
         if not text:
             return ""
@@ -74,14 +74,14 @@ class Sealer:
             make_key_file(self._path)
         return self._loaded().encrypt(text.encode()).decode("ascii")
 
-    def open(self, text: str) -> str:
+    def decrypt(self, text: str) -> str:
         """Decrypt a text."""
         if not text:
             return ""
         try:
             return self._loaded().decrypt(text.encode()).decode()
         except InvalidToken:
-            raise SealBroken(
+            raise DecryptionFailed(
                 f"a secret was encrypted with another key than those in {self._path.name} and secret_key; "
                 "restore that key, or set the secret again"
             ) from None

@@ -40,7 +40,7 @@ def new_deliverer(app: App) -> Deliverer:
         new_client(app.settings),
         payload_of=payload_of,
         message_of=message_of,
-        open_secret=app.sealer.open,
+        open_secret=app.cipher.decrypt,
     )
 
 

@@ -119,7 +119,7 @@ def show_organization(
     mode = organization.mode
     if mode == Mode.NONE:
         raise ApiError(404)
-    belongs = access.belongs(mode)
+    belongs = access.is_member_mode(mode)
     showing = query.show if query.show in {"people", "teams"} else "repositories"
     wanted = asked if showing == "people" else PageParams(1, SHOWN)
     people, people_total = members.list_members(

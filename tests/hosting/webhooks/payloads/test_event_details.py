@@ -15,7 +15,7 @@ from holdfast.hosting.webhooks.payloads.event_details import (
     Receiver,
     decode_details,
     deleted_row,
-    look_up,
+    load_event_context,
 )
 from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.telling import last
@@ -25,9 +25,9 @@ def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:
     """And what they did is told."""
     (bob,) = make_people(app.database, "bob")
     issues.open_issue(app.database, make_repository(app.database, ada), bob, NewIssue(title="t"))
-    assert look_up(Receiver(app), last(app.database, "issues")).sender.login == "bob"
+    assert load_event_context(Receiver(app), last(app.database, "issues")).sender.login == "bob"
     account_administration.delete_user(app.database, bob, actor=find_user(app.database, "admin"))
-    found = look_up(Receiver(app), last(app.database, "issues"))
+    found = load_event_context(Receiver(app), last(app.database, "issues"))
     assert (found.sender.login, found.sender.id) == ("Ghost", -1)
     assert found.repository_schema is not None
     assert found.repository_schema.full_name == "Ada/ship"

@@ -25,7 +25,7 @@ __all__ = [
     "Receiver",
     "decode_details",
     "deleted_row",
-    "look_up",
+    "load_event_context",
 ]
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ def deleted_row(details: EventDetails, kind: type[T]) -> T | None:
         return None
 
 
-def look_up(viewer: Receiver, event: Event, known: object = None) -> EventContext:
+def load_event_context(viewer: Receiver, event: Event, known: object = None) -> EventContext:
     """Load the rows an event refers to."""
     details, database = decode_details(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)

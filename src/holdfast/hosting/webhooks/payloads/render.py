@@ -11,7 +11,7 @@ from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.webhooks.payloads.dependencies import dependency
-from holdfast.hosting.webhooks.payloads.event_details import EventContext, Receiver, look_up
+from holdfast.hosting.webhooks.payloads.event_details import EventContext, Receiver, load_event_context
 from holdfast.hosting.webhooks.payloads.issues import comment_event, issue_event, pull_event
 from holdfast.hosting.webhooks.payloads.pushes import create_event, delete_event, push_event
 from holdfast.hosting.webhooks.payloads.repositories import repository_event
@@ -68,7 +68,7 @@ def payload_renderer(app: App) -> PayloadRenderer:
 
     def render(link: Link, event: Event, known: object) -> str:
         inside = replace(app, database=TransactionDatabase(app.database, link))
-        return rendered(inside, event, known)
+        return render_now(inside, event, known)
 
     return render
 
@@ -78,12 +78,12 @@ def payload_of(app: App, event: Event) -> str:
 
     Events recorded by older versions have none, and are rendered now.
     """
-    return event.payload or rendered(app, event)
+    return event.payload or render_now(app, event)
 
 
-def rendered(app: App, event: Event, known: object = None) -> str:
+def render_now(app: App, event: Event, known: object = None) -> str:
     """Render the payload of an event from the current rows."""
-    payload = KINDS[event.kind].make(look_up(Receiver(app), event, known))
+    payload = KINDS[event.kind].make(load_event_context(Receiver(app), event, known))
     # Receivers may compare bytes: repository events have always been indented by one space, others by two.
     indent = 1 if event.kind == "repository" else 2
     return msgspec.json.format(msgspec.json.encode(payload), indent=indent).decode()
