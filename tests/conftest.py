@@ -257,7 +257,7 @@ class Service:
 
 
 @pytest.fixture(scope="session")
-def stage() -> Iterator[SharedServer]:
+def shared_server() -> Iterator[SharedServer]:
     """Keep one server up for all tests of this process."""
     made = SharedServer()
     yield made
@@ -265,10 +265,10 @@ def stage() -> Iterator[SharedServer]:
 
 
 @pytest.fixture
-def service(settings: Settings, database: Database, stage: SharedServer) -> Iterator[Service]:
+def service(settings: Settings, database: Database, shared_server: SharedServer) -> Iterator[Service]:
     """Serve the whole application on a port of loopback."""
     logs.configure(level="warning")
-    with stage.playing(build(settings)) as url:
+    with shared_server.serving(build(settings)) as url:
         yield Service(url, settings, database)
 
 

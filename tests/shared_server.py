@@ -22,7 +22,7 @@ class SharedServer:
         self._server = uvicorn.Server(
             uvicorn.Config(self, port=0, lifespan="off", log_config=None, access_log=False)
         )
-        self._thread = threading.Thread(target=lambda: uvloop.run(self._serve()), name="stage")
+        self._thread = threading.Thread(target=lambda: uvloop.run(self._serve()), name="shared server")
         self._thread.start()
         self._loop, self.port = self._ready.result(30)
 
@@ -40,7 +40,7 @@ class SharedServer:
         await self._app(scope, receive, send)
 
     @contextmanager
-    def playing(self, app: ASGIApp) -> Iterator[str]:
+    def serving(self, app: ASGIApp) -> Iterator[str]:
         """Let an application start, answer at the address this gives, and end as it would with the server."""
         assert self._app is None, "two applications want to be on at once"
         told: asyncio.Queue[Message] = asyncio.Queue()

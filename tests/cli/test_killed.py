@@ -19,7 +19,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store import pending_ref_updates
 from holdfast.settings import Settings
 from tests.cli.test_serve import address
-from tests.hosting.repository_helpers import told
+from tests.hosting.repository_helpers import recorded_events
 from tests.tls import PLAIN
 
 AUTH = ("admin", "a-password-for-tests")
@@ -109,6 +109,6 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
         assert set(acknowledged) <= set(commits)
         subprocess.run([*git, "fsck", "--strict"], check=True, capture_output=True)
         assert not list(folder.rglob("*.lock"))
-        pushes = [details["after"] for kind, details in told(host.database) if kind == "push"]
+        pushes = [details["after"] for kind, details in recorded_events(host.database) if kind == "push"]
         assert pushes == commits[1:], "each commit after the first has its event, in order"
         assert pending_ref_updates.pending_updates(host.database) == []

@@ -16,21 +16,21 @@ from tests.backup.archives.histories import copies, imported, later, write
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.cli.conftest import Ran, Run
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 Push = Callable[..., Ran]
 
 
 @pytest.fixture
-def push(world: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
+def push(clients: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
     """Run commands as Ada, who has an empty repository and a token."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "snaps", "private": True})
-    _, value = tokens.create_token(world.database, accounts.find_user(world.database, "ada"), "push", ("all",))
+    _, value = tokens.create_token(clients.database, accounts.find_user(clients.database, "ada"), "push", ("all",))
     monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
-    monkeypatch.setenv("HOLDFAST_SERVER", world.service.url)
+    monkeypatch.setenv("HOLDFAST_SERVER", clients.service.url)
 
     def call(*words: str) -> Ran:
         ran = run("backup", *words)
@@ -40,13 +40,13 @@ def push(world: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> Pu
     return call
 
 
-def log_of(world: ServiceClients) -> list[str]:
+def log_of(clients: ServiceClients) -> list[str]:
     """Return the messages of all commits, the newest first."""
-    commits = world.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
+    commits = clients.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
     return [commit["commit"]["message"] for commit in commits]
 
 
-def test_snapshots_follow_one_another(world: ServiceClients, push: Push, tmp_path: Path) -> None:
+def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
     """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
     first = write(tmp_path / "one.binproto", *copies())
     second = later(tmp_path / "two.binproto", random.Random(2), days=3)
@@ -55,24 +55,24 @@ def test_snapshots_follow_one_another(world: ServiceClients, push: Push, tmp_pat
     assert "already" in push("push", str(first), where).out
     told = json.loads(push("push", str(second), where, "--json").out)
     assert told["changed"]
-    newest, oldest = log_of(world)
+    newest, oldest = log_of(clients)
     assert oldest.startswith("First snapshot: 60 messages in ")
     assert newest.startswith("Snapshot: ")
     assert " gone" in newest
     assert " changed" in newest
-    raw = world.open("/api/v1", "ada").get("/repos/ada/snaps/raw/phone/my chats.binproto").text
+    raw = clients.open("/api/v1", "ada").get("/repos/ada/snaps/raw/phone/my chats.binproto").text
     assert raw.startswith("version https://git-lfs")
-    attributes = world.open("/api/v1", "ada").get("/repos/ada/snaps/raw/.gitattributes").text
+    attributes = clients.open("/api/v1", "ada").get("/repos/ada/snaps/raw/.gitattributes").text
     assert attributes == '"/phone/my chats.binproto" filter=lfs diff=lfs merge=lfs -text\n'
     assert push("pull", where, str(tmp_path / "back")).status == 0
     assert (tmp_path / "back").read_bytes() == second.read_bytes()
     assert push("pull", where, str(tmp_path / "back")).status == 1
-    commits = world.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
+    commits = clients.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
     assert push("pull", where, str(tmp_path / "back"), "--force", "--ref", commits[1]["sha"]).status == 0
     assert (tmp_path / "back").read_bytes() == first.read_bytes()
 
 
-def test_encrypted_ones_tell_what_the_key_lets_them(world: ServiceClients, push: Push, tmp_path: Path) -> None:
+def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
     """Without it only that they are; archives tell how much is in them."""
     for name, count in (("one", 60), ("two", 80)):
         write_sample(sample_records(count, 1), tmp_path / name, To.CONTAINER, seed=1, keys=KEYS)
@@ -83,7 +83,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(world: ServiceClients, push:
     )
     imported(tmp_path / "a.db", write(tmp_path / "plain", *copies()))
     assert push("push", str(tmp_path / "a.db"), "ada/snaps").status == 0
-    archive, newest, oldest = log_of(world)
+    archive, newest, oldest = log_of(clients)
     assert "encrypted" in oldest
     assert newest.startswith("Snapshot: ")
     assert "added" in newest
@@ -91,7 +91,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(world: ServiceClients, push:
 
 
 def test_what_cannot_be_done_is_said_in_one_line(
-    world: ServiceClients, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No such repository, file, token, host or address; nothing is written."""
     file = str(write(tmp_path / "one", *copies()))
@@ -125,10 +125,10 @@ def test_patterns_fit_one_path_only() -> None:
 
 
 def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_said(
-    world: ServiceClients, push: Push, tmp_path: Path
+    clients: ServiceClients, push: Push, tmp_path: Path
 ) -> None:
     """Nothing is uploaded before; encrypted backups and private repositories need no leave."""
-    ada = world.open("/api/v1", "ada")
+    ada = clients.open("/api/v1", "ada")
     ada.post("/user/repos", json={"name": "open", "private": False})
     plain = write(tmp_path / "plain.binproto", *copies())
     imported(tmp_path / "chats.db", plain)

@@ -31,14 +31,14 @@ SPARES = 8
 def furnish(service: Service) -> dict[str, str]:
     """Fill a service with the cast of the permission play and some spares; return a token of each who will ask."""
     with ExitStack() as stack:
-        world = ServiceClients(service, stack)
-        cast = create_matrix(world)
+        clients = ServiceClients(service, stack)
+        cast = create_matrix(clients)
         for number in range(SPARES):
             name = f"spare-{number}"
             for client, path, body in (
-                (cast.clients["owner"], "/user/repos", {"name": name, "auto_init": True}),
-                (cast.clients["owner"], "/orgs", {"username": f"org-{name}"}),
-                (cast.clients["admin"], "/admin/users", {"username": name, "email": f"{name}@example.org"}),
+                (cast.callers["owner"], "/user/repos", {"name": name, "auto_init": True}),
+                (cast.callers["owner"], "/orgs", {"username": f"org-{name}"}),
+                (cast.callers["admin"], "/admin/users", {"username": name, "email": f"{name}@example.org"}),
             ):
                 answer = client.post(path, json={"password": "spare-spare-spare", **body})
                 assert answer.status_code == 201, answer.text

@@ -1,4 +1,4 @@
-"""People for a play: who tries what and gets what. Each is a client of the API that checks every answer."""
+"""Clients of a running service for tests; each checks responses against the OpenAPI document."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,7 +12,7 @@ from tests.conftest import Service
 from tests.hosting.openapi_contract import check_answer
 from tests.tls import PLAIN
 
-__all__ = ["PASSWORD", "ServiceClients", "open_world"]
+__all__ = ["PASSWORD", "ServiceClients", "open_clients"]
 
 PASSWORD = "a-password-for-tests"
 # A busy machine is no failure.
@@ -20,17 +20,17 @@ SECONDS = 60
 
 
 class ServiceClients:
-    """A running service, and clients for everybody who takes part."""
+    """A running service, and HTTP clients for its users."""
 
     def __init__(self, service: Service, stack: ExitStack) -> None:
         self.service = service
         self.database = service.database
         self._stack = stack
         self.anonymous = self.client()
-        self.admin = self.holding(accounts.find_user(self.database, "admin"))
+        self.admin = self.with_token(accounts.find_user(self.database, "admin"))
 
     def client(self, **headers: str) -> httpx.Client:
-        """Make a client of the API; its paths begin below `/api/v1`."""
+        """Create a client whose base URL is `/api/v1`."""
         hooks = {"response": [check_answer]}
         made = httpx.Client(
             base_url=f"{self.service.url}/api/v1",
@@ -42,29 +42,29 @@ class ServiceClients:
         return self._stack.enter_context(made)
 
     def open(self, path: str, name: str | None = None, **headers: str) -> httpx.Client:
-        """Make a client below any address of the service, with somebody's password."""
+        """Create a client with any base path and, given a name, a password."""
         auth = None if name is None else (name, PASSWORD)
         made = httpx.Client(
             base_url=f"{self.service.url}{path}", auth=auth, headers=headers, timeout=SECONDS, verify=PLAIN
         )
         return self._stack.enter_context(made)
 
-    def holding(self, account: Account, *scopes: str) -> httpx.Client:
-        """Make a client with a new token of somebody's; all scopes unless some are named."""
+    def with_token(self, account: Account, *scopes: str) -> httpx.Client:
+        """Create a client with a new access token of an account; with all scopes by default."""
         name = f"token {len(tokens.tokens_of(self.database, account, skip=0, limit=1000)[0])}"
         _, value = tokens.create_token(self.database, account, name, scopes or ("all",))
         return self.client(Authorization=f"token {value.reveal()}")
 
     def account(self, name: str, **columns: str | bool) -> Account:
-        """Make somebody."""
+        """Create a user."""
         return accounts.create_user(self.database, name, Secret(PASSWORD), email=f"{name}@example.org", **columns)  # type: ignore[arg-type]
 
     def user(self, name: str, **columns: str | bool) -> httpx.Client:
-        """Make somebody, and their client."""
-        return self.holding(self.account(name, **columns))
+        """Create a user and their client."""
+        return self.with_token(self.account(name, **columns))
 
 
-def open_world(service: Service) -> Iterator[ServiceClients]:
-    """Open a world, and close its clients afterwards."""
+def open_clients(service: Service) -> Iterator[ServiceClients]:
+    """Open clients of a service, and close them afterwards."""
     with ExitStack() as stack:
         yield ServiceClients(service, stack)

@@ -1,4 +1,4 @@
-"""The world the API's tests play in, and a host without a service."""
+"""Fixtures: a service with clients, and a host without a service."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from tests.conftest import Service
-from tests.hosting.api_clients import ServiceClients, open_world
+from tests.hosting.api_clients import ServiceClients, open_clients
 
 
 @pytest.fixture
-def world(service: Service) -> Iterator[ServiceClients]:
-    """Run a service and open clients for its people."""
-    yield from open_world(service)
+def clients(service: Service) -> Iterator[ServiceClients]:
+    """Run a service and open clients for its users."""
+    yield from open_clients(service)
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ ORGANIZATION_CELLS = table(IN_ORGANIZATIONS)
 class PermissionMatrix:
     """Everybody's client, and the numbers of what there is in each place."""
 
-    clients: dict[str, httpx.Client]
+    callers: dict[str, httpx.Client]
     numbers: dict[tuple[str, str], str]
 
     def in_repository(self, role: str, place: str) -> InRepository:
@@ -135,25 +135,25 @@ def created(answer: httpx.Response) -> dict[str, object]:
     return dict(answer.json()) if answer.content else {}
 
 
-def create_matrix(world: ServiceClients) -> PermissionMatrix:
+def create_matrix(clients: ServiceClients) -> PermissionMatrix:
     """Make everybody and everything."""
     people = {
-        name: world.account(name) for name in ("stranger", "reader", "writer", "manager", "coder", "triager")
+        name: clients.account(name) for name in ("stranger", "reader", "writer", "manager", "coder", "triager")
     }
-    people["owner"] = world.account("owner")
-    people["restricted"] = world.account("restricted", is_restricted=True)
-    clients = {name: world.holding(account) for name, account in people.items()}
+    people["owner"] = clients.account("owner")
+    people["restricted"] = clients.account("restricted", is_restricted=True)
+    callers = {name: clients.with_token(account) for name, account in people.items()}
     read_all = [
         f"read:{category}" for category in ("admin", "issue", "misc", "organization", "repository", "user")
     ]
-    clients |= {
-        "nobody": world.anonymous,
-        "admin": world.admin,
-        "public-only": world.holding(people["owner"], "all", "public-only"),
-        "scopeless": world.holding(people["owner"], "read:misc"),
-        "reading": world.holding(people["owner"], *read_all),
+    callers |= {
+        "nobody": clients.anonymous,
+        "admin": clients.admin,
+        "public-only": clients.with_token(people["owner"], "all", "public-only"),
+        "scopeless": clients.with_token(people["owner"], "read:misc"),
+        "reading": clients.with_token(people["owner"], *read_all),
     }
-    owner = clients["owner"]
+    owner = callers["owner"]
     numbers: dict[tuple[str, str], str] = {}
     for name, visibility in CIRCLES.items():
         created(owner.post("/orgs", json={"username": name, "visibility": visibility}))
@@ -169,8 +169,8 @@ def create_matrix(world: ServiceClients) -> PermissionMatrix:
         fill_repository(owner, place, path, numbers)
     for circle in CIRCLES:
         create_hook(owner, circle, f"/orgs/{circle}/hooks", numbers)
-    create_hook(world.admin, "", "/admin/hooks", numbers)
-    return PermissionMatrix({name: clients[name] for name in ROLES}, numbers)
+    create_hook(clients.admin, "", "/admin/hooks", numbers)
+    return PermissionMatrix({name: callers[name] for name in ROLES}, numbers)
 
 
 def create_hook(client: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:

@@ -40,7 +40,7 @@ __all__ = [
     "make_repository",
     "make_team",
     "opened",
-    "told",
+    "recorded_events",
     "with_branches",
 ]
 
@@ -66,9 +66,9 @@ def make_repository(
     return repositories.repository_by_id(database, made)
 
 
-def with_branches(world: ServiceClients, repository: Repository, *names: str) -> Repository:
+def with_branches(clients: ServiceClients, repository: Repository, *names: str) -> Repository:
     """Give a repository a folder with one commit on main, and more branches there."""
-    folder = Folders(world.service.settings.data / "repositories").create(repository.id)
+    folder = Folders(clients.service.settings.data / "repositories").create(repository.id)
     repo = open_repository(folder)
     ada = Signature("Ada", "ada@example.org", 1)
     made = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
@@ -182,7 +182,7 @@ def opened(client: httpx.Client, **body: object) -> dict[str, Any]:
     return made
 
 
-def told(database: Database) -> list[tuple[str, dict[str, Any]]]:
+def recorded_events(database: Database) -> list[tuple[str, dict[str, Any]]]:
     """Return the events, in order."""
     with database.read() as connection:
         rows = connection.execute(select(events.c.kind, events.c.details).order_by(events.c.id)).all()

@@ -387,7 +387,7 @@ def test_what_always_holds(actor: Actor, kept: Repository, grants: tuple[Grant, 
 
 @dataclass(frozen=True)
 class TeamPlan:
-    """A team of a random world."""
+    """A team of a random database."""
 
     mode: int
     includes_all: bool
@@ -398,7 +398,7 @@ class TeamPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """A random world: four people, the last an administrator, and two organizations with a few teams."""
+    """A random database: four users, the last an administrator, and two organizations with a few teams."""
 
     visibilities: tuple[str, ...]
     restricted: tuple[bool, ...]
@@ -426,7 +426,7 @@ plans = st.builds(
 
 
 def build(database: Database, plan: Plan) -> tuple[list[Account], list[Repository]]:
-    """Put a world into the database, in place of the one before."""
+    """Replace the content of the database."""
     with database.write() as connection:
         connection.execute(delete(users).where(users.c.name.startswith("w-")))
         people = []
@@ -497,7 +497,7 @@ ONE_REPOSITORY = TeamPlan(1, False, {}, frozenset([0]), frozenset([0]))
 ADMIN_TEAM = TeamPlan(3, True, {"repo.code": 0}, frozenset([0]), frozenset())
 
 
-# A world is small enough to read; making a failing one smaller takes longer than that.
+# A random database is small enough to read; making a failing one smaller takes longer than that.
 @settings(
     max_examples=examples(25),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),

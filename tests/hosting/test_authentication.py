@@ -13,38 +13,38 @@ from tests.conftest import ADMIN_PASSWORD
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
-def test_a_wrong_credential_is_refused_even_where_none_is_needed(world: ServiceClients) -> None:
+def test_a_wrong_credential_is_refused_even_where_none_is_needed(clients: ServiceClients) -> None:
     """An unreadable header counts as none."""
     for headers in (
         {"Authorization": "token " + "0" * 40},
         {"Authorization": "Bearer nonsense"},
         {"Authorization": "Basic YTpi"},
     ):
-        refused = world.anonymous.get("/version", headers=headers)
+        refused = clients.anonymous.get("/version", headers=headers)
         assert (refused.status_code, refused.json()["message"]) == (401, "invalid username, password or token")
     for header in ("Basic", "Basic !!!", "Basic YQ==", "something else entirely", "Negotiate abc"):
-        assert world.anonymous.get("/version", headers={"Authorization": header}).status_code == 200
+        assert clients.anonymous.get("/version", headers={"Authorization": header}).status_code == 200
 
 
-def test_guessing_a_password_is_slow_for_whoever_guesses(world: ServiceClients) -> None:
+def test_guessing_a_password_is_slow_for_whoever_guesses(clients: ServiceClients) -> None:
     """After ten wrong ones even the right one waits; others are not held up."""
-    world.account("ada")
-    world.account("bob")
+    clients.account("ada")
+    clients.account("bob")
     for _ in range(10):
-        assert world.anonymous.get("/user", auth=("ada", "wrong")).status_code == 401
-    refused = world.anonymous.get("/user", auth=("ada", PASSWORD))
+        assert clients.anonymous.get("/user", auth=("ada", "wrong")).status_code == 401
+    refused = clients.anonymous.get("/user", auth=("ada", PASSWORD))
     assert refused.status_code == 429
     assert 0 < int(refused.headers["retry-after"]) <= 900
-    assert world.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 200
+    assert clients.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 200
 
 
-def test_a_new_password_counts_at_once(world: ServiceClients) -> None:
+def test_a_new_password_counts_at_once(clients: ServiceClients) -> None:
     """A password that was right is remembered for a moment, but not beyond its change."""
-    world.account("ada")
-    assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
-    accounts.set_password(world.database, "ada", Secret("another password"))
-    assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 401
-    assert world.anonymous.get("/user", auth=("ada", "another password")).status_code == 200
+    clients.account("ada")
+    assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
+    accounts.set_password(clients.database, "ada", Secret("another password"))
+    assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 401
+    assert clients.anonymous.get("/user", auth=("ada", "another password")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -56,93 +56,93 @@ def test_a_new_password_counts_at_once(world: ServiceClients) -> None:
     ],
 )
 def test_an_account_that_may_not_be_used_is_told_why(
-    world: ServiceClients, columns: dict[str, bool], word: str
+    clients: ServiceClients, columns: dict[str, bool], word: str
 ) -> None:
     """Without an address, as these errors have none."""
-    refused = world.user("ada", **columns).get("/user")
+    refused = clients.user("ada", **columns).get("/user")
     assert refused.status_code == 403
     assert set(refused.json()) == {"message"}
     assert word in refused.json()["message"]
 
 
-def test_administrators_may_act_as_others(world: ServiceClients) -> None:
+def test_administrators_may_act_as_others(clients: ServiceClients) -> None:
     """By header or query; nobody else may, and nobody unknown can be acted as."""
-    ada = world.user("ada")
-    assert world.admin.get("/user", headers={"Sudo": "ADA"}).json()["login"] == "ada"
-    assert world.admin.get("/user", params={"sudo": "ada"}).json()["login"] == "ada"
+    ada = clients.user("ada")
+    assert clients.admin.get("/user", headers={"Sudo": "ADA"}).json()["login"] == "ada"
+    assert clients.admin.get("/user", params={"sudo": "ada"}).json()["login"] == "ada"
     refused = ada.get("/user", headers={"Sudo": "admin"})
     assert (refused.status_code, refused.json()) == (403, {"message": "Only administrators allowed to sudo."})
-    assert world.admin.get("/user", headers={"Sudo": "nobody"}).status_code == 404
+    assert clients.admin.get("/user", headers={"Sudo": "nobody"}).status_code == 404
 
 
-def test_the_cookie_of_the_website_counts_for_its_own_pages_only(world: ServiceClients) -> None:
+def test_the_cookie_of_the_website_counts_for_its_own_pages_only(clients: ServiceClients) -> None:
     """A script of another site is nobody."""
-    with world.service.logged_in() as browser:
+    with clients.service.logged_in() as browser:
         assert browser.get("/api/v1/user").json()["login"] == "admin"
         foreign = browser.get("/api/v1/user", headers={"Sec-Fetch-Site": "cross-site"})
         assert (foreign.status_code, foreign.json()["message"]) == (401, "token is required")
         assert browser.get("/api/v1/user", headers={"Origin": "https://evil.example"}).status_code == 401
 
 
-def test_a_password_reaches_everything(world: ServiceClients) -> None:
+def test_a_password_reaches_everything(clients: ServiceClients) -> None:
     """It has no scopes."""
-    assert world.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
+    assert clients.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
 
 
 NAMES = ["ada", "bob", "x", "", "oauth2", "x-access-token", "nobody at all", "0" * 40]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_token_is_a_password_under_any_name(world: ServiceClients, name: str) -> None:
+def test_a_token_is_a_password_under_any_name(clients: ServiceClients, name: str) -> None:
     """CI systems send a name of their own; the token alone says who it is."""
-    world.user("bob")
-    token = token_of(world.user("ada"))
-    assert world.anonymous.get("/user", auth=(name, token)).json()["login"] == "ada"
+    clients.user("bob")
+    token = token_of(clients.user("ada"))
+    assert clients.anonymous.get("/user", auth=(name, token)).json()["login"] == "ada"
 
 
 @pytest.mark.parametrize("password", ["", "x-oauth-basic"])
-def test_a_token_is_a_name_without_a_password(world: ServiceClients, password: str) -> None:
+def test_a_token_is_a_name_without_a_password(clients: ServiceClients, password: str) -> None:
     """With the password GitHub's clients send, or with none; another one is a wrong password."""
-    token = token_of(world.user("ada"))
-    assert world.anonymous.get("/user", auth=(token, password)).json()["login"] == "ada"
-    assert world.anonymous.get("/user", auth=(token, "x")).status_code == 401
+    token = token_of(clients.user("ada"))
+    assert clients.anonymous.get("/user", auth=(token, password)).json()["login"] == "ada"
+    assert clients.anonymous.get("/user", auth=(token, "x")).status_code == 401
 
 
-def test_a_token_under_another_name_reaches_no_further_than_its_scopes(world: ServiceClients) -> None:
+def test_a_token_under_another_name_reaches_no_further_than_its_scopes(clients: ServiceClients) -> None:
     """Nor does it count as the password of the name."""
-    bob = world.account("bob")
-    token = token_of(world.holding(bob, "read:user"))
-    assert world.anonymous.get("/user", auth=("admin", token)).json()["login"] == "bob"
-    assert world.anonymous.get("/admin/users", auth=("admin", token)).status_code == 403
-    assert world.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
+    bob = clients.account("bob")
+    token = token_of(clients.with_token(bob, "read:user"))
+    assert clients.anonymous.get("/user", auth=("admin", token)).json()["login"] == "bob"
+    assert clients.anonymous.get("/admin/users", auth=("admin", token)).status_code == 403
+    assert clients.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
 
 
-def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(world: ServiceClients) -> None:
+def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(clients: ServiceClients) -> None:
     """Nor does a token under somebody's name clear what was guessed there."""
-    world.account("bob")
-    token = token_of(world.user("ada"))
+    clients.account("bob")
+    token = token_of(clients.user("ada"))
     for _ in range(10):
-        assert world.anonymous.get("/user", auth=("bob", "wrong")).status_code == 401
-    assert world.anonymous.get("/user", auth=("bob", token)).status_code == 200
-    assert world.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 429
+        assert clients.anonymous.get("/user", auth=("bob", "wrong")).status_code == 401
+    assert clients.anonymous.get("/user", auth=("bob", token)).status_code == 200
+    assert clients.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 429
 
 
-def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(world: ServiceClients) -> None:
+def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(clients: ServiceClients) -> None:
     """It may be somebody's password."""
-    accounts.create_user(world.database, "ada", Secret("ab" * 20))
-    assert world.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
+    accounts.create_user(clients.database, "ada", Secret("ab" * 20))
+    assert clients.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
     for number in range(10):
-        assert world.anonymous.get("/user", auth=("ada", f"{number:040x}")).status_code == 401
-    assert world.anonymous.get("/user", auth=("ada", "cd" * 20)).status_code == 429
+        assert clients.anonymous.get("/user", auth=("ada", f"{number:040x}")).status_code == 401
+    assert clients.anonymous.get("/user", auth=("ada", "cd" * 20)).status_code == 429
 
 
-def test_a_revoked_token_of_a_program_locks_nobody_out(world: ServiceClients) -> None:
+def test_a_revoked_token_of_a_program_locks_nobody_out(clients: ServiceClients) -> None:
     """A build that goes on trying it does not keep the people behind the same address from logging in."""
-    world.account("ada")
+    clients.account("ada")
     for number in range(120):
-        answer = world.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
+        answer = clients.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
         assert answer.status_code == (401 if number < 100 else 429)
-    assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
+    assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
 
 
 def token_of(client: httpx.Client) -> str:
@@ -151,12 +151,12 @@ def token_of(client: httpx.Client) -> str:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/user", "/admin/none.git/info/refs?service=git-upload-pack", "/login"])
-def test_guesses_at_once_are_limited_as_those_in_turn_are(world: ServiceClients, path: str) -> None:
+def test_guesses_at_once_are_limited_as_those_in_turn_are(clients: ServiceClients, path: str) -> None:
     """Ten wrong passwords are told so, and no more, over the API, git and the website."""
-    limit = world.service.settings.login_failures
+    limit = clients.service.settings.login_failures
 
     def guess(number: int) -> int:
-        with world.service.client() as client:
+        with clients.service.client() as client:
             if path == "/login":
                 return client.post(path, data={"name": "admin", "password": f"wrong{number}"}).status_code
             return client.get(path, auth=("admin", f"wrong{number}")).status_code
@@ -178,7 +178,7 @@ def test_guesses_at_once_are_limited_as_those_in_turn_are(world: ServiceClients,
     ],
 )
 def test_passwords_are_hashed_in_threads_of_their_own(
-    world: ServiceClients, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
+    clients: ServiceClients, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
 ) -> None:
     """Never on the event loop, where everybody would wait, whatever the password looks like."""
     asked: list[str] = []
@@ -189,7 +189,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
         return verify(password_hash, typed)
 
     monkeypatch.setattr(accounts, "verify", noted)
-    with world.service.client() as client:
+    with clients.service.client() as client:
         headers = {"Accept": "application/vnd.git-lfs+json"} if "lfs" in path else {}
         assert client.get(path, auth=("admin", password), headers=headers).status_code == status
     assert "stage" not in asked
@@ -197,7 +197,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
     assert len(asked) == (status == 401)
 
 
-def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: ServiceClients) -> None:
+def test_a_log_in_is_told_when_too_many_passwords_are_checked(clients: ServiceClients) -> None:
     """The answer says when to try again, and nobody else waits: pages and tokens are answered meanwhile."""
     started, leave = threading.Semaphore(0), threading.Event()
 
@@ -207,7 +207,7 @@ def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: ServiceClie
         return False
 
     def attempt(number: int) -> httpx.Response:
-        with world.service.client() as client:
+        with clients.service.client() as client:
             headers = {"X-Forwarded-For": f"198.51.100.{number % 8}"}
             if number % 2:
                 return client.post("/login", data={"name": f"u{number}", "password": "wrong"}, headers=headers)
@@ -216,21 +216,21 @@ def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: ServiceClie
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(100) as threads:
         patch.setattr(accounts, "verify", slow)
         pending = [threads.submit(attempt, number) for number in range(100)]
-        for _ in range(world.service.settings.password_hash_concurrency):
+        for _ in range(clients.service.settings.password_hash_concurrency):
             assert started.acquire(timeout=30)
         refused = [done.result() for done, _ in zip(as_completed(pending), range(20), strict=False)]
         assert {answer.status_code for answer in refused} == {503}
         assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
-        assert world.admin.get("/user").status_code == 200
+        assert clients.admin.get("/user").status_code == 200
         assert not started.acquire(blocking=False)
         leave.set()
         assert {answer.result().status_code for answer in pending} == {401, 503}
 
 
-def test_wrong_tokens_are_limited_by_address(world: ServiceClients) -> None:
+def test_wrong_tokens_are_limited_by_address(clients: ServiceClients) -> None:
     """Apart from passwords, so that a program with a revoked token locks nobody out."""
-    limit = world.service.settings.login_failures * 10
-    with world.service.client() as client:
+    limit = clients.service.settings.login_failures * 10
+    with clients.service.client() as client:
         wrong = {"Authorization": "token " + "0" * 40}
         for _ in range(limit):
             assert client.get("/api/v1/user", headers=wrong).status_code == 401

@@ -82,10 +82,10 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
 
 
 @pytest.fixture
-def boats(connections: Connections, world: ServiceClients) -> httpx.Client:
+def boats(connections: Connections, clients: ServiceClients) -> httpx.Client:
     """Make a repository with a commit and an issue, and return its owner's client."""
     del connections  # before the service starts
-    ada = world.user("ada")
+    ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "boats", "auto_init": True}).status_code == 201
     assert ada.post("/repos/ada/boats/issues", json={"title": "one"}).status_code == 201
     return ada
@@ -114,12 +114,12 @@ def refused(answer: httpx.Response, status: int) -> None:
 
 
 def test_a_locked_database_is_unavailable(
-    connections: Connections, boats: httpx.Client, world: ServiceClients, logged: io.StringIO
+    connections: Connections, boats: httpx.Client, clients: ServiceClients, logged: io.StringIO
 ) -> None:
     """Whoever writes is told to come again; whoever reads is answered."""
-    other = sqlite3.connect(world.service.settings.data / "holdfast.sqlite3", isolation_level=None)
+    other = sqlite3.connect(clients.service.settings.data / "holdfast.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with connections.told("busy_timeout = 0", "busy_timeout = 10000"), world.service.client() as browser:
+    with connections.told("busy_timeout = 0", "busy_timeout = 10000"), clients.service.client() as browser:
         refused(boats.post("/repos/ada/boats/issues", json={"title": "two"}), 503)
         refused(commit(boats, "a.txt"), 503)
         form = {"name": "ada", "password": PASSWORD}
@@ -163,12 +163,12 @@ def small_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, world: ServiceClients, tmp_path: Path) -> None:
+def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, clients: ServiceClients, tmp_path: Path) -> None:
     """Commits, uploads and pushes fail in words, leave nothing behind, and succeed once there is space."""
     oid = hashlib.sha256(LARGE).hexdigest()
-    lfs = world.open("/ada/boats.git/info/lfs", "ada", **LFS)
+    lfs = clients.open("/ada/boats.git/info/lfs", "ada", **LFS)
     git = tmp_path / "clone"
-    url = world.service.url.replace("://", f"://ada:{PASSWORD}@") + "/ada/boats.git"
+    url = clients.service.url.replace("://", f"://ada:{PASSWORD}@") + "/ada/boats.git"
     run(tmp_path, "clone", "-q", url, str(git))
     (git / "large.bin").write_bytes(LARGE)
     run(git, "add", "large.bin")
@@ -213,12 +213,12 @@ def test_a_disk_that_refuses_to_be_written(
         assert "/srv" not in answer.text
 
 
-def delete_now(world: ServiceClients) -> None:
+def delete_now(clients: ServiceClients) -> None:
     """Delete the repository, as somebody else does at this very moment."""
-    kept = repositories.find_repository(world.database, "ada", "boats")
-    with world.database.write() as connection:
+    kept = repositories.find_repository(clients.database, "ada", "boats")
+    with clients.database.write() as connection:
         rows.remove_row(connection, kept)
-    Folders(world.service.settings.data / "repositories").delete(kept.id)
+    Folders(clients.service.settings.data / "repositories").delete(kept.id)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def delete_now(world: ServiceClients) -> None:
 )
 def test_a_repository_that_is_deleted_under_a_request(
     boats: httpx.Client,
-    world: ServiceClients,
+    clients: ServiceClients,
     monkeypatch: pytest.MonkeyPatch,
     logged: io.StringIO,
     request_line: tuple[str, str, dict[str, object] | None],
@@ -255,7 +255,7 @@ def test_a_repository_that_is_deleted_under_a_request(
     def late(*arguments: object, **named: object) -> object:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(application.EndpointApp, "_handle", staticmethod(handle))
-            delete_now(world)
+            delete_now(clients)
         return handle(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(application.EndpointApp, "_handle", staticmethod(late))
@@ -267,7 +267,7 @@ def test_a_repository_that_is_deleted_under_a_request(
 
 @pytest.mark.parametrize("wanted", ["git-upload-pack", "git-receive-pack"])
 def test_a_repository_that_is_deleted_under_a_clone_or_push(
-    boats: httpx.Client, world: ServiceClients, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
+    boats: httpx.Client, clients: ServiceClients, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
 ) -> None:
     """It is not there, and that is no failure."""
     del boats
@@ -275,22 +275,22 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
 
     def late(folders: Folders, number: int) -> Path:
         found = existing(folders, number)
-        delete_now(world)
+        delete_now(clients)
         return found
 
     monkeypatch.setattr(Folders, "existing", late)
-    client = world.open("/ada/boats.git", "ada")
+    client = clients.open("/ada/boats.git", "ada")
     answer = client.get("/info/refs", params={"service": wanted})
     assert answer.status_code == 404, answer.text
     assert " at=" not in logged.getvalue()
 
 
-def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: ServiceClients) -> None:
+def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, clients: ServiceClients) -> None:
     """Nothing is said not to be there only because the folder of all is not."""
-    data = world.service.settings.data
+    data = clients.service.settings.data
     aside = data.with_name("aside")
     data.rename(aside)
-    git = world.open("/ada/boats.git", "ada")
+    git = clients.open("/ada/boats.git", "ada")
     try:
         refused(boats.get("/repos/ada/boats/contents"), 503)
         refused(git.get("/info/refs?service=git-upload-pack"), 503)
@@ -303,14 +303,14 @@ def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: S
 
 
 def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
-    boats: httpx.Client, world: ServiceClients, logged: io.StringIO
+    boats: httpx.Client, clients: ServiceClients, logged: io.StringIO
 ) -> None:
     """The log has a line about the request, and none about an error."""
     del boats
     oid = hashlib.sha256(LARGE).hexdigest()
-    lfs = world.open("/ada/boats.git/info/lfs", "ada", **LFS)
+    lfs = clients.open("/ada/boats.git/info/lfs", "ada", **LFS)
     sent = lfs.build_request("PUT", f"/objects/{oid}/{len(LARGE)}", content=LARGE)
-    place = urlsplit(world.service.url)
+    place = urlsplit(clients.service.url)
     credentials = b64encode(f"ada:{PASSWORD}".encode()).decode()
     head = (
         f"PUT {sent.url.raw_path.decode()} HTTP/1.1\r\nHost: {place.netloc}\r\n"
@@ -318,7 +318,7 @@ def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
     )
     with socket.create_connection((place.hostname, place.port or 80)) as connection:
         connection.sendall(head.encode() + LARGE[:100_000])
-        incoming = world.service.settings.data / "lfs" / ".incoming"
+        incoming = clients.service.settings.data / "lfs" / ".incoming"
         wait_for(lambda: incoming.is_dir() and any(incoming.iterdir()))
     wait_for(lambda: oid in logged.getvalue())
     assert "status=400" in logged.getvalue()

@@ -6,11 +6,13 @@ from holdfast.hosting.store.database import Database
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_permission_and_lookup_take_three_queries(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_and_lookup_take_three_queries(
+    clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who is asking, which repository, and what they may do there."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes", "private": True})
-    eve = world.user("eve")
+    eve = clients.user("eve")
     ada.put("/repos/ada/notes/collaborators/eve", json={"permission": "read"})
     asked: list[str] = []
     rows, read = Database.rows, Database.read
@@ -29,33 +31,33 @@ def test_permission_and_lookup_take_three_queries(world: ServiceClients, monkeyp
     assert len(asked) == 3
 
 
-def test_what_is_missing_is_told_before_what_is_forbidden(world: ServiceClients) -> None:
+def test_what_is_missing_is_told_before_what_is_forbidden(clients: ServiceClients) -> None:
     """Scope, then the repository, then the unit, then archived, then signed in, then the body."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes", "auto_init": True})
     path = "/repos/ada/notes/branches"
-    assert world.anonymous.post(path, content=b"not json").status_code == 401
-    assert world.user("eve").post(path, content=b"not json").status_code == 403
+    assert clients.anonymous.post(path, content=b"not json").status_code == 401
+    assert clients.user("eve").post(path, content=b"not json").status_code == 403
     assert ada.post(path, content=b"not json").status_code == 422
     ada.patch("/repos/ada/notes", json={"archived": True})
-    assert world.anonymous.post(path, content=b"not json").status_code == 423
+    assert clients.anonymous.post(path, content=b"not json").status_code == 423
     ada.patch("/repos/ada/notes", json={"archived": False, "has_code": False})
-    for who in (world.anonymous, ada, world.admin):
+    for who in (clients.anonymous, ada, clients.admin):
         assert who.get(path).status_code == 403
     ada.patch("/repos/ada/notes", json={"private": True})
-    assert world.anonymous.post(path, content=b"not json").status_code == 404
+    assert clients.anonymous.post(path, content=b"not json").status_code == 404
 
 
-def test_a_renamed_owner_is_found_by_the_old_name(world: ServiceClients) -> None:
+def test_a_renamed_owner_is_found_by_the_old_name(clients: ServiceClients) -> None:
     """With a redirect that keeps the method, and the rest of the address to the letter."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
-    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
+    assert clients.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
     for path, leads_to in (
         ("/repos/ada/notes", "/repos/lovelace/notes"),
         ("/users/ada", "/users/lovelace"),
         ("/repos/ada/notes/raw/a%2Fb/caf%E9?ref=x%26y", "/repos/lovelace/notes/raw/a%2Fb/caf%E9?ref=x%26y"),
     ):
-        moved = world.anonymous.get(path)
+        moved = clients.anonymous.get(path)
         assert moved.status_code == 307
-        assert moved.headers["location"] == f"{world.service.url}/api/v1{leads_to}"
+        assert moved.headers["location"] == f"{clients.service.url}/api/v1{leads_to}"

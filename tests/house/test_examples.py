@@ -19,9 +19,9 @@ from holdfast.hosting.storage.instance import establish
 from holdfast.hosting.store import accounts, tokens
 from holdfast.settings import Settings
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 SETUPS, EXAMPLES = examples.read()
 # What runs until it is stopped, or sets a variable of its process.
@@ -131,16 +131,16 @@ def test_an_example_prints_what_its_page_says(
 @pytest.mark.parametrize("command", [name for name, one in EXAMPLES.items() if one.setup == "service"])
 def test_an_example_with_a_service_prints_what_its_page_says(
     command: str,
-    world: ServiceClients,
+    clients: ServiceClients,
     shell: Shell,
     enter: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Against a real service on loopback."""
-    world.user("ada").post("/user/repos", json={"name": "snapshots", "private": True})
-    _, value = tokens.create_token(world.database, accounts.find_user(world.database, "ada"), "push", ("all",))
+    clients.user("ada").post("/user/repos", json={"name": "snapshots", "private": True})
+    _, value = tokens.create_token(clients.database, accounts.find_user(clients.database, "ada"), "push", ("all",))
     monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
-    monkeypatch.setenv("HOLDFAST_SERVER", world.service.url)
+    monkeypatch.setenv("HOLDFAST_SERVER", clients.service.url)
     enter("service")
     play(EXAMPLES[command], shell)
 

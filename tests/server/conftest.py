@@ -1,5 +1,5 @@
 """Fixtures for tests of the server process."""
 
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 
-__all__ = ["world"]
+__all__ = ["clients"]

@@ -99,7 +99,7 @@ def heard(connection: socket.socket) -> bytes:
     return answer
 
 
-def told(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
+def response_to(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
     """Send something on a new connection and return what comes back."""
     connection = connect()
     try:
@@ -134,7 +134,7 @@ def test_a_head_has_a_largest_size(
     served: tuple[App, Callable[[], socket.socket]], pieces: list[bytes], status: bytes
 ) -> None:
     """In one header, in many, in the target, and without an end; whoever sends more is told."""
-    assert told(served[1], *pieces).startswith(b"HTTP/1.1 " + status)
+    assert response_to(served[1], *pieces).startswith(b"HTTP/1.1 " + status)
 
 
 def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.socket]]) -> None:
@@ -151,14 +151,14 @@ def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.s
 def test_many_requests_on_one_connection_have_a_size_each(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """What was sent before does not count."""
     large = GET + b"X: " + b"a" * 40_000 + b"\r\n"
-    answer = told(served[1], *[large + b"\r\n"] * 4, large + LAST)
+    answer = response_to(served[1], *[large + b"\r\n"] * 4, large + LAST)
     assert answer.count(b"HTTP/1.1 200") == 5
 
 
 def test_a_flood_of_requests_at_once_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """Each that waits takes memory."""
     before = len(served[0].headers)
-    answer = told(served[1], (GET + b"\r\n") * 10_000)
+    answer = response_to(served[1], (GET + b"\r\n") * 10_000)
     assert answer.count(b"HTTP/1.1 400") <= 1
     assert len(served[0].headers) - before <= MAX_PIPELINED + 2
 
@@ -200,7 +200,7 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(
 ) -> None:
     """A proxy before this server may read it in the other, and take a part of a body for a request."""
     before = len(served[0].headers)
-    answer = told(served[1], request_ + GET + LAST)
+    answer = response_to(served[1], request_ + GET + LAST)
     assert answer.startswith(b"HTTP/1.1 400")
     assert answer.count(b"HTTP/1.1 ") == 1
     assert len(served[0].headers) == before
@@ -214,7 +214,7 @@ def test_chunks_that_can_be_read_in_two_ways_are_refused(
 ) -> None:
     """Nothing that follows is taken for a request."""
     chunked = b"Transfer-Encoding: chunked\r\n\r\n"
-    answer = told(served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST)
+    answer = response_to(served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST)
     assert answer.startswith(b"HTTP/1.1 400")
     assert answer.count(b"HTTP/1.1 ") == 1
 
@@ -225,7 +225,7 @@ def test_headers_after_a_body_do_not_count(served: tuple[App, Callable[[], socke
     chunked = (
         POST + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\nX-Forwarded-For: y\r\n\r\n"
     )
-    assert told(connect, chunked).endswith(b"\r\n\r\nhi")
+    assert response_to(connect, chunked).endswith(b"\r\n\r\nhi")
     assert b"x-forwarded-for" not in dict(app.headers[-1])
 
 
@@ -242,7 +242,7 @@ def test_what_surrounds_chunks_has_a_largest_size(served: tuple[App, Callable[[]
             connection.recv(1)
             connection.recv(1)
     small = b"1\r\na\r\n" * 200_000 + b"0\r\n\r\n"
-    assert told(served[1], head + LAST + small).endswith(b"\r\n\r\n" + b"a" * 200_000)
+    assert response_to(served[1], head + LAST + small).endswith(b"\r\n\r\n" + b"a" * 200_000)
 
 
 @pytest.mark.parametrize("start", [b"", b"\r\n", GET, GET + b"X: "])
@@ -340,14 +340,14 @@ def test_one_address_has_a_largest_number_of_connections() -> None:
         for connection in kept:
             connection.sendall(GET + b"\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-        refused = told(connect, GET + LAST)
+        refused = response_to(connect, GET + LAST)
         assert refused.startswith(b"HTTP/1.1 503")
         assert b"retry-after: " in refused
         kept[0].close()
-        wait_for(lambda: told(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
+        wait_for(lambda: response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
     with serving(Limits(max_connections_per_address=3)) as (_, connect):
         assert all(connect().send(b"G") for _ in range(10))
-        assert told(connect, GET + LAST).startswith(b"HTTP/1.1 200")
+        assert response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200")
 
 
 def test_who_asks_for_something_takes_the_place_of_who_does_not() -> None:
@@ -356,7 +356,7 @@ def test_who_asks_for_something_takes_the_place_of_who_does_not() -> None:
         idle, other = connect(), connect()
         busy = connect()
         busy.sendall(POST + b"Content-Length: 2\r\n" + LAST + b"h")
-        wait_for(lambda: told(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
+        wait_for(lambda: response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
         assert heard(idle) == b""
         other.sendall(GET + LAST)
         assert heard(other).startswith(b"HTTP/1.1 200")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.conftest import Service
-from tests.hosting.api_clients import ServiceClients, open_world
+from tests.hosting.api_clients import ServiceClients, open_clients
 from tests.hosting.git_client import Git
 
 # What happens before any database is asked.
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def world(service: Service) -> Iterator[ServiceClients]:
+def clients(service: Service) -> Iterator[ServiceClients]:
     """Run a service in which Ada has a repository with a file in a folder."""
-    for world in open_world(service):
-        ada = world.user("ada")
+    for clients in open_clients(service):
+        ada = clients.user("ada")
         assert ada.post("/user/repos", json={"name": "ship", "auto_init": True}).status_code == 201
         written(ada, "docs/plan.txt", "on main")
-        yield world
+        yield clients
 
 
 def written(client: httpx.Client, path: str, text: str, **body: str) -> None:
@@ -32,9 +32,9 @@ def written(client: httpx.Client, path: str, text: str, **body: str) -> None:
     assert answer.status_code == 201, answer.text
 
 
-def get(world: ServiceClients, path: str, **headers: str) -> httpx.Response:
+def get(clients: ServiceClients, path: str, **headers: str) -> httpx.Response:
     """Send a request whose path the client leaves as it is."""
-    request = httpx.Request("GET", world.service.url, headers=headers)
+    request = httpx.Request("GET", clients.service.url, headers=headers)
     request.url = request.url.copy_with(raw_path=path.encode())
     with httpx.Client(timeout=60) as client:
         return client.send(request)
@@ -61,22 +61,22 @@ def get(world: ServiceClients, path: str, **headers: str) -> httpx.Response:
         "/api/v1/repos/ada/ship/git//trees/main",
     ],
 )
-def test_repeated_slashes_count_as_one(world: ServiceClients, path: str) -> None:
+def test_repeated_slashes_count_as_one(clients: ServiceClients, path: str) -> None:
     """Of the API, of git, of LFS, of pages and of the fixed addresses alike."""
-    assert get(world, path).status_code == 200
+    assert get(clients, path).status_code == 200
 
 
-def test_the_address_an_answer_names_has_single_slashes(world: ServiceClients) -> None:
+def test_the_address_an_answer_names_has_single_slashes(clients: ServiceClients) -> None:
     """The next page of a list is asked for at the address that is meant."""
     for number in range(3):
-        world.admin.post("/admin/users/ada/repos", json={"name": f"boat-{number}"})
-    link = get(world, "//api/v1//users/ada/repos?limit=2").headers["link"]
-    assert f"<{world.service.url}/api/v1/users/ada/repos?limit=2&page=2>" in link
+        clients.admin.post("/admin/users/ada/repos", json={"name": f"boat-{number}"})
+    link = get(clients, "//api/v1//users/ada/repos?limit=2").headers["link"]
+    assert f"<{clients.service.url}/api/v1/users/ada/repos?limit=2&page=2>" in link
 
 
-def test_a_query_is_left_alone(world: ServiceClients) -> None:
+def test_a_query_is_left_alone(clients: ServiceClients) -> None:
     """Slashes in it are what is asked for."""
-    answer = get(world, "/api/v1//repos/ada/ship/contents?ref=feature//x")
+    answer = get(clients, "/api/v1//repos/ada/ship/contents?ref=feature//x")
     assert answer.status_code == 404
     assert "feature//x" in answer.json()["message"]
 
@@ -85,30 +85,30 @@ def test_a_query_is_left_alone(world: ServiceClients) -> None:
     "path", ["feature//x/docs/plan.txt", "feature%2F%2Fx/docs/plan.txt", "/feature/x//docs/plan.txt"]
 )
 @pytest.mark.parametrize("below", ["/api/v1/repos/ada/ship/raw/", "/ada/ship/raw/branch/"])
-def test_a_doubled_slash_never_leads_to_another_file(world: ServiceClients, below: str, path: str) -> None:
+def test_a_doubled_slash_never_leads_to_another_file(clients: ServiceClients, below: str, path: str) -> None:
     """A branch with a slash in its name is found, not a folder of the default branch that is called the same."""
-    ada = world.admin
+    ada = clients.admin
     written(ada, "feature/x/docs/plan.txt", "a folder on main")
     branch = {"new_branch_name": "feature/x", "old_ref_name": "main"}
     assert ada.post("/repos/ada/ship/branches", json=branch).status_code == 201
     written(ada, "docs/only.txt", "x", branch="feature/x")
-    answer = get(world, f"{below}{path.replace('plan', 'only')}")
+    answer = get(clients, f"{below}{path.replace('plan', 'only')}")
     assert (answer.status_code, answer.text) == (200, "x")
-    assert get(world, below + path).text == "on main"
+    assert get(clients, below + path).text == "on main"
 
 
-def test_an_escaped_slash_stays_in_its_segment(world: ServiceClients) -> None:
+def test_an_escaped_slash_stays_in_its_segment(clients: ServiceClients) -> None:
     """A name with a slash in it is nobody's, and is not taken for two names."""
-    assert get(world, "/api/v1/repos/ada%2Fship").status_code == 404
-    assert get(world, "/%2Fapi/v1/version").status_code == 404
+    assert get(clients, "/api/v1/repos/ada%2Fship").status_code == 404
+    assert get(clients, "/%2Fapi/v1/version").status_code == 404
 
 
-def test_git_and_its_large_files_work_below_a_doubled_slash(world: ServiceClients, tmp_path: Path) -> None:
+def test_git_and_its_large_files_work_below_a_doubled_slash(clients: ServiceClients, tmp_path: Path) -> None:
     """A clone and a push to an address that was joined carelessly."""
     git = Git(tmp_path / "work")
-    token = world.admin.headers["authorization"].removeprefix("token ")
-    address = world.service.url.replace("://", f"://admin:{token}@") + "//ada//ship.git"
+    token = clients.admin.headers["authorization"].removeprefix("token ")
+    address = clients.service.url.replace("://", f"://admin:{token}@") + "//ada//ship.git"
     git("clone", "-q", address, ".")
     git.commit("docs/new.txt", "new")
     git("push", "-q")
-    assert get(world, "/ada/ship/raw/branch/main/docs/new.txt").text == "new"
+    assert get(clients, "/ada/ship/raw/branch/main/docs/new.txt").text == "new"

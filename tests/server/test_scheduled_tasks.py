@@ -116,41 +116,41 @@ def test_packing_can_be_turned_off(tmp_path: Path) -> None:
     off.close()
 
 
-def test_the_use_of_a_token_is_noted_a_moment_later(world: ServiceClients) -> None:
+def test_the_use_of_a_token_is_noted_a_moment_later(clients: ServiceClients) -> None:
     """For all tokens at once, and not while a request waits."""
-    ada = world.account("ada")
-    token, _ = tokens.create_token(world.database, ada, "t", ("all",), now=1)
-    host = App.open(world.service.settings)
+    ada = clients.account("ada")
+    token, _ = tokens.create_token(clients.database, ada, "t", ("all",), now=1)
+    host = App.open(clients.service.settings)
     host.used_tokens[token.id] = 1_000_000
     save_token_use(host)
     assert host.used_tokens == {}
-    assert tokens.find_token(world.database, ada, "t").last_used_at == 1_000_000
+    assert tokens.find_token(clients.database, ada, "t").last_used_at == 1_000_000
     host.close()
 
 
-def test_browsers_that_were_seen_are_noted_a_moment_later(world: ServiceClients) -> None:
+def test_browsers_that_were_seen_are_noted_a_moment_later(clients: ServiceClients) -> None:
     """A request notes one that was not seen for a while; the task writes them down together."""
-    ada = world.account("ada")
-    token = sessions.start_session(world.database, ada, days=1)
-    host = App.open(world.service.settings)
+    ada = clients.account("ada")
+    token = sessions.start_session(clients.database, ada, days=1)
+    host = App.open(clients.service.settings)
     save_session_use(host)
     host.seen_sessions[sessions.hashed(token)] = 4_000_000_000
     save_session_use(host)
     assert host.seen_sessions == {}
-    (seen,) = sessions.sessions_of(world.database, ada)
+    (seen,) = sessions.sessions_of(clients.database, ada)
     assert seen.last_seen_at == 4_000_000_000
     host.close()
 
 
-def test_a_pushed_repository_gets_its_size_and_its_history_index(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_pushed_repository_gets_its_size_and_its_history_index(clients: ServiceClients, tmp_path: Path) -> None:
     """One that is gone meanwhile does not hold up the others."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
     git = Git(tmp_path / "work")
     git("init", "-q")
     git.commit("a.txt", "x" * 100_000)
-    git("push", "-q", address(world.service.url, "ada", PASSWORD, "ada/notes"), "HEAD:main")
-    host = App.open(world.service.settings)
+    git("push", "-q", address(clients.service.url, "ada", PASSWORD, "ada/notes"), "HEAD:main")
+    host = App.open(clients.service.settings)
     kept = repositories.find_repository(host.database, "ada", "notes")
     host.pushed |= {kept.id, 999_999}
     refresh_pushed(host)
@@ -174,22 +174,22 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: ServiceC
     host.close()
 
 
-def test_a_repository_whose_process_was_killed_is_measured_by_another(world: ServiceClients) -> None:
+def test_a_repository_whose_process_was_killed_is_measured_by_another(clients: ServiceClients) -> None:
     """And by nobody while the process that took the push may still do it."""
-    ada = world.account("ada")
-    kept = with_branches(world, make_repository(world.database, ada))
-    host = App.open(world.service.settings)
+    ada = clients.account("ada")
+    kept = with_branches(clients, make_repository(clients.database, ada))
+    host = App.open(clients.service.settings)
     now = int(time.time())
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         repositories.set_pushed(connection, kept)
     refresh_unmeasured(host)
     assert host.pushed == set()
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         connection.execute(update(tables.repositories).values(pushed_at=now - 100))
     refresh_unmeasured(host)
     assert host.pushed == {kept.id}
     refresh_pushed(host)
-    assert repositories.repository_by_id(world.database, kept.id).size == host.folders.size(kept.id)
+    assert repositories.repository_by_id(clients.database, kept.id).size == host.folders.size(kept.id)
     refresh_unmeasured(host)
     assert host.pushed == set()
     host.close()

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 from tests.web.organization_fixture import OrganizationFixture, guild_in
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 
 @pytest.fixture
-def guild(world: ServiceClients) -> OrganizationFixture:
+def guild(clients: ServiceClients) -> OrganizationFixture:
     """Give people a place to look at."""
-    return guild_in(world)
+    return guild_in(clients)

@@ -17,16 +17,16 @@ EVIL = "<script>alert(1)</script>\"'&"
 class OrganizationFixture:
     """Ada's organization with a repository: Ben reads it, Cleo writes, Dora looks after it, Eve does neither."""
 
-    world: ServiceClients
+    clients: ServiceClients
     api: httpx.Client
     """Ada's, for what comes before."""
 
     def visit(self, name: str | None) -> httpx.Client:
         """Open somebody's browser, or one nobody is logged in with."""
-        client = self.world.open("", Accept="text/html")
+        client = self.clients.open("", Accept="text/html")
         if name is not None:
-            user = accounts.find_user(self.world.database, name)
-            token = sessions.start_session(self.world.database, user, days=1)
+            user = accounts.find_user(self.clients.database, name)
+            token = sessions.start_session(self.clients.database, user, days=1)
             client.cookies.set(sessions.COOKIE, token.reveal())
         return client
 
@@ -41,15 +41,15 @@ class OrganizationFixture:
         }
 
 
-def guild_in(world: ServiceClients) -> OrganizationFixture:
+def guild_in(clients: ServiceClients) -> OrganizationFixture:
     """Let Ada found the guild, with a private repository."""
     for name in ("ada", "ben", "cleo", "dora", "eve"):
-        world.account(name)
-    ada = world.holding(accounts.find_user(world.database, "ada"))
+        clients.account(name)
+    ada = clients.with_token(accounts.find_user(clients.database, "ada"))
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
     ship = {"name": "ship", "auto_init": True, "private": True}
     assert ada.post("/orgs/guild/repos", json=ship).status_code == 201
     for name, mode in (("ben", "read"), ("cleo", "write"), ("dora", "admin")):
         answer = ada.put(f"/repos/guild/ship/collaborators/{name}", json={"permission": mode})
         assert answer.status_code == 204
-    return OrganizationFixture(world, ada)
+    return OrganizationFixture(clients, ada)

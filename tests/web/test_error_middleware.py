@@ -53,20 +53,22 @@ class Failing:
     ("path", "accept", "content"),
     [("/api/x", "*/*", "application/json"), ("/x", "text/html", "text/html"), ("/x", "*/*", "text/plain")],
 )
-def test_each_is_told_in_its_own_form(app: App, stage: SharedServer, path: str, accept: str, content: str) -> None:
+def test_each_is_told_in_its_own_form(
+    app: App, shared_server: SharedServer, path: str, accept: str, content: str
+) -> None:
     """Programs, people and command lines, with the time after which to try again."""
-    with stage.playing(RequestLog(Failing(StorageFull("no space")), app)) as url:
+    with shared_server.serving(RequestLog(Failing(StorageFull("no space")), app)) as url:
         answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
     assert answer.headers["content-type"].startswith(content)
     assert "o space" in answer.text
 
 
-def test_a_bug_is_logged_with_its_place(app: App, stage: SharedServer) -> None:
+def test_a_bug_is_logged_with_its_place(app: App, shared_server: SharedServer) -> None:
     """And told without its text."""
     stream = io.StringIO()
     logs.configure(stream=stream)
-    with stage.playing(RequestLog(Failing(RuntimeError("mackerel")), app)) as url:
+    with shared_server.serving(RequestLog(Failing(RuntimeError("mackerel")), app)) as url:
         answer = httpx.get(url)
     assert answer.status_code == 500
     assert "mackerel" not in answer.text + stream.getvalue()
@@ -74,12 +76,14 @@ def test_a_bug_is_logged_with_its_place(app: App, stage: SharedServer) -> None:
 
 
 @pytest.mark.parametrize("error", [NoSuchLfsObject("x"), OSError(5, "x"), sqlite3.OperationalError("x")])
-def test_an_answer_that_cannot_be_finished_is_cut_off(app: App, stage: SharedServer, error: Exception) -> None:
+def test_an_answer_that_cannot_be_finished_is_cut_off(
+    app: App, shared_server: SharedServer, error: Exception
+) -> None:
     """The client sees that something is missing; the log has a line of it."""
     stream = io.StringIO()
     logs.configure(level="warning", stream=stream)
     with (
-        stage.playing(RequestLog(Failing(error, late=True), app)) as url,
+        shared_server.serving(RequestLog(Failing(error, late=True), app)) as url,
         pytest.raises(httpx.RemoteProtocolError),
     ):
         httpx.get(url)

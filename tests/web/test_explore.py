@@ -4,20 +4,20 @@ import pytest
 
 from holdfast.web import explore
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 from tests.web.browser import visitor
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 
-def test_everybody_sees_what_they_may_read(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everybody_sees_what_they_may_read(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """By name, owner or description; in pages; one's own apart."""
-    ada = world.user("ada")
-    world.account("bob")
+    ada = clients.user("ada")
+    clients.account("bob")
     ada.post("/user/repos", json={"name": "tides", "description": "Water <b> 100%"})
     ada.post("/user/repos", json={"name": "secret", "private": True})
-    world.admin.post("/user/repos", json={"name": "lanterns"})
-    stranger, her, him = visitor(world), visitor(world, "ada"), visitor(world, "bob")
+    clients.admin.post("/user/repos", json={"name": "lanterns"})
+    stranger, her, him = visitor(clients), visitor(clients, "ada"), visitor(clients, "bob")
     for who, seen in ((stranger, [True, False, True]), (him, [True, False, True]), (her, [True, True, True])):
         page = who.get("/-/explore").text
         assert [name in page for name in ("tides", "secret", "lanterns")] == seen

@@ -47,13 +47,13 @@ def links_of(answer: httpx.Response) -> set[str]:
     return {f"{one.path}{f'?{one.query}' if one.query else ''}" for one in parts if one.netloc == here}
 
 
-def test_no_link_of_any_page_leads_nowhere(guild: OrganizationFixture, world: ServiceClients) -> None:
+def test_no_link_of_any_page_leads_nowhere(guild: OrganizationFixture, clients: ServiceClients) -> None:
     """An administrator who follows every link from the first page meets no page that is missing or fails."""
     fill(guild)
-    user = accounts.find_user(world.database, "ada")
-    accounts.change_account(world.database, user, is_admin=True)
-    client = world.open("", Accept="text/html")
-    client.cookies.set(sessions.COOKIE, sessions.start_session(world.database, user, days=1).reveal())
+    user = accounts.find_user(clients.database, "ada")
+    accounts.change_account(clients.database, user, is_admin=True)
+    client = clients.open("", Accept="text/html")
+    client.cookies.set(sessions.COOKIE, sessions.start_session(clients.database, user, days=1).reveal())
     seen, waiting, dead = {"/"}, ["/"], []
     while waiting and len(seen) < MOST_PAGES:
         path = waiting.pop()

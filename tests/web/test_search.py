@@ -7,18 +7,18 @@ import pytest
 from holdfast.web import search
 from tests.hosting.api.file_helpers import make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 from tests.web.browser import visitor
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 
-def test_all_kinds_are_found_with_their_counts(world: ServiceClients, tmp_path: Path) -> None:
+def test_all_kinds_are_found_with_their_counts(clients: ServiceClients, tmp_path: Path) -> None:
     """Each under its tab; the first that has something is shown."""
-    make_files(world, tmp_path)
+    make_files(clients, tmp_path)
     asked = {"title": "Notes <b>sink</b>"}
-    world.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
-    site = visitor(world)
+    clients.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
+    site = visitor(clients)
     page = site.get("/-/search?q=notes").text
     assert 'href="/ada/Notes"' in page
     assert "Notes &lt;b&gt;sink" in site.get("/-/search?q=sink").text
@@ -33,24 +33,24 @@ def test_all_kinds_are_found_with_their_counts(world: ServiceClients, tmp_path: 
         assert "<script>" not in answer.text
 
 
-def test_nothing_private_is_found(world: ServiceClients, tmp_path: Path) -> None:
+def test_nothing_private_is_found(clients: ServiceClients, tmp_path: Path) -> None:
     """Neither the repository, nor its issues, nor its files; not even their number."""
-    make_files(world, tmp_path, private=True)
-    world.account("stranger")
+    make_files(clients, tmp_path, private=True)
+    clients.account("stranger")
     asked = {"title": "sinking"}
-    world.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
+    clients.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
     for who, found in ((None, False), ("stranger", False), ("ada", True)):
-        site = visitor(world, who)
+        site = visitor(clients, who)
         for words in ("notes", "sinking", "large.bin"):
             page = site.get("/-/search", params={"q": words}).text
             assert ("/ada/Notes" in page) == found, (who, words)
             assert found or page.count('<span class="pill">0</span>') == 3
 
 
-def test_a_search_ends(world: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When there is too much to look through, what was found is shown and the rest admitted."""
-    make_files(world, tmp_path)
-    site = visitor(world)
+    make_files(clients, tmp_path)
+    site = visitor(clients)
     monkeypatch.setattr(search, "FILES_SHOWN", 1)
     page = site.get("/-/search?q=e&tab=files").text
     assert "Not every file was looked at" in page

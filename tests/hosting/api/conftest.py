@@ -8,8 +8,8 @@ from tests.hosting.repository_helpers import make_repository, with_branches
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a repository, and return her client."""
-    account = world.account("ada")
-    with_branches(world, make_repository(world.database, account))
-    return world.holding(account)
+    account = clients.account("ada")
+    with_branches(clients, make_repository(clients.database, account))
+    return clients.with_token(account)

@@ -24,11 +24,11 @@ def commit_all(git: Git, message: str, when: str = "2024-05-06T07:08:09+02:00") 
     return git("rev-parse", "HEAD")
 
 
-def make_files(world: ServiceClients, folder: Path, *, private: bool = False) -> Git:
+def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) -> Git:
     """Make Ada and her repository `notes` with branches, tags, directories, a link, a program and a submodule."""
-    world.account("ada")
+    clients.account("ada")
     body = {"name": "Notes", "private": private}
-    assert world.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
     git = Git(folder / "work")
     git("init", "-q", "-b", "main")
     (git.folder / "README.md").write_text("# Notes\n")
@@ -48,22 +48,24 @@ def make_files(world: ServiceClients, folder: Path, *, private: bool = False) ->
     git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
     git.environment |= {"GIT_AUTHOR_DATE": "2025-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2025-01-02T03:04:06Z"}
     git("commit", "-qm", "second")
-    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/Notes"))
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/Notes"))
     git("tag", "-am", "the second", "v2.0")
     git("branch", "feature/x", "v1.0")
     # A pointer whose object is missing cannot be pushed; but a repository may hold one from before.
-    made = repositories.find_repository(world.database, "ada", "notes")
-    lfs.link(world.database, made, OID, len(LARGE))
+    made = repositories.find_repository(clients.database, "ada", "notes")
+    lfs.link(clients.database, made, OID, len(LARGE))
     git("push", "-q", "origin", "--all")
     git("push", "-q", "origin", "--tags")
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         lfs.remove_links(connection, made, [OID])
     return git
 
 
-def shape_of(world: ServiceClients, git: Git, path: str, ref: str = "branch/main", **more: Any) -> dict[str, Any]:
+def shape_of(
+    clients: ServiceClients, git: Git, path: str, ref: str = "branch/main", **more: Any
+) -> dict[str, Any]:
     """Return the shape a plain file of the repository has, without what is told only when asked for."""
-    root, sha = world.service.url, git("rev-parse", f"HEAD:{path}")
+    root, sha = clients.service.url, git("rev-parse", f"HEAD:{path}")
     url = f"{root}/api/v1/repos/ada/Notes/contents/{path}?ref={ref.partition('/')[2].replace('/', '%2F')}"
     html, blob = f"{root}/ada/Notes/src/{ref}/{path}", f"{root}/api/v1/repos/ada/Notes/git/blobs/{sha}"
     return {

@@ -8,9 +8,9 @@ from tests.hosting.api_clients import PASSWORD, ServiceClients
 NEW = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
 
 
-def test_only_administrators_come_in(world: ServiceClients) -> None:
+def test_only_administrators_come_in(clients: ServiceClients) -> None:
     """Everybody else is refused before anything is looked up."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     for method, path in (
         ("GET", "/admin/users"),
         ("POST", "/admin/users"),
@@ -19,18 +19,18 @@ def test_only_administrators_come_in(world: ServiceClients) -> None:
         ("POST", "/admin/users/bob/rename"),
         ("GET", "/admin/orgs"),
     ):
-        assert world.anonymous.request(method, path).status_code == 401
+        assert clients.anonymous.request(method, path).status_code == 401
         assert bob.request(method, path).status_code == 403
-    narrow = world.holding(accounts.find_user(world.database, "admin"), "write:user")
+    narrow = clients.with_token(accounts.find_user(clients.database, "admin"), "write:user")
     assert narrow.get("/admin/users").status_code == 403
 
 
-def test_a_new_user_has_to_change_their_password_first(world: ServiceClients) -> None:
+def test_a_new_user_has_to_change_their_password_first(clients: ServiceClients) -> None:
     """Unless the administrator says otherwise; keys nobody here needs are accepted."""
-    made = world.admin.post("/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True})
+    made = clients.admin.post("/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True})
     assert made.status_code == 201
     assert (made.json()["login"], made.json()["email"]) == ("ada", "ada@example.org")
-    refused = world.anonymous.get("/user", auth=("ada", PASSWORD))
+    refused = clients.anonymous.get("/user", auth=("ada", PASSWORD))
     assert (refused.status_code, list(refused.json())) == (403, ["message"])
     body = {
         **NEW,
@@ -42,9 +42,9 @@ def test_a_new_user_has_to_change_their_password_first(world: ServiceClients) ->
         "full_name": "Bob B.",
         "created_at": "2020-01-01T00:00:00Z",
     }
-    shown = world.admin.post("/admin/users", json=body).json()
+    shown = clients.admin.post("/admin/users", json=body).json()
     assert (shown["restricted"], shown["visibility"], shown["full_name"]) == (True, "limited", "Bob B.")
-    assert world.anonymous.get("/user", auth=("bob", PASSWORD)).json()["login"] == "bob"
+    assert clients.anonymous.get("/user", auth=("bob", PASSWORD)).json()["login"] == "bob"
 
 
 @pytest.mark.parametrize(
@@ -66,34 +66,34 @@ def test_a_new_user_has_to_change_their_password_first(world: ServiceClients) ->
     ],
 )
 def test_a_bad_user_is_refused(
-    world: ServiceClients, change: dict[str, object], status: int, message: str | None
+    clients: ServiceClients, change: dict[str, object], status: int, message: str | None
 ) -> None:
     """Nobody is made."""
-    world.account("bob")
-    answer = world.admin.post("/admin/users", json={**NEW, **change})
+    clients.account("bob")
+    answer = clients.admin.post("/admin/users", json={**NEW, **change})
     assert answer.status_code == status
     if message is not None:
         assert answer.json()["message"] == message
-    assert world.admin.get("/admin/users").headers["x-total-count"] == "2"
+    assert clients.admin.get("/admin/users").headers["x-total-count"] == "2"
 
 
-def test_everybody_is_listed_in_pages(world: ServiceClients) -> None:
+def test_everybody_is_listed_in_pages(clients: ServiceClients) -> None:
     """Until an empty page, as clients read them; private people too, organizations not."""
-    world.user("ada", visibility="private").post("/orgs", json={"username": "guild"})
-    pages = [world.admin.get("/admin/users", params={"limit": "1", "page": str(page)}) for page in (1, 2, 3)]
+    clients.user("ada", visibility="private").post("/orgs", json={"username": "guild"})
+    pages = [clients.admin.get("/admin/users", params={"limit": "1", "page": str(page)}) for page in (1, 2, 3)]
     assert [[user["login"] for user in page.json()] for page in pages] == [["ada"], ["admin"], []]
     assert {page.headers["x-total-count"] for page in pages} == {"2"}
 
 
-def test_an_account_changes_only_where_it_is_told(world: ServiceClients) -> None:
+def test_an_account_changes_only_where_it_is_told(clients: ServiceClients) -> None:
     """All of it or nothing."""
-    world.account("bob")
-    ada = world.account("ada", full_name="Ada")
-    cookie = sessions.start_session(world.database, ada, days=1)
-    changed = world.admin.patch("/admin/users/ada", json={"admin": True, "location": "London", "source_id": 0})
+    clients.account("bob")
+    ada = clients.account("ada", full_name="Ada")
+    cookie = sessions.start_session(clients.database, ada, days=1)
+    changed = clients.admin.patch("/admin/users/ada", json={"admin": True, "location": "London", "source_id": 0})
     assert changed.status_code == 200
     assert (changed.json()["is_admin"], changed.json()["full_name"]) == (True, "Ada")
-    assert sessions.user_of(world.database, cookie) is not None
+    assert sessions.user_of(clients.database, cookie) is not None
     for body, status in (
         ({"email": "bob@example.org", "location": "Paris"}, 422),
         ({"email": "", "location": "Paris"}, 422),
@@ -101,85 +101,85 @@ def test_an_account_changes_only_where_it_is_told(world: ServiceClients) -> None
         ({"website": "javascript:x", "location": "Paris"}, 422),
         ({"visibility": "secret", "location": "Paris"}, 422),
     ):
-        assert world.admin.patch("/admin/users/ada", json=body).status_code == status
-    assert world.admin.get("/users/ada").json()["location"] == "London"
-    assert world.admin.patch("/admin/users/ada", json={"email": "ADA@example.org"}).status_code == 200
-    assert world.admin.patch("/admin/users/ada", json={"password": "another password"}).status_code == 200
-    assert sessions.user_of(world.database, cookie) is None
-    assert world.anonymous.get("/user", auth=("ada", "another password")).status_code == 200
-    assert world.admin.patch("/admin/users/ada", json={"prohibit_login": True}).json()["prohibit_login"] is True
-    assert world.anonymous.get("/user", auth=("ada", "another password")).status_code == 403
-    assert world.admin.patch("/admin/users/nobody", json={}).status_code == 404
+        assert clients.admin.patch("/admin/users/ada", json=body).status_code == status
+    assert clients.admin.get("/users/ada").json()["location"] == "London"
+    assert clients.admin.patch("/admin/users/ada", json={"email": "ADA@example.org"}).status_code == 200
+    assert clients.admin.patch("/admin/users/ada", json={"password": "another password"}).status_code == 200
+    assert sessions.user_of(clients.database, cookie) is None
+    assert clients.anonymous.get("/user", auth=("ada", "another password")).status_code == 200
+    assert clients.admin.patch("/admin/users/ada", json={"prohibit_login": True}).json()["prohibit_login"] is True
+    assert clients.anonymous.get("/user", auth=("ada", "another password")).status_code == 403
+    assert clients.admin.patch("/admin/users/nobody", json={}).status_code == 404
 
 
 @pytest.mark.parametrize("change", [{"admin": False}, {"active": False}, {"prohibit_login": True}])
-def test_the_last_administrator_stays_one(world: ServiceClients, change: dict[str, bool]) -> None:
+def test_the_last_administrator_stays_one(clients: ServiceClients, change: dict[str, bool]) -> None:
     """However it is tried; with a second one it works."""
-    world.account("ada", is_admin=True, may_not_log_in=True)
-    refused = world.admin.patch("/admin/users/admin", json=change)
+    clients.account("ada", is_admin=True, may_not_log_in=True)
+    refused = clients.admin.patch("/admin/users/admin", json=change)
     assert refused.status_code == 422
     assert "last administrator" in refused.json()["message"]
-    assert world.admin.delete("/admin/users/admin").status_code == 422
-    assert world.admin.get("/admin/users").status_code == 200
-    assert world.admin.patch("/admin/users/ada", json={"prohibit_login": False}).status_code == 200
-    assert world.admin.patch("/admin/users/admin", json=change).status_code == 200
-    assert world.admin.get("/admin/users").status_code == 403
+    assert clients.admin.delete("/admin/users/admin").status_code == 422
+    assert clients.admin.get("/admin/users").status_code == 200
+    assert clients.admin.patch("/admin/users/ada", json={"prohibit_login": False}).status_code == 200
+    assert clients.admin.patch("/admin/users/admin", json=change).status_code == 200
+    assert clients.admin.get("/admin/users").status_code == 403
 
 
-def test_a_renamed_user_is_found_by_both_names(world: ServiceClients) -> None:
+def test_a_renamed_user_is_found_by_both_names(clients: ServiceClients) -> None:
     """The old one leads to the new one."""
-    world.account("ada")
-    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "ADMIN"}).status_code == 422
-    assert world.admin.post("/admin/users/ada/rename", json={}).json()["message"] == "[NewName]: Required"
-    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
-    assert world.admin.get("/users/lovelace").json()["login"] == "lovelace"
-    moved = world.admin.get("/users/ada")
+    clients.account("ada")
+    assert clients.admin.post("/admin/users/ada/rename", json={"new_username": "ADMIN"}).status_code == 422
+    assert clients.admin.post("/admin/users/ada/rename", json={}).json()["message"] == "[NewName]: Required"
+    assert clients.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
+    assert clients.admin.get("/users/lovelace").json()["login"] == "lovelace"
+    moved = clients.admin.get("/users/ada")
     assert (moved.status_code, moved.headers["location"]) == (
         307,
-        f"{world.service.url}/api/v1/users/lovelace",
+        f"{clients.service.url}/api/v1/users/lovelace",
     )
 
 
-def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(world: ServiceClients) -> None:
+def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(clients: ServiceClients) -> None:
     """Repositories and memberships keep an account until purge is said."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     number = ada.post("/user/repos", json={"name": "notes"}).json()["id"]
-    world.user("bob").post("/orgs", json={"username": "guild"})
-    team = world.admin.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
-    world.admin.put(f"/teams/{team}/members/ada")
-    refused = world.admin.delete("/admin/users/ada")
+    clients.user("bob").post("/orgs", json={"username": "guild"})
+    team = clients.admin.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    clients.admin.put(f"/teams/{team}/members/ada")
+    refused = clients.admin.delete("/admin/users/ada")
     assert (refused.status_code, refused.json()["message"]) == (
         422,
         "ada still owns a repository and is in an organization; remove them first, or use purge",
     )
-    assert world.admin.delete("/admin/users/guild").status_code == 404
-    assert world.admin.delete("/admin/users/ada", params={"purge": "true"}).status_code == 204
-    assert world.admin.get("/users/ada").status_code == 404
-    assert world.admin.get(f"/repositories/{number}").status_code == 404
-    assert not list(world.service.settings.data.glob(f"repositories/*/{number}.git"))
+    assert clients.admin.delete("/admin/users/guild").status_code == 404
+    assert clients.admin.delete("/admin/users/ada", params={"purge": "true"}).status_code == 204
+    assert clients.admin.get("/users/ada").status_code == 404
+    assert clients.admin.get(f"/repositories/{number}").status_code == 404
+    assert not list(clients.service.settings.data.glob(f"repositories/*/{number}.git"))
     assert ada.get("/user").status_code == 401
-    assert [user["login"] for user in world.admin.get("/orgs/guild/members").json()] == ["bob"]
+    assert [user["login"] for user in clients.admin.get("/orgs/guild/members").json()] == ["bob"]
 
 
-def test_the_last_owner_of_an_organization_cannot_be_purged(world: ServiceClients) -> None:
+def test_the_last_owner_of_an_organization_cannot_be_purged(clients: ServiceClients) -> None:
     """It would be nobody's; nothing is removed."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/user/repos", json={"name": "notes"})
-    refused = world.admin.delete("/admin/users/ada", params={"purge": "true"})
+    refused = clients.admin.delete("/admin/users/ada", params={"purge": "true"})
     assert refused.status_code == 422
     assert refused.json()["message"].startswith("ada is the last owner of guild")
     assert ada.get("/repos/ada/notes").status_code == 200
-    assert world.admin.delete("/admin/users/ada", params={"purge": "perhaps"}).status_code == 422
+    assert clients.admin.delete("/admin/users/ada", params={"purge": "perhaps"}).status_code == 422
 
 
-def test_a_new_password_by_an_administrator_revokes_tokens(world: ServiceClients) -> None:
+def test_a_new_password_by_an_administrator_revokes_tokens(clients: ServiceClients) -> None:
     """Whoever had the old one may have made some; other changes leave them."""
-    ada = world.user("ada")
-    assert world.admin.patch("/admin/users/ada", json={"full_name": "Ada A."}).status_code == 200
+    ada = clients.user("ada")
+    assert clients.admin.patch("/admin/users/ada", json={"full_name": "Ada A."}).status_code == 200
     assert ada.get("/user").status_code == 200
-    assert world.admin.patch("/admin/users/ada", json={"password": "another-password"}).status_code == 200
+    assert clients.admin.patch("/admin/users/ada", json={"password": "another-password"}).status_code == 200
     assert ada.get("/user").status_code == 401
-    assert world.admin.get("/user").status_code == 200
+    assert clients.admin.get("/user").status_code == 200
     auth = ("ada", "another-password")
-    assert world.anonymous.get("/users/ada/tokens", auth=auth).json() == []
+    assert clients.anonymous.get("/users/ada/tokens", auth=auth).json() == []

@@ -19,61 +19,61 @@ def system(flag: str = "true") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("flag", "expected"), [("true", "true"), ("1", "true"), ("false", "false"), ("", "false"), ("0", "false")]
 )
-def test_a_hook_says_which_it_is(world: ServiceClients, flag: str, expected: str) -> None:
+def test_a_hook_says_which_it_is(clients: ServiceClients, flag: str, expected: str) -> None:
     """Without a word it is a pattern."""
-    hook = made(world.admin, PATH, config=system(flag))
+    hook = made(clients.admin, PATH, config=system(flag))
     assert hook["config"] == {"content_type": "json", "is_system_webhook": expected, "url": CONFIG["url"]}
 
 
-def test_both_are_listed_or_one_of_them(world: ServiceClients) -> None:
+def test_both_are_listed_or_one_of_them(clients: ServiceClients) -> None:
     """By their numbers."""
-    first, second = made(world.admin, PATH)["id"], made(world.admin, PATH, config=system())["id"]
+    first, second = made(clients.admin, PATH)["id"], made(clients.admin, PATH, config=system())["id"]
 
     def listed(**query: str) -> list[int]:
-        answer = world.admin.get(PATH, params=query)
+        answer = clients.admin.get(PATH, params=query)
         assert answer.headers["x-total-count"] == str(len(answer.json()))
         return [hook["id"] for hook in answer.json()]
 
     assert (listed(), listed(type="all")) == ([first, second], [first, second])
     assert (listed(type="system"), listed(type="default")) == ([second], [first])
-    assert world.admin.get(PATH, params={"type": "other"}).status_code == 422
+    assert clients.admin.get(PATH, params={"type": "other"}).status_code == 422
 
 
-def test_which_it_is_stays(world: ServiceClients) -> None:
+def test_which_it_is_stays(clients: ServiceClients) -> None:
     """Saying it again is fine."""
-    hook = made(world.admin, PATH, config=system())
-    same = world.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
+    hook = made(clients.admin, PATH, config=system())
+    same = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
     assert same.status_code == 200
-    answer = world.admin.patch(f"{PATH}/{hook['id']}", json={"config": system("false")})
+    answer = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system("false")})
     assert (answer.status_code, answer.json()["message"][:17]) == (422, "is_system_webhook")
 
 
-def test_elsewhere_the_word_means_nothing(world: ServiceClients) -> None:
+def test_elsewhere_the_word_means_nothing(clients: ServiceClients) -> None:
     """A user cannot listen to everybody."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     hook = made(ada, "/user/hooks", config=system(), active=True, events=["repository"])
-    world.admin.post("/user/repos", json={"name": "ship"})
+    clients.admin.post("/user/repos", json={"name": "ship"})
     assert hook["config"] == CONFIG
     assert ada.get(f"/user/hooks/{hook['id']}/deliveries").json() == []
     assert ada.get(PATH).status_code == 403
 
 
-def test_a_system_hook_is_told_of_everything(world: ServiceClients) -> None:
+def test_a_system_hook_is_told_of_everything(clients: ServiceClients) -> None:
     """Whoever's it is; a pattern is told nothing itself."""
-    told = made(world.admin, PATH, config=system(), active=True, events=["repository"])["id"]
-    pattern = made(world.admin, PATH, active=True, events=["repository"])["id"]
-    world.user("ada").post("/user/repos", json={"name": "ship"})
-    assert len(world.admin.get(f"{PATH}/{told}/deliveries").json()) == 1
-    assert world.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
+    told = made(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
+    pattern = made(clients.admin, PATH, active=True, events=["repository"])["id"]
+    clients.user("ada").post("/user/repos", json={"name": "ship"})
+    assert len(clients.admin.get(f"{PATH}/{told}/deliveries").json()) == 1
+    assert clients.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
 
 
-def test_a_new_repository_gets_copies_of_the_patterns(world: ServiceClients) -> None:
+def test_a_new_repository_gets_copies_of_the_patterns(clients: ServiceClients) -> None:
     """With their secrets; from then on they are its own, and they are told that it was made."""
     config = {**CONFIG, "secret": "hunter2", "channel": "#a"}
     names = ["repository", "push"]
-    made(world.admin, PATH, type="slack", config=config, active=True, events=names, name="one")
-    made(world.admin, PATH, config=system())
-    ada = world.user("ada")
+    made(clients.admin, PATH, type="slack", config=config, active=True, events=names, name="one")
+    made(clients.admin, PATH, config=system())
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     (copy,) = ada.get("/repos/ada/ship/hooks").json()
     assert (copy["name"], copy["type"], copy["active"], sorted(copy["events"])) == (
@@ -86,9 +86,9 @@ def test_a_new_repository_gets_copies_of_the_patterns(world: ServiceClients) -> 
     assert copy["config"]["channel"] == "#a"
     path = f"/repos/ada/ship/hooks/{copy['id']}"
     assert [one["event"] for one in ada.get(f"{path}/deliveries").json()] == ["repository"]
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         sealed = connection.execute(select(hooks.c.secret).where(hooks.c.id == copy["id"])).scalar_one()
-    assert SecretCipher(world.service.settings.data / KEY_FILE).decrypt(sealed) == "hunter2"
+    assert SecretCipher(clients.service.settings.data / KEY_FILE).decrypt(sealed) == "hunter2"
     assert ada.patch(path, json={"name": "mine"}).status_code == 200
-    assert [hook["name"] for hook in world.admin.get(PATH, params={"type": "default"}).json()] == ["one"]
+    assert [hook["name"] for hook in clients.admin.get(PATH, params={"type": "default"}).json()] == ["one"]
     assert ada.delete(path).status_code == 204

@@ -16,9 +16,9 @@ AT = "/repos/ada/Notes/archive"
 
 
 @pytest.fixture
-def git(world: ServiceClients, tmp_path: Path) -> Git:
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
-    return make_files(world, tmp_path)
+    return make_files(clients, tmp_path)
 
 
 def zipped(content: bytes) -> dict[str, bytes]:
@@ -33,7 +33,7 @@ def tarred(content: bytes) -> dict[str, bytes]:
         return {one.name: archive.extractfile(one).read() for one in archive if one.isfile()}  # type: ignore[union-attr]
 
 
-def test_every_name_of_a_commit_leads_to_it(world: ServiceClients, git: Git) -> None:
+def test_every_name_of_a_commit_leads_to_it(clients: ServiceClients, git: Git) -> None:
     """A branch with slashes, a tag, a whole and a shortened id."""
     old, new = git("rev-parse", "v1.0"), git("rev-parse", "main")
     for ref, commit in (
@@ -44,12 +44,12 @@ def test_every_name_of_a_commit_leads_to_it(world: ServiceClients, git: Git) -> 
         (old, old),
         (old[:9], old),
     ):
-        answer = world.anonymous.get(f"{AT}/{ref}.zip")
+        answer = clients.anonymous.get(f"{AT}/{ref}.zip")
         assert answer.status_code == 200
         content = zipped(answer.content)["notes/dir/sub/file.txt"]
         assert content == (b"deep\n" if commit == old else b"deeper\n")
         assert answer.headers["link"] == (
-            f'<{world.service.url}/api/v1{AT}/{commit}.zip?rev={commit}>; rel="immutable"'
+            f'<{clients.service.url}/api/v1{AT}/{commit}.zip?rev={commit}>; rel="immutable"'
         )
         name = f"Notes-{ref.replace('/', '-')}.zip"
         assert answer.headers["content-disposition"] == f"attachment; filename={name}"
@@ -57,9 +57,9 @@ def test_every_name_of_a_commit_leads_to_it(world: ServiceClients, git: Git) -> 
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_both_formats_hold_the_same_files(world: ServiceClients, git: Git) -> None:
+def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> None:
     """Below the repository's name in small letters; pointers stay as they are, submodules are empty."""
-    as_zip, as_tar = (world.anonymous.get(f"{AT}/main.{kind}").content for kind in ("zip", "tar.gz"))
+    as_zip, as_tar = (clients.anonymous.get(f"{AT}/main.{kind}").content for kind in ("zip", "tar.gz"))
     files = tarred(as_tar)
     names = [line.partition("\t") for line in git("ls-tree", "-rz", "main").split("\0") if line]
     expected = {f"notes/{path}": entry for entry, _, path in names}
@@ -69,78 +69,78 @@ def test_both_formats_hold_the_same_files(world: ServiceClients, git: Git) -> No
     assert files["notes/large.bin"].startswith(b"version https://git-lfs")
 
 
-def test_a_part_can_be_taken(world: ServiceClients, git: Git) -> None:
+def test_a_part_can_be_taken(clients: ServiceClients, git: Git) -> None:
     """By paths, as often as one likes; they are no patterns."""
-    answer = world.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
+    answer = clients.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
     assert set(tarred(answer.content)) == {"notes/dir/sub/file.txt", "notes/run"}
     address = answer.headers["link"].partition("<")[2].partition(">")[0]
-    assert world.anonymous.get(address).content == answer.content
+    assert clients.anonymous.get(address).content == answer.content
     for path in ("nothing", "*", ":(glob)**", "..", ".git", "run/x", "-x"):
-        answer = world.anonymous.get(f"{AT}/main.zip", params={"path": ["run", path]})
+        answer = clients.anonymous.get(f"{AT}/main.zip", params={"path": ["run", path]})
         assert (answer.status_code, answer.json()["message"]) == (400, "path doesn't exist or is invalid")
 
 
-def test_a_bundle_can_be_cloned(world: ServiceClients, git: Git, tmp_path: Path) -> None:
+def test_a_bundle_can_be_cloned(clients: ServiceClients, git: Git, tmp_path: Path) -> None:
     """From a branch, a tag or a commit, with its history."""
     for ref in ("main", "feature/x", "v2.0", git("rev-parse", "v1.0")):
-        answer = world.anonymous.get(f"{AT}/{ref}.bundle")
+        answer = clients.anonymous.get(f"{AT}/{ref}.bundle")
         assert answer.status_code == 200
         file, clone = tmp_path / "a.bundle", tmp_path / ref.replace("/", "-")
         file.write_bytes(answer.content)
         subprocess.run(["git", "clone", "-q", str(file), str(clone)], check=True, capture_output=True)
         told = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], check=True, capture_output=True)
         assert told.stdout.decode().strip() == git("rev-parse", f"{ref}^{{commit}}")
-    answer = world.anonymous.get(f"{AT}/main.bundle", params={"path": "run"})
+    answer = clients.anonymous.get(f"{AT}/main.bundle", params={"path": "run"})
     assert answer.status_code == 400
     assert answer.json()["message"] == "cannot specify paths when requesting a bundle"
 
 
-def test_an_unknown_format_is_refused(world: ServiceClients, git: Git) -> None:
+def test_an_unknown_format_is_refused(clients: ServiceClients, git: Git) -> None:
     """Whether or not the ref is known."""
     for name in ("main.rar", "main", "main.tar", ".zip", "nowhere.7z"):
-        answer = world.anonymous.get(f"{AT}/{name}")
+        answer = clients.anonymous.get(f"{AT}/{name}")
         assert (answer.status_code, answer.json()["message"]) == (400, f"unknown format: {name}")
 
 
-def test_an_unknown_ref_is_not_found(world: ServiceClients, git: Git) -> None:
+def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
     """Also one that would like to be an option, or a way out."""
     for ref in ("nowhere", "f" * 40, "--output=x", "-o", "main:dir", "a..b", ":/first", "x" * 3000):
         for kind in ("zip", "tar.gz", "bundle"):
-            answer = world.anonymous.get(f"{AT}/{ref}.{kind}")
+            answer = clients.anonymous.get(f"{AT}/{ref}.{kind}")
             assert answer.status_code == 404, ref
             assert answer.json()["message"] == f"unrecognized repository reference: {ref}"
 
 
-def test_an_empty_repository_has_no_archive(world: ServiceClients) -> None:
+def test_an_empty_repository_has_no_archive(clients: ServiceClients) -> None:
     """Its default branch does not exist yet."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    answer = world.anonymous.get(f"{AT}/main.zip")
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    answer = clients.anonymous.get(f"{AT}/main.zip")
     assert (answer.status_code, answer.json()["message"]) == (404, "unrecognized repository reference: main")
 
 
-def test_head_says_whether_there_is_one(world: ServiceClients, git: Git) -> None:
+def test_head_says_whether_there_is_one(clients: ServiceClients, git: Git) -> None:
     """Without making it."""
-    head = world.anonymous.head(f"{AT}/main.zip")
+    head = clients.anonymous.head(f"{AT}/main.zip")
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-disposition"] == "attachment; filename=Notes-main.zip"
     assert 'rel="immutable"' in head.headers["link"]
-    assert world.anonymous.head(f"{AT}/nowhere.zip").status_code == 404
-    assert world.anonymous.head(f"{AT}/main.rar").status_code == 400
+    assert clients.anonymous.head(f"{AT}/nowhere.zip").status_code == 404
+    assert clients.anonymous.head(f"{AT}/main.rar").status_code == 400
 
 
-def test_the_other_addresses_say_the_format_first(world: ServiceClients, git: Git) -> None:
+def test_the_other_addresses_say_the_format_first(clients: ServiceClients, git: Git) -> None:
     """The ref follows, slashes and all."""
     root = "/repos/ada/Notes"
-    assert "notes/README.md" in tarred(world.anonymous.get(f"{root}/tarball/feature/x").content)
-    assert "notes/README.md" in zipped(world.anonymous.get(f"{root}/zipball/v1.0").content)
-    assert world.anonymous.get(f"{root}/bundle/main").content.startswith(b"# v2 git bundle\n")
-    assert world.anonymous.get(f"{root}/zipball/nowhere").status_code == 404
+    assert "notes/README.md" in tarred(clients.anonymous.get(f"{root}/tarball/feature/x").content)
+    assert "notes/README.md" in zipped(clients.anonymous.get(f"{root}/zipball/v1.0").content)
+    assert clients.anonymous.get(f"{root}/bundle/main").content.startswith(b"# v2 git bundle\n")
+    assert clients.anonymous.get(f"{root}/zipball/nowhere").status_code == 404
 
 
-def test_an_archive_is_for_those_who_may_read(world: ServiceClients, tmp_path: Path) -> None:
+def test_an_archive_is_for_those_who_may_read(clients: ServiceClients, tmp_path: Path) -> None:
     """For others there is no repository."""
-    make_files(world, tmp_path, private=True)
-    assert world.anonymous.get(f"{AT}/main.zip").status_code == 404
-    assert world.user("stranger").get(f"{AT}/main.zip").status_code == 404
-    assert world.admin.get(f"{AT}/main.zip").status_code == 200
+    make_files(clients, tmp_path, private=True)
+    assert clients.anonymous.get(f"{AT}/main.zip").status_code == 404
+    assert clients.user("stranger").get(f"{AT}/main.zip").status_code == 404
+    assert clients.admin.get(f"{AT}/main.zip").status_code == 200

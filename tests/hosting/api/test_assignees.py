@@ -5,17 +5,17 @@ from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repository
 
 
-def test_who_may_write_can_be_assigned(world: ServiceClients) -> None:
+def test_who_may_write_can_be_assigned(clients: ServiceClients) -> None:
     """A reader and a stranger cannot; an assignment tells everybody on the issue."""
-    ada, bob, eve = (world.account(name) for name in ("ada", "bob", "eve"))
-    ship = make_repository(world.database, ada)
-    let_in(world.database, ship, bob, WRITE)
-    let_in(world.database, ship, eve, READ)
-    client = world.holding(ada)
-    listed = world.anonymous.get("/repos/ada/ship/assignees")
+    ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
+    ship = make_repository(clients.database, ada)
+    let_in(clients.database, ship, bob, WRITE)
+    let_in(clients.database, ship, eve, READ)
+    client = clients.with_token(ada)
+    listed = clients.anonymous.get("/repos/ada/ship/assignees")
     assert [one["login"] for one in listed.json()] == ["ada", "admin", "bob"]
     assert listed.headers["X-Total-Count"] == "3"
-    page = world.anonymous.get("/repos/ada/ship/assignees", params={"limit": 1, "page": 2})
+    page = clients.anonymous.get("/repos/ada/ship/assignees", params={"limit": 1, "page": 2})
     assert [one["login"] for one in page.json()] == ["admin"]
 
     client.post("/repos/ada/ship/issues", json={"title": "t"})
@@ -24,14 +24,14 @@ def test_who_may_write_can_be_assigned(world: ServiceClients) -> None:
     assert assigned.status_code == 201
     assert [one["login"] for one in assigned.json()["assignees"]] == ["ada", "bob"]
     assert client.post(there, json={"assignees": ["eve"]}).status_code == 422
-    assert world.holding(eve).post(there, json={"assignees": ["bob"]}).status_code == 403
+    assert clients.with_token(eve).post(there, json={"assignees": ["bob"]}).status_code == 403
     freed = client.request("DELETE", there, json={"assignees": ["Ada", "nobody"]})
     assert (freed.status_code, [one["login"] for one in freed.json()["assignees"]]) == (200, ["bob"])
     assert client.request("DELETE", there, json={"assignees": ["bob"]}).json()["assignees"] is None
 
 
-def test_a_private_repository_tells_nobody_who_works_on_it(world: ServiceClients) -> None:
+def test_a_private_repository_tells_nobody_who_works_on_it(clients: ServiceClients) -> None:
     """It is not there."""
-    world.account("ada")
-    make_repository(world.database, find_user(world.database, "ada"), is_private=True)
-    assert world.user("bob").get("/repos/ada/ship/assignees").status_code == 404
+    clients.account("ada")
+    make_repository(clients.database, find_user(clients.database, "ada"), is_private=True)
+    assert clients.user("bob").get("/repos/ada/ship/assignees").status_code == 404

@@ -7,9 +7,9 @@ from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Make somebody with a repository of one commit."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
     assert made.status_code == 201
     return ada
@@ -53,12 +53,12 @@ def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> 
     assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["trunk"]
 
 
-def test_others_can_read_branches_and_not_change_them(world: ServiceClients, ada: httpx.Client) -> None:
+def test_others_can_read_branches_and_not_change_them(clients: ServiceClients, ada: httpx.Client) -> None:
     """A stranger is refused, an archived repository refuses everybody."""
-    eve = world.user("eve")
+    eve = clients.user("eve")
     assert eve.get("/repos/ada/notes/branches/main").json()["user_can_push"] is False
     assert eve.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 403
-    assert world.anonymous.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 401
+    assert clients.anonymous.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 401
     ada.patch("/repos/ada/notes", json={"archived": True})
     assert ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 423
 
@@ -77,9 +77,9 @@ def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> Non
     assert ada.delete("/repos/ada/notes/branches/release/1").status_code == 204
 
 
-def test_rules_name_people_who_exist(world: ServiceClients, ada: httpx.Client) -> None:
+def test_rules_name_people_who_exist(clients: ServiceClients, ada: httpx.Client) -> None:
     """Names come back as they are now; a rule of the same name is refused."""
-    world.user("bob")
+    clients.user("bob")
     body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
     refused = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["x"]})
     assert refused.status_code == 422
@@ -91,10 +91,10 @@ def test_rules_name_people_who_exist(world: ServiceClients, ada: httpx.Client) -
     assert [rule["rule_name"] for rule in ada.get("/repos/ada/notes/branch_protections").json()] == ["main"]
 
 
-def test_moving_a_branch_is_recorded_as_an_event(world: ServiceClients, ada: httpx.Client) -> None:
+def test_moving_a_branch_is_recorded_as_an_event(clients: ServiceClients, ada: httpx.Client) -> None:
     """Creating is two events, deleting one."""
     ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"})
     ada.delete("/repos/ada/notes/branches/x")
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         kinds = [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
     assert kinds == ["repository", "create", "push", "delete"]

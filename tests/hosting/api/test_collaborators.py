@@ -5,9 +5,9 @@ import pytest
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_a_collaborator_is_let_in_and_sent_out(world: ServiceClients) -> None:
+def test_a_collaborator_is_let_in_and_sent_out(clients: ServiceClients) -> None:
     """A private repository is there for them as long as they are."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "diary", "private": True})
     place = "/repos/ada/diary/collaborators"
     assert ada.get(f"{place}/bob").status_code == 404
@@ -31,9 +31,9 @@ def test_a_collaborator_is_let_in_and_sent_out(world: ServiceClients) -> None:
         ("bob", {}, 204),
     ],
 )
-def test_who_can_be_let_in(world: ServiceClients, who: str, body: dict[str, str], status: int) -> None:
+def test_who_can_be_let_in(clients: ServiceClients, who: str, body: dict[str, str], status: int) -> None:
     """People who exist and do not own it, to read, write or administer; write when nothing is said."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
     assert ada.put(f"/repos/ada/notes/collaborators/{who}", json=body).status_code == status
     assert bob.get("/repos/ada/notes").json()["permissions"]["push"] is (status == 204)

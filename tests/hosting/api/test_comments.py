@@ -14,42 +14,42 @@ ISSUES = "/repos/ada/ship/issues"
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a repository with an issue and a pull request, and return her client."""
-    account = world.account("ada")
-    with_branches(world, make_repository(world.database, account))
-    client = world.holding(account)
+    account = clients.account("ada")
+    with_branches(clients, make_repository(clients.database, account))
+    client = clients.with_token(account)
     client.post(ISSUES, json={"title": "It leaks"})
     client.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
     return client
 
 
-def test_comments_are_listed_whole_or_by_page(world: ServiceClients, ada: httpx.Client) -> None:
+def test_comments_are_listed_whole_or_by_page(clients: ServiceClients, ada: httpx.Client) -> None:
     """Clients that know no pages here get everything; what else happened is not listed."""
     for number in range(35):
         ada.post(f"{ISSUES}/1/comments", json={"body": str(number)})
     ada.patch(f"{ISSUES}/1", json={"state": "closed"})
-    whole = world.anonymous.get(f"{ISSUES}/1/comments")
+    whole = clients.anonymous.get(f"{ISSUES}/1/comments")
     assert [one["body"] for one in whole.json()] == [str(number) for number in range(35)]
     assert (whole.headers["X-Total-Count"], "Link" in whole.headers) == ("35", False)
-    page = world.anonymous.get(f"{ISSUES}/1/comments", params={"page": 4, "limit": 10})
+    page = clients.anonymous.get(f"{ISSUES}/1/comments", params={"page": 4, "limit": 10})
     assert [one["body"] for one in page.json()] == ["30", "31", "32", "33", "34"]
     assert 'rel="prev"' in page.headers["Link"]
-    everywhere = world.anonymous.get(f"{ISSUES}/comments")
+    everywhere = clients.anonymous.get(f"{ISSUES}/comments")
     assert (len(everywhere.json()), everywhere.headers["X-Total-Count"]) == (30, "35")
     later = {"since": "2100-01-01T00:00:00Z"}
-    assert world.anonymous.get(f"{ISSUES}/1/comments", params=later).json() == []
-    assert world.anonymous.get(f"{ISSUES}/comments", params=later).json() == []
-    assert world.anonymous.get(f"{ISSUES}/1/comments", params={"since": "x"}).status_code == 422
+    assert clients.anonymous.get(f"{ISSUES}/1/comments", params=later).json() == []
+    assert clients.anonymous.get(f"{ISSUES}/comments", params=later).json() == []
+    assert clients.anonymous.get(f"{ISSUES}/1/comments", params={"since": "x"}).status_code == 422
 
 
 def test_a_list_too_long_for_one_answer_goes_on_in_pages(
-    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next page begins where the answer ends."""
     monkeypatch.setattr(pagination, "ALL", 100)
     row = {"issue_id": ada.get(f"{ISSUES}/1").json()["id"], "kind": "comment"}
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         connection.execute(insert(comments), [{**row, "body": str(number)} for number in range(120)])
     first = ada.get(f"{ISSUES}/1/comments")
     assert [one["body"] for one in first.json()] == [str(number) for number in range(100)]
@@ -57,16 +57,16 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     assert [one["body"] for one in rest.json()] == [str(number) for number in range(100, 120)]
 
 
-def test_authors_and_writers_change_a_comment_and_nobody_else(world: ServiceClients, ada: httpx.Client) -> None:
+def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceClients, ada: httpx.Client) -> None:
     """The count follows."""
-    bob, eve = world.user("bob"), world.user("eve")
+    bob, eve = clients.user("bob"), clients.user("eve")
     number = bob.post(f"{ISSUES}/1/comments", json={"body": "Hm"}).json()["id"]
     there = f"{ISSUES}/comments/{number}"
     assert bob.patch(there, json={"body": "Ahem"}).json()["body"] == "Ahem"
     assert ada.patch(there, json={"body": "Ahem."}).json()["body"] == "Ahem."
     assert eve.patch(there, json={"body": "Ha"}).status_code == 403
     assert eve.delete(there).status_code == 403
-    assert world.anonymous.delete(there).status_code == 401
+    assert clients.anonymous.delete(there).status_code == 401
     assert bob.patch(there, json={"body": ""}).json()["message"] == "[Body]: Required"
     assert bob.patch(there, json={"body": "a\0"}).status_code == 422
     assert bob.delete(there).status_code == 204
@@ -75,11 +75,11 @@ def test_authors_and_writers_change_a_comment_and_nobody_else(world: ServiceClie
 
 
 def test_comments_of_other_repositories_and_other_entries_are_not_there(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """An id alone opens nothing."""
-    account = find_user(world.database, "ada")
-    make_repository(world.database, account, "secret", is_private=True)
+    account = find_user(clients.database, "ada")
+    make_repository(clients.database, account, "secret", is_private=True)
     ada.post("/repos/ada/secret/issues", json={"title": "t"})
     hidden = ada.post("/repos/ada/secret/issues/1/comments", json={"body": "b"}).json()["id"]
     ada.patch(f"{ISSUES}/1", json={"state": "closed"})
@@ -89,11 +89,11 @@ def test_comments_of_other_repositories_and_other_entries_are_not_there(
         assert ada.patch(f"{ISSUES}/comments/{number}", json={"body": "b"}).status_code == 404
 
 
-def test_comments_on_pull_requests_need_their_unit(world: ServiceClients, ada: httpx.Client) -> None:
+def test_comments_on_pull_requests_need_their_unit(clients: ServiceClients, ada: httpx.Client) -> None:
     """With pull requests switched off, what was said on them is not listed either."""
     ada.post(f"{ISSUES}/1/comments", json={"body": "on the issue"})
     number = ada.post(f"{ISSUES}/2/comments", json={"body": "on the pull"}).json()["id"]
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE repositories SET has_pulls = false")
     assert [one["body"] for one in ada.get(f"{ISSUES}/comments").json()] == ["on the issue"]
     assert ada.get(f"{ISSUES}/comments/{number}").status_code == 404

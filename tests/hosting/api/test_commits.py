@@ -10,10 +10,10 @@ from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: ServiceClients, tmp_path: Path) -> Git:
+def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push a small history: three commits, a branch, a tag."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
     git = Git(tmp_path / "work")
     git("init", "-q", "-b", "main")
     git.commit("a.txt", "one\n", "first")
@@ -21,14 +21,14 @@ def work(world: ServiceClients, tmp_path: Path) -> Git:
     git("tag", "-a", "v1", "-m", "a version")
     git("branch", "feature/x")
     git.commit("a.txt", "three\n", "third")
-    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
     git("push", "-q", "origin", "main", "feature/x", "v1")
     return git
 
 
-def test_the_history_is_gits(world: ServiceClients, work: Git) -> None:
+def test_the_history_is_gits(clients: ServiceClients, work: Git) -> None:
     """Newest first, with who and what and how much."""
-    answer = world.anonymous.get("/repos/ada/notes/commits")
+    answer = clients.anonymous.get("/repos/ada/notes/commits")
     assert [commit["sha"] for commit in answer.json()] == work("rev-list", "main").split()
     newest = answer.json()[0]
     assert newest["author"]["login"] == "ada"
@@ -57,9 +57,11 @@ def test_the_history_is_gits(world: ServiceClients, work: Git) -> None:
         ({"stat": "false", "files": "false"}, 3),
     ],
 )
-def test_the_history_can_be_narrowed(world: ServiceClients, work: Git, query: dict[str, str], count: int) -> None:
+def test_the_history_can_be_narrowed(
+    clients: ServiceClients, work: Git, query: dict[str, str], count: int
+) -> None:
     """By start, file, time and page."""
-    found = world.anonymous.get("/repos/ada/notes/commits", params=query).json()
+    found = clients.anonymous.get("/repos/ada/notes/commits", params=query).json()
     assert len(found) == count
     assert all(("stats" in commit) is ("stat" not in query) for commit in found)
 
@@ -69,52 +71,52 @@ def test_the_history_can_be_narrowed(world: ServiceClients, work: Git, query: di
     [({"sha": "nowhere"}, 404), ({"path": "no/such"}, 404), ({"since": "yesterday"}, 422), ({"sha": "-x"}, 404)],
 )
 def test_what_is_not_there_is_not_found(
-    world: ServiceClients, work: Git, query: dict[str, str], status: int
+    clients: ServiceClients, work: Git, query: dict[str, str], status: int
 ) -> None:
     """Names that are none, files that never were."""
-    assert world.anonymous.get("/repos/ada/notes/commits", params=query).status_code == status
+    assert clients.anonymous.get("/repos/ada/notes/commits", params=query).status_code == status
 
 
-def test_an_empty_repository_has_no_commits_to_list(world: ServiceClients) -> None:
+def test_an_empty_repository_has_no_commits_to_list(clients: ServiceClients) -> None:
     """Clients know the conflict."""
-    world.user("bob").post("/user/repos", json={"name": "empty"})
-    answer = world.anonymous.get("/repos/bob/empty/commits")
+    clients.user("bob").post("/user/repos", json={"name": "empty"})
+    answer = clients.anonymous.get("/repos/bob/empty/commits")
     assert (answer.status_code, answer.json()["message"]) == (409, "Git Repository is empty.")
 
 
-def test_one_commit_is_found_by_any_of_its_names(world: ServiceClients, work: Git) -> None:
+def test_one_commit_is_found_by_any_of_its_names(clients: ServiceClients, work: Git) -> None:
     """Its id, a part of it, a branch or a tag; and its text as git shows it."""
     sha = work("rev-parse", "feature/x")
     for name in (sha, sha[:10], "v1"):
-        assert world.anonymous.get(f"/repos/ada/notes/git/commits/{name}").json()["sha"] == sha
-    diff = world.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.diff").text
+        assert clients.anonymous.get(f"/repos/ada/notes/git/commits/{name}").json()["sha"] == sha
+    diff = clients.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.diff").text
     assert diff == work("diff-tree", "-p", "--no-commit-id", sha) + "\n"
-    patch = world.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.patch").text
+    patch = clients.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.patch").text
     assert "Subject: [PATCH] second" in patch
-    assert world.anonymous.get(f"/repos/ada/notes/git/commits/{'0' * 40}").status_code == 404
+    assert clients.anonymous.get(f"/repos/ada/notes/git/commits/{'0' * 40}").status_code == 404
 
 
-def test_two_commits_are_compared(world: ServiceClients, work: Git) -> None:
+def test_two_commits_are_compared(clients: ServiceClients, work: Git) -> None:
     """Since they parted, or as they are; branch names may have slashes."""
     for between in ("feature/x...main", "feature/x..main", "v1...main"):
-        found = world.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
+        found = clients.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
         assert (found["total_commits"], [file["filename"] for file in found["files"]]) == (1, ["a.txt"])
-    assert world.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
+    assert clients.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
 
 
-def test_the_commits_of_a_comparison_tell_what_they_changed(world: ServiceClients, work: Git) -> None:
+def test_the_commits_of_a_comparison_tell_what_they_changed(clients: ServiceClients, work: Git) -> None:
     """As each does by itself."""
-    found = world.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
+    found = clients.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
     assert len(found["commits"]) == 2
     for commit in found["commits"]:
-        assert commit == world.anonymous.get(f"/repos/ada/notes/git/commits/{commit['sha']}").json()
+        assert commit == clients.anonymous.get(f"/repos/ada/notes/git/commits/{commit['sha']}").json()
     assert [commit["stats"]["total"] for commit in found["commits"]] == [2, 2]
     assert found["commits"][1]["files"] == [{"filename": "dir/b.txt", "status": "added"}]
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_commit_of_very_many_files_names_the_first(
-    world: ServiceClients, work: Git, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, work: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are counted; what there is no room for in a list is left out instead of told to be nothing."""
     blob = work.fed("hash-object", "-w", "--stdin", text="content\n")
@@ -122,15 +124,15 @@ def test_a_commit_of_very_many_files_names_the_first(
     tree = work.fed("mktree", text=f"040000 tree {work.fed('mktree', text=listing)}\tall\n")
     made = work("commit-tree", tree, "-p", "main", "-m", "all")
     work("push", "-q", "origin", f"{made}:refs/heads/large")
-    one = world.anonymous.get(f"/repos/ada/notes/git/commits/{made}").json()
+    one = clients.anonymous.get(f"/repos/ada/notes/git/commits/{made}").json()
     assert (len(one["files"]), one["stats"]["additions"]) == (3000, 3100)
     assert [file["filename"] for file in one["files"]][:3] == ["a.txt", "all/0000", "all/0001"]
-    compared = world.anonymous.get("/repos/ada/notes/compare/main...large").json()
+    compared = clients.anonymous.get("/repos/ada/notes/compare/main...large").json()
     assert (len(compared["files"]), len(compared["commits"][0]["files"])) == (3000, 300)
     query = {"sha": "large"}
-    assert len(world.anonymous.get("/repos/ada/notes/commits", params=query).json()[0]["files"]) == 300
+    assert len(clients.anonymous.get("/repos/ada/notes/commits", params=query).json()[0]["files"]) == 300
     monkeypatch.setattr(commits, "MOST_FILES_LISTED", 300)
-    newest, *others = world.anonymous.get("/repos/ada/notes/commits", params=query).json()
+    newest, *others = clients.anonymous.get("/repos/ada/notes/commits", params=query).json()
     assert len(newest["files"]) == 300
     assert not any("files" in commit for commit in others)
     assert all("stats" in commit for commit in others)

@@ -40,17 +40,17 @@ KEYS = [
 
 
 @pytest.fixture
-def git(world: ServiceClients, tmp_path: Path) -> Git:
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
-    return make_files(world, tmp_path)
+    return make_files(clients, tmp_path)
 
 
-def test_a_file_comes_with_its_content_and_its_newest_commit(world: ServiceClients, git: Git) -> None:
+def test_a_file_comes_with_its_content_and_its_newest_commit(clients: ServiceClients, git: Git) -> None:
     """Every key, in order; times keep the offset they were made at."""
-    found = world.anonymous.get(f"{AT}/README.md").json()
+    found = clients.anonymous.get(f"{AT}/README.md").json()
     assert list(found) == KEYS
     assert found == shape_of(
-        world,
+        clients,
         git,
         "README.md",
         last_commit_sha=git("rev-parse", "v1.0"),
@@ -61,9 +61,9 @@ def test_a_file_comes_with_its_content_and_its_newest_commit(world: ServiceClien
     )
 
 
-def test_a_commit_has_two_dates(world: ServiceClients, git: Git) -> None:
+def test_a_commit_has_two_dates(clients: ServiceClients, git: Git) -> None:
     """That of its author and that of its committer."""
-    found = world.anonymous.get(f"{AT}/run").json()
+    found = clients.anonymous.get(f"{AT}/run").json()
     assert (found["last_author_date"], found["last_committer_date"]) == (
         "2025-01-02T03:04:05Z",
         "2025-01-02T03:04:06Z",
@@ -71,42 +71,42 @@ def test_a_commit_has_two_dates(world: ServiceClients, git: Git) -> None:
     assert (found["type"], found["mode"]) == ("file", "100755")
 
 
-def test_an_empty_file_has_empty_content(world: ServiceClients, git: Git) -> None:
+def test_an_empty_file_has_empty_content(clients: ServiceClients, git: Git) -> None:
     """Which is not the same as none."""
-    found = world.anonymous.get(f"{AT}/empty").json()
+    found = clients.anonymous.get(f"{AT}/empty").json()
     assert (found["size"], found["encoding"], found["content"]) == (0, "base64", "")
 
 
-def test_a_link_has_a_target_and_no_content(world: ServiceClients, git: Git) -> None:
+def test_a_link_has_a_target_and_no_content(clients: ServiceClients, git: Git) -> None:
     """It is not followed."""
-    found = world.anonymous.get(f"{AT}/link").json()
+    found = clients.anonymous.get(f"{AT}/link").json()
     assert found["type"], found["mode"] == ("symlink", "120000")
     assert (found["target"], found["encoding"], found["content"]) == ("dir/sub", None, None)
-    assert found["download_url"] == f"{world.service.url}/ada/Notes/raw/branch/main/link"
-    assert world.anonymous.get(f"{AT}/link/file.txt").status_code == 404
+    assert found["download_url"] == f"{clients.service.url}/ada/Notes/raw/branch/main/link"
+    assert clients.anonymous.get(f"{AT}/link/file.txt").status_code == 404
 
 
-def test_a_submodule_says_where_it_comes_from(world: ServiceClients, git: Git) -> None:
+def test_a_submodule_says_where_it_comes_from(clients: ServiceClients, git: Git) -> None:
     """It has no page and no blob here."""
-    found = world.anonymous.get(f"{AT}/lib").json()
+    found = clients.anonymous.get(f"{AT}/lib").json()
     assert (found["type"], found["mode"], found["size"], found["sha"]) == ("submodule", "160000", 0, "1" * 40)
     assert found["submodule_git_url"] == "https://example.org/lib.git"
     assert (found["html_url"], found["git_url"], found["download_url"]) == (None, None, None)
     assert found["_links"] == {"self": found["url"], "git": None, "html": None}
 
 
-def test_a_pointer_to_a_large_file_says_so(world: ServiceClients, git: Git) -> None:
+def test_a_pointer_to_a_large_file_says_so(clients: ServiceClients, git: Git) -> None:
     """With the object's name and size, besides its own text."""
-    found = world.anonymous.get(f"{AT}/large.bin").json()
+    found = clients.anonymous.get(f"{AT}/large.bin").json()
     assert list(found) == [*KEYS, "lfs_oid", "lfs_size"]
     assert (found["lfs_oid"], found["lfs_size"]) == (OID, len(LARGE))
     assert base64.b64decode(found["content"]) == POINTER.encode()
 
 
-def test_a_directory_is_a_list_in_gits_order(world: ServiceClients, git: Git) -> None:
+def test_a_directory_is_a_list_in_gits_order(clients: ServiceClients, git: Git) -> None:
     """Each entry with its newest commit, and without content."""
-    found = world.anonymous.get(AT).json()
-    assert world.anonymous.get(f"{AT}/").json() == found
+    found = clients.anonymous.get(AT).json()
+    assert clients.anonymous.get(f"{AT}/").json() == found
     names = git("ls-tree", "--name-only", "main").split("\n")
     assert [entry["name"] for entry in found] == names
     assert [list(entry) for entry in found] == [KEYS] * len(names)
@@ -116,22 +116,22 @@ def test_a_directory_is_a_list_in_gits_order(world: ServiceClients, git: Git) ->
     directory = next(entry for entry in found if entry["name"] == "dir")
     assert (directory["type"], directory["mode"], directory["size"]) == ("dir", "40000", 0)
     assert directory["git_url"].endswith(f"/git/blobs/{git('rev-parse', 'main:dir')}")
-    assert directory["html_url"] == f"{world.service.url}/ada/Notes/src/branch/main/dir"
+    assert directory["html_url"] == f"{clients.service.url}/ada/Notes/src/branch/main/dir"
     assert directory["download_url"] is None
     link = next(entry for entry in found if entry["name"] == "link")
     assert link["target"] == "dir/sub"
 
 
-def test_names_are_escaped_in_addresses(world: ServiceClients, git: Git) -> None:
+def test_names_are_escaped_in_addresses(clients: ServiceClients, git: Git) -> None:
     """Slashes stay; an escaped slash in a request is one."""
-    (found,) = (one for one in world.anonymous.get(f"{AT}/dir").json() if one["type"] == "file")
+    (found,) = (one for one in clients.anonymous.get(f"{AT}/dir").json() if one["type"] == "file")
     assert found["path"] == "dir/100% näme?.txt"
-    assert found["url"] == (f"{world.service.url}/api/v1{AT}/dir/100%25%20n%C3%A4me%3F.txt?ref=main")
+    assert found["url"] == (f"{clients.service.url}/api/v1{AT}/dir/100%25%20n%C3%A4me%3F.txt?ref=main")
     for path in ("/dir/100%25%20n%C3%A4me%3F.txt", "/dir%2F100%25%20n%C3%A4me%3F.txt"):
-        assert world.anonymous.get(AT + path).json()["sha"] == found["sha"]
+        assert clients.anonymous.get(AT + path).json()["sha"] == found["sha"]
 
 
-def test_a_ref_is_a_branch_or_a_tag(world: ServiceClients, git: Git) -> None:
+def test_a_ref_is_a_branch_or_a_tag(clients: ServiceClients, git: Git) -> None:
     """By its short or its full name; addresses say which of them it is, and in the words of the caller."""
     for ref, shown in (
         ("main", "branch/main"),
@@ -141,59 +141,59 @@ def test_a_ref_is_a_branch_or_a_tag(world: ServiceClients, git: Git) -> None:
         ("refs/heads/main", "branch/main"),
         ("refs/tags/v1.0", "tag/v1.0"),
     ):
-        found = world.anonymous.get(f"{AT}/README.md", params={"ref": ref}).json()
-        assert found["html_url"] == f"{world.service.url}/ada/Notes/src/{shown}/README.md"
+        found = clients.anonymous.get(f"{AT}/README.md", params={"ref": ref}).json()
+        assert found["html_url"] == f"{clients.service.url}/ada/Notes/src/{shown}/README.md"
         assert found["url"].endswith(f"/contents/README.md?ref={ref.replace('/', '%2F')}")
 
 
-def test_a_ref_is_a_whole_commit_id(world: ServiceClients, git: Git) -> None:
+def test_a_ref_is_a_whole_commit_id(clients: ServiceClients, git: Git) -> None:
     """A shortened one is nobody."""
     commit = git("rev-parse", "v1.0")
-    found = world.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
+    found = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
     assert base64.b64decode(found["content"]) == b"deep\n"
-    assert found["download_url"] == f"{world.service.url}/ada/Notes/raw/commit/{commit}/dir/sub/file.txt"
-    assert world.anonymous.get(AT, params={"ref": commit[:10]}).status_code == 404
+    assert found["download_url"] == f"{clients.service.url}/ada/Notes/raw/commit/{commit}/dir/sub/file.txt"
+    assert clients.anonymous.get(AT, params={"ref": commit[:10]}).status_code == 404
 
 
-def test_a_tag_hides_a_branch_of_the_same_name(world: ServiceClients, git: Git) -> None:
+def test_a_tag_hides_a_branch_of_the_same_name(clients: ServiceClients, git: Git) -> None:
     """As clients rely on."""
     git("push", "-q", "origin", "main:refs/heads/v1.0")
-    found = world.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
+    found = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
     assert base64.b64decode(found["content"]) == b"deep\n"
-    full = world.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "refs/heads/v1.0"}).json()
+    full = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "refs/heads/v1.0"}).json()
     assert base64.b64decode(full["content"]) == b"deeper\n"
 
 
-def test_an_unknown_ref_is_not_found(world: ServiceClients, git: Git) -> None:
+def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
     """The answer names it."""
     paths = (AT, f"{AT}/README.md", EXTENDED, "/repos/ada/Notes/file-contents")
     for ref, path in product(
         ["nowhere", "refs/pull/2/head", "refs/heads/no", "-x", "a..b", "f" * 40, "HEAD^"], paths
     ):
-        answer = world.anonymous.get(path, params={"ref": ref, "body": '{"files": ["a"]}'})
+        answer = clients.anonymous.get(path, params={"ref": ref, "body": '{"files": ["a"]}'})
         assert answer.status_code == 404
         assert answer.json()["message"] == f"object does not exist [id: {ref}, rel_path: ]"
 
 
-def test_a_missing_path_is_not_found(world: ServiceClients, git: Git) -> None:
+def test_a_missing_path_is_not_found(clients: ServiceClients, git: Git) -> None:
     """The answer names the first part that is missing."""
     paths = [("nothing", "nothing"), ("dir/nothing", "dir/nothing"), ("no/such/thing", "no"), ("run/x", "run")]
     for root, (path, missing) in product((AT, EXTENDED), paths):
-        answer = world.anonymous.get(f"{root}/{path}")
+        answer = clients.anonymous.get(f"{root}/{path}")
         assert answer.status_code == 404
         assert answer.json()["message"] == f"object does not exist [id: , rel_path: {missing}]"
 
 
-def test_a_malformed_path_is_refused(world: ServiceClients, git: Git) -> None:
+def test_a_malformed_path_is_refused(clients: ServiceClients, git: Git) -> None:
     """What leads nowhere, and whatever names git's own folder."""
     for path in ("%2E", "%2E%2E", ".git", ".GIT/config", "dir/.Git/x"):
-        answer = world.anonymous.get(f"{AT}/{path}")
+        answer = clients.anonymous.get(f"{AT}/{path}")
         assert answer.status_code == 400
         shown = path.replace("%2E", ".")
         assert answer.json()["message"] == f"path contains a malformed path component [path: {shown}]"
 
 
-def test_steps_in_a_path_are_taken(world: ServiceClients, git: Git) -> None:
+def test_steps_in_a_path_are_taken(clients: ServiceClients, git: Git) -> None:
     """But never above the root."""
     for path in (
         "dir/%2E%2E/README.md",
@@ -201,41 +201,41 @@ def test_steps_in_a_path_are_taken(world: ServiceClients, git: Git) -> None:
         "%2FREADME.md",
         "dir%2F%2Fsub%2F..%2F..%2FREADME.md/",
     ):
-        found = world.anonymous.get(f"{AT}/{path}").json()
+        found = clients.anonymous.get(f"{AT}/{path}").json()
         assert found["path"] == "README.md"
 
 
-def test_a_nul_and_a_very_long_path_are_not_found(world: ServiceClients, git: Git) -> None:
+def test_a_nul_and_a_very_long_path_are_not_found(clients: ServiceClients, git: Git) -> None:
     """Nothing can lie there."""
     for path in ("a%00b", "x" * 5000, "a/" * 2500 + "b"):
-        assert world.anonymous.get(f"{AT}/{path}").status_code == 404
+        assert clients.anonymous.get(f"{AT}/{path}").status_code == 404
 
 
-def test_an_empty_repository_has_nothing(world: ServiceClients) -> None:
+def test_an_empty_repository_has_nothing(clients: ServiceClients) -> None:
     """Not even a root."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     for path in (AT, f"{AT}/a", EXTENDED):
-        answer = world.anonymous.get(path)
+        answer = clients.anonymous.get(path)
         assert answer.status_code == 404
         assert answer.json()["message"] == "object does not exist [id: main, rel_path: ]"
 
 
-def test_a_file_too_large_has_no_content(world: ServiceClients, git: Git) -> None:
+def test_a_file_too_large_has_no_content(clients: ServiceClients, git: Git) -> None:
     """Ten megabytes still fit; one byte more has to be fetched."""
     (git.folder / "fits").write_bytes(b"x" * 10 * 2**20)
     (git.folder / "too large").write_bytes(b"x" * (10 * 2**20 + 1))
     commit_all(git, "big")
     git("push", "-q", "origin", "main")
-    fits, large = (world.anonymous.get(f"{AT}/{name}").json() for name in ("fits", "too large"))
+    fits, large = (clients.anonymous.get(f"{AT}/{name}").json() for name in ("fits", "too large"))
     assert (fits["encoding"], len(base64.b64decode(fits["content"]))) == ("base64", 10 * 2**20)
     assert (large["encoding"], large["content"], large["size"]) == (None, None, 10 * 2**20 + 1)
 
 
-def test_extended_contents_tell_only_what_is_asked_for(world: ServiceClients, git: Git) -> None:
+def test_extended_contents_tell_only_what_is_asked_for(clients: ServiceClients, git: Git) -> None:
     """Without includes, what lies there and nothing else."""
-    plain = shape_of(world, git, "large.bin")
-    assert world.anonymous.get(f"{EXTENDED}/large.bin").json() == {"file_contents": plain}
+    plain = shape_of(clients, git, "large.bin")
+    assert clients.anonymous.get(f"{EXTENDED}/large.bin").json() == {"file_contents": plain}
     lfs = {"lfs_oid": OID, "lfs_size": len(LARGE)}
     content = {"encoding": "base64", "content": base64.b64encode(POINTER.encode()).decode()}
     commit = {
@@ -251,100 +251,102 @@ def test_extended_contents_tell_only_what_is_asked_for(world: ServiceClients, gi
         ("commit_message", message),
         (",commit_metadata,,commit_message,file_content", commit | message | content | lfs),
     ):
-        found = world.anonymous.get(f"{EXTENDED}/large.bin", params={"includes": includes}).json()
+        found = clients.anonymous.get(f"{EXTENDED}/large.bin", params={"includes": includes}).json()
         assert found == {"file_contents": plain | more}
 
 
-def test_extended_contents_list_directories(world: ServiceClients, git: Git) -> None:
+def test_extended_contents_list_directories(clients: ServiceClients, git: Git) -> None:
     """The root has three spellings; contents of files are not told there."""
     for path in (EXTENDED, f"{EXTENDED}/", f"{EXTENDED}/%2E", f"{EXTENDED}/%2F"):
-        found = world.anonymous.get(path).json()
+        found = clients.anonymous.get(path).json()
         assert list(found) == ["dir_contents"]
         assert [entry["name"] for entry in found["dir_contents"]] == git("ls-tree", "--name-only", "main").split(
             "\n"
         )
         assert not any(key.startswith(("last_", "lfs_")) for entry in found["dir_contents"] for key in entry)
     asked = {"includes": "file_content,lfs_metadata,commit_message"}
-    entries = {one["name"]: one for one in world.anonymous.get(EXTENDED, params=asked).json()["dir_contents"]}
+    entries = {one["name"]: one for one in clients.anonymous.get(EXTENDED, params=asked).json()["dir_contents"]}
     assert entries["large.bin"]["lfs_oid"] == OID
     assert {entry["content"] for entry in entries.values()} == {None}
     assert entries["README.md"]["last_commit_message"] == "first\n"
     assert "last_commit_sha" not in entries["README.md"]
-    only = world.anonymous.get(EXTENDED, params={"includes": "file_content"}).json()["dir_contents"]
+    only = clients.anonymous.get(EXTENDED, params={"includes": "file_content"}).json()["dir_contents"]
     assert not any("lfs_oid" in entry for entry in only)
 
 
-def test_an_unknown_include_is_refused(world: ServiceClients, git: Git) -> None:
+def test_an_unknown_include_is_refused(clients: ServiceClients, git: Git) -> None:
     """The answer names it, whatever else is wrong."""
     for option in ("nonsense", " commit_metadata", "FILE_CONTENT"):
-        answer = world.anonymous.get(f"{EXTENDED}/no", params={"includes": f"file_content,{option}", "ref": "no"})
+        answer = clients.anonymous.get(
+            f"{EXTENDED}/no", params={"includes": f"file_content,{option}", "ref": "no"}
+        )
         assert answer.status_code == 400
         assert answer.json()["message"] == f'unknown include option "{option}"'
 
 
-def test_an_empty_directory_is_an_empty_list(world: ServiceClients, git: Git) -> None:
+def test_an_empty_directory_is_an_empty_list(clients: ServiceClients, git: Git) -> None:
     """Not an answer without a key."""
     git("rm", "-rqf", "--cached", ".")
     git("commit", "-qm", "nothing is left")
     git("push", "-q", "origin", "HEAD:bare")
-    assert world.anonymous.get(AT, params={"ref": "bare"}).json() == []
-    assert world.anonymous.get(EXTENDED, params={"ref": "bare"}).json() == {"dir_contents": []}
+    assert clients.anonymous.get(AT, params={"ref": "bare"}).json() == []
+    assert clients.anonymous.get(EXTENDED, params={"ref": "bare"}).json() == {"dir_contents": []}
 
 
-def test_who_may_read(world: ServiceClients, tmp_path: Path) -> None:
+def test_who_may_read(clients: ServiceClients, tmp_path: Path) -> None:
     """A private repository is not there for strangers; whoever cannot read the code is told so."""
-    make_files(world, tmp_path, private=True)
-    guest = world.account("guest")
-    reader, stranger = world.holding(guest), world.user("stranger")
-    let_in(world.database, repositories.find_repository(world.database, "ada", "Notes"), guest, READ)
+    make_files(clients, tmp_path, private=True)
+    guest = clients.account("guest")
+    reader, stranger = clients.with_token(guest), clients.user("stranger")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "Notes"), guest, READ)
     for path in (AT, f"{AT}/README.md", EXTENDED, "/repos/ada/Notes/file-contents?body=%7B%7D"):
-        assert world.anonymous.get(path).status_code == 404
+        assert clients.anonymous.get(path).status_code == 404
         assert stranger.get(path).status_code == 404
         assert reader.get(path).status_code == 200
-    assert world.holding(guest, "read:issue").get(AT).status_code == 403
-    with world.database.write() as connection:
+    assert clients.with_token(guest, "read:issue").get(AT).status_code == 403
+    with clients.database.write() as connection:
         connection.execute(update(tables.repositories).values(has_code=False))
     answer = reader.get(AT)
     assert answer.status_code == 403
     assert answer.json()["message"].startswith("user should have specific read permission")
 
 
-def test_a_directory_comes_in_pages_when_one_is_asked_for(world: ServiceClients, git: Git) -> None:
+def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClients, git: Git) -> None:
     """Every entry is counted, and in git's order."""
-    whole = world.anonymous.get(AT)
+    whole = clients.anonymous.get(AT)
     assert whole.headers["x-total-count"] == str(len(whole.json()))
     assert "link" not in whole.headers
     for at, key in ((AT, ""), (EXTENDED, "dir_contents")):
         paths = []
         for number in (1, 2):
-            first, answer = (world.anonymous.get(at, params={"limit": 3, "page": number}) for _ in range(2))
+            first, answer = (clients.anonymous.get(at, params={"limit": 3, "page": number}) for _ in range(2))
             # The second time it is the answer that was kept.
             assert (first.content, first.headers["link"]) == (answer.content, answer.headers["link"])
             assert answer.headers["x-total-count"] == whole.headers["x-total-count"]
             assert 'rel="next"' in answer.headers["link"]
             paths += [entry["path"] for entry in (answer.json()[key] if key else answer.json())]
         assert paths == [entry["path"] for entry in whole.json()][:6]
-    assert "x-total-count" not in world.anonymous.get(f"{AT}/README.md", params={"limit": 3}).headers
+    assert "x-total-count" not in clients.anonymous.get(f"{AT}/README.md", params={"limit": 3}).headers
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_directory_with_very_many_files_is_not_listed_at_once(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_directory_with_very_many_files_is_not_listed_at_once(clients: ServiceClients, tmp_path: Path) -> None:
     """What is left is counted, and the header says where it is."""
-    many_files(world, tmp_path, 5100)
-    answer = world.anonymous.get("/repos/ada/many/contents/all")
+    many_files(clients, tmp_path, 5100)
+    answer = clients.anonymous.get("/repos/ada/many/contents/all")
     assert (len(answer.json()), answer.headers["x-total-count"]) == (5000, "5100")
     assert "page=101" in answer.headers["link"]
-    rest = world.anonymous.get("/repos/ada/many/contents/all", params={"page": 101, "limit": 50}).json()
+    rest = clients.anonymous.get("/repos/ada/many/contents/all", params={"page": 101, "limit": 50}).json()
     assert [entry["name"] for entry in rest][:2] == ["05000", "05001"]
-    assert len(world.anonymous.get("/repos/ada/many/contents-ext/all").json()["dir_contents"]) == 5000
+    assert len(clients.anonymous.get("/repos/ada/many/contents-ext/all").json()["dir_contents"]) == 5000
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_large_directory_is_not_listed_on_the_event_loop(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_large_directory_is_not_listed_on_the_event_loop(clients: ServiceClients, tmp_path: Path) -> None:
     """Also when everything about it is known already: everybody else would wait."""
-    many_files(world, tmp_path, 1000)
-    repository = repositories.find_repository(world.database, "ada", "many")
-    host = App.open(world.service.settings)
+    many_files(clients, tmp_path, 1000)
+    repository = repositories.find_repository(clients.database, "ada", "many")
+    host = App.open(clients.service.settings)
     request = RequestContext(host, {"type": "http", "query_string": b"", "headers": []})
     target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
     view = view_at(request, target, "")
@@ -356,9 +358,9 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: ServiceClients
     host.close()
 
 
-def many_files(world: ServiceClients, folder: Path, count: int) -> None:
+def many_files(clients: ServiceClients, folder: Path, count: int) -> None:
     """Push a repository whose one directory holds very many files."""
-    world.user("ada").post("/user/repos", json={"name": "many"})
+    clients.user("ada").post("/user/repos", json={"name": "many"})
     git = Git(folder / "many")
     git("init", "-q", "-b", "main")
     blob = git.fed("hash-object", "-w", "--stdin", text="content")
@@ -367,6 +369,6 @@ def many_files(world: ServiceClients, folder: Path, count: int) -> None:
     git(
         "push",
         "-q",
-        address(world.service.url, "ada", PASSWORD, "ada/many"),
+        address(clients.service.url, "ada", PASSWORD, "ada/many"),
         f"{git('commit-tree', tree, '-m', 'all')}:refs/heads/main",
     )

@@ -18,7 +18,7 @@ from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.repositories import Repository, find_repository
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import READ, WRITE, let_in, told
+from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
 
 SHIP = "/repos/ada/ship/contents"
 ZERO = "0" * 40
@@ -30,20 +30,20 @@ def encoded(content: bytes | str) -> str:
 
 
 def made(
-    world: ServiceClients, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada"
+    clients: ServiceClients, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada"
 ) -> Repository:
     """Make a repository with a first commit of some files."""
-    account = accounts.find_user(world.database, owner)
-    host = App.open(world.service.settings)
+    account = accounts.find_user(clients.database, owner)
+    host = App.open(clients.service.settings)
     try:
         return repositories.create(host, account, account, NewRepository(name=name), files)
     finally:
         host.close()
 
 
-def folder(world: ServiceClients, repository: Repository) -> Path:
+def folder(clients: ServiceClients, repository: Repository) -> Path:
     """Return where a repository lies."""
-    return Folders(world.service.settings.data / "repositories").existing(repository.id)
+    return Folders(clients.service.settings.data / "repositories").existing(repository.id)
 
 
 def git(place: Path, *arguments: str) -> str:
@@ -52,13 +52,13 @@ def git(place: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a client."""
-    return world.user("ada", full_name="Ada Lovelace")
+    return clients.user("ada", full_name="Ada Lovelace")
 
 
 @pytest.fixture
-def ship(world: ServiceClients, ada: httpx.Client) -> Repository:
+def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     """Give her a repository with some files."""
     files = {
         "README.md": b"# ship\n",
@@ -66,7 +66,7 @@ def ship(world: ServiceClients, ada: httpx.Client) -> Repository:
         "src/sail.txt": b"cloth\n",
         "run.sh": b"#!/bin/sh\n",
     }
-    return made(world, files)
+    return made(clients, files)
 
 
 def sha(client: httpx.Client, place: Path, path: str, branch: str = "main") -> str:
@@ -81,16 +81,16 @@ def refused(answer: httpx.Response, status: int, message: str) -> None:
 
 
 def test_a_file_is_created_and_everything_is_told(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
-    before = git(folder(world, ship), "rev-parse", "main").strip()
+    before = git(folder(clients, ship), "rev-parse", "main").strip()
     answer = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
     assert answer.status_code == 201
-    place = folder(world, ship)
+    place = folder(clients, ship)
     commit = git(place, "rev-parse", "main").strip()
     body: dict[str, Any] = answer.json()
-    api, page = f"{world.service.url}/api/v1/repos/ada/ship", f"{world.service.url}/ada/ship"
+    api, page = f"{clients.service.url}/api/v1/repos/ada/ship", f"{clients.service.url}/ada/ship"
     assert list(body) == ["content", "commit", "verification"]
     content = body["content"]
     assert content["name"] == "log.txt"
@@ -126,16 +126,16 @@ def test_a_file_is_created_and_everything_is_told(
     }
     assert git(place, "show", "main:docs/log.txt") == "day 1\n"
     assert git(place, "fsck", "--strict") == ""
-    kind, details = told(world.database)[-1]
+    kind, details = recorded_events(clients.database)[-1]
     assert (kind, details) == (
         "push",
         {"ref": "refs/heads/main", "before": before, "after": commit, "ref_type": "branch"},
     )
 
 
-def test_a_file_is_updated_moved_and_deleted(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_file_is_updated_moved_and_deleted(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """PUT with a sha answers 200, with another path it moves, and DELETE leaves no content."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     hull = sha(ada, place, "src/hull.txt")
     answer = ada.put(f"{SHIP}/src/hull.txt", json={"content": encoded("iron\n"), "sha": hull})
     assert answer.status_code == 200
@@ -160,9 +160,9 @@ def test_a_file_is_updated_moved_and_deleted(world: ServiceClients, ada: httpx.C
     assert git(place, "fsck", "--strict") == ""
 
 
-def test_many_files_change_in_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_many_files_change_in_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Every operation at once: one commit, one result per change, nothing for what is deleted."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     git(place, "rev-parse", "main")
     answer = ada.post(
         SHIP,
@@ -194,9 +194,9 @@ def test_many_files_change_in_one_commit(world: ServiceClients, ada: httpx.Clien
     assert git(place, "rev-list", "--count", "main").strip() == "2"
 
 
-def test_modes_are_kept_and_can_be_given(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """An executable file stays one when it is updated or moved; a mode can be asked for, links included."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     entry = {"operation": "upload", "path": "run.sh", "content": encoded("#!/bin/sh\n"), "mode": "100755"}
     assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
     body = {"content": encoded("#!/bin/bash\n"), "sha": sha(ada, place, "run.sh")}
@@ -240,16 +240,16 @@ def test_modes_are_kept_and_can_be_given(world: ServiceClients, ada: httpx.Clien
     ],
 )
 def test_content_that_harms_others_is_refused(
-    world: ServiceClients, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
+    clients: ServiceClients, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
 ) -> None:
     """Links that lead nowhere, and files that git reads and would refuse."""
-    del world, ship
+    del clients, ship
     path, content, mode, problem = case
     answer = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
     refused(answer, 422, f"[Content]: {problem}")
 
 
-def test_people_dates_and_signoff(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_people_dates_and_signoff(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """One identity stands for both, dates keep their offsets, and the sign-off is the committer's."""
     body = {
         "content": "",
@@ -265,21 +265,21 @@ def test_people_dates_and_signoff(world: ServiceClients, ada: httpx.Client, ship
     assert commit["author"] == {"name": "Grace", "email": "grace@example.org", "date": "2020-02-02T22:35:06Z"}
     assert (commit["committer"]["name"], commit["committer"]["email"]) == ("Bob", "grace@example.org")
     assert commit["message"] == "Say it\n\nSigned-off-by: Bob <grace@example.org>"
-    raw = git(folder(world, ship), "cat-file", "commit", "main")
+    raw = git(folder(clients, ship), "cat-file", "commit", "main")
     assert "author Grace <grace@example.org> 1580682906 +0530\n" in raw
     too_old = {"content": "", "dates": {"author": "1960-01-01T00:00:00Z"}}
     refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
 
 
 def test_a_new_branch_is_made_and_force_replaces_one(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """The new branch starts at the old one; one that is there is only replaced by force."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     first = ada.post(f"{SHIP}/a", json={"content": encoded("1"), "new_branch": "feature/one"})
     assert first.status_code == 201
     assert first.json()["content"]["url"].endswith("?ref=feature%2Fone")
-    assert [kind for kind, _ in told(world.database)[-2:]] == ["create", "push"]
+    assert [kind for kind, _ in recorded_events(clients.database)[-2:]] == ["create", "push"]
     again = {"content": encoded("2"), "new_branch": "feature/one"}
     refused(ada.post(f"{SHIP}/b", json=again), 422, "branch already exists [name: feature/one]")
     forced = ada.post(f"{SHIP}/b", json={**again, "force_push": True})
@@ -291,26 +291,26 @@ def test_a_new_branch_is_made_and_force_replaces_one(
     refused(missing, 404, f"branch does not exist [repo_id: {ship.id} name: nope]")
 
 
-def test_an_empty_repository_gets_its_first_commit(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada: httpx.Client) -> None:
     """The first commit has no parent, its branch becomes the default, and an update with any sha is fine."""
-    repository = made(world, None, "empty")
+    repository = made(clients, None, "empty")
     address = "/repos/ada/empty/contents"
     gone = ada.request("DELETE", f"{address}/x", json={"sha": ZERO})
     refused(gone, 404, "object does not exist [id: , rel_path: x]")
     answer = ada.put(f"{address}/x", json={"content": encoded("x"), "sha": ZERO, "new_branch": "trunk"})
     assert answer.status_code == 200
     assert answer.json()["commit"]["parents"] == []
-    found = find_repository(world.database, "ada", "empty")
+    found = find_repository(clients.database, "ada", "empty")
     assert (found.is_empty, found.default_branch) == (False, "trunk")
-    assert git(folder(world, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
+    assert git(folder(clients, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
     assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
 
 
 def test_what_is_not_there_or_not_the_same_is_refused(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     hull = sha(ada, place, "src/hull.txt")
     body = {"content": "", "sha": hull}
     refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
@@ -331,9 +331,9 @@ def test_what_is_not_there_or_not_the_same_is_refused(
     refused(answer, 422, f"sha does not match [given: {ZERO}, expected: ]")
 
 
-def test_last_commit_id_stands_for_a_sha(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_last_commit_id_stands_for_a_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The path must be unchanged since that commit."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     first = git(place, "rev-parse", "main").strip()
     assert ada.post(f"{SHIP}/other", json={"content": ""}).status_code == 201
     body = {"content": encoded("1"), "last_commit_id": first}
@@ -345,9 +345,9 @@ def test_last_commit_id_stands_for_a_sha(world: ServiceClients, ada: httpx.Clien
     refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
 
 
-def test_what_is_in_the_way_is_told(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_what_is_in_the_way_is_told(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A file, a link, a directory or a submodule where something else should be."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
     assert ada.post(SHIP, json={"files": [link]}).status_code == 201
     tree = git(place, "ls-tree", "main") + f"160000 commit {'1' * 40}\tsub\n"
@@ -379,9 +379,9 @@ def test_what_is_in_the_way_is_told(world: ServiceClients, ada: httpx.Client, sh
     assert git(place, "fsck", "--strict") == ""
 
 
-def test_changes_of_one_request_do_not_fight(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_changes_of_one_request_do_not_fight(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     before = git(place, "rev-parse", "main")
 
     def change(*files: dict[str, str]) -> httpx.Response:
@@ -431,10 +431,10 @@ def test_changes_of_one_request_do_not_fight(world: ServiceClients, ada: httpx.C
     ],
 )
 def test_paths_git_refuses_are_refused(
-    world: ServiceClients, ada: httpx.Client, ship: Repository, path: str
+    clients: ServiceClients, ada: httpx.Client, ship: Repository, path: str
 ) -> None:
     """In the body and in the address alike."""
-    del world, ship
+    del clients, ship
     entry = {"operation": "create", "path": path, "content": ""}
     answer = ada.post(SHIP, json={"files": [entry]})
     wanted = f"path contains a malformed path component [path: {path}]"
@@ -447,10 +447,10 @@ def test_paths_git_refuses_are_refused(
 
 
 def test_a_name_that_is_no_text_can_be_changed_and_deleted(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     blob = git(place, "rev-parse", "main:README.md").strip()
     entry = f"100644 blob {blob}\t".encode() + b"caf\xe9"
     made_tree = subprocess.run(
@@ -486,12 +486,12 @@ def test_a_name_that_is_no_text_can_be_changed_and_deleted(
     assert git(place, "ls-tree", "odd") == ""
 
 
-def test_a_path_is_cleaned_first(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_path_is_cleaned_first(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Slashes too many and dots lead where they would on a disk, but never above the root."""
     entry = {"operation": "create", "path": "/a//./b/../../../c/", "content": encoded("c")}
     answer = ada.post(SHIP, json={"files": [entry]})
     assert answer.json()["files"][0]["path"] == "c"
-    assert git(folder(world, ship), "show", "main:c") == "c"
+    assert git(folder(clients, ship), "show", "main:c") == "c"
 
 
 @pytest.mark.parametrize(
@@ -509,44 +509,44 @@ def test_a_path_is_cleaned_first(world: ServiceClients, ada: httpx.Client, ship:
     ],
 )
 def test_base64_is_strict(
-    world: ServiceClients, ada: httpx.Client, ship: Repository, text: str, byte: int
+    clients: ServiceClients, ada: httpx.Client, ship: Repository, text: str, byte: int
 ) -> None:
     """Padding is needed, and the first byte that is wrong is told."""
-    del world, ship
+    del clients, ship
     answer = ada.post(f"{SHIP}/b", json={"content": text})
     refused(answer, 422, f"illegal base64 data at input byte {byte}")
 
 
-def test_base64_may_come_in_lines(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_base64_may_come_in_lines(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Line ends do not count."""
     answer = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
     assert answer.status_code == 201
-    assert git(folder(world, ship), "show", "main:b") == "abcd"
+    assert git(folder(clients, ship), "show", "main:b") == "abcd"
 
 
-def test_who_may_write(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_who_may_write(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers are asked who they are, readers refused, writers and administrators let; archives are closed."""
-    bob, eve = world.account("bob"), world.account("eve")
-    let_in(world.database, ship, bob, WRITE)
-    let_in(world.database, ship, eve, READ)
+    bob, eve = clients.account("bob"), clients.account("eve")
+    let_in(clients.database, ship, bob, WRITE)
+    let_in(clients.database, ship, eve, READ)
     body = {"content": ""}
-    refused(world.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
-    answer = world.holding(eve).post(f"{SHIP}/x", json={"content": "!"})
+    refused(clients.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
+    answer = clients.with_token(eve).post(f"{SHIP}/x", json={"content": "!"})
     refused(answer, 403, "user should have a permission to write to the target branch")
-    assert world.holding(bob).post(f"{SHIP}/bob", json=body).status_code == 201
-    assert world.admin.post(f"{SHIP}/admin", json=body).status_code == 201
-    reader = world.holding(bob, "read:repository").post(f"{SHIP}/x", json=body)
+    assert clients.with_token(bob).post(f"{SHIP}/bob", json=body).status_code == 201
+    assert clients.admin.post(f"{SHIP}/admin", json=body).status_code == 201
+    reader = clients.with_token(bob, "read:repository").post(f"{SHIP}/x", json=body)
     assert reader.status_code == 403
     assert "required=[write:repository]" in reader.json()["message"]
     assert ada.patch("/repos/ada/ship", json={"archived": True}).status_code == 200
-    refused(world.anonymous.post(f"{SHIP}/x", json=body), 423, "repo is not allowed to edit")
+    refused(clients.anonymous.post(f"{SHIP}/x", json=body), 423, "repo is not allowed to edit")
     refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
 
 
-def test_protected_branches(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_protected_branches(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Whoever may not push may not commit; protected files stay, unprotected ones may be changed by anybody."""
-    bob = world.account("bob")
-    let_in(world.database, ship, bob, WRITE)
+    bob = clients.account("bob")
+    let_in(clients.database, ship, bob, WRITE)
     rule = {
         "rule_name": "main",
         "enable_push": True,
@@ -556,7 +556,7 @@ def test_protected_branches(world: ServiceClients, ada: httpx.Client, ship: Repo
         "unprotected_file_patterns": "docs/*",
     }
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
-    client = world.holding(bob)
+    client = clients.with_token(bob)
     refused(client.post(f"{SHIP}/x", json={"content": ""}), 403, "user cannot commit to repo [user: bob]")
     assert client.post(f"{SHIP}/docs/x", json={"content": ""}).status_code == 201
     text = "path is protected and can not be changed [path: secret/x]"
@@ -587,10 +587,10 @@ def test_protected_branches(world: ServiceClients, ada: httpx.Client, ship: Repo
     ],
 )
 def test_bad_options_are_named(
-    world: ServiceClients, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
+    clients: ServiceClients, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
 ) -> None:
     """Each is an error of the caller's, never of ours."""
-    del world, ship
+    del clients, ship
     answer = ada.post(f"{SHIP}/x", json={"content": "", **body})
     assert answer.status_code in {404, 409, 422}
     if message is not None:
@@ -598,10 +598,10 @@ def test_bad_options_are_named(
 
 
 def test_the_same_content_again_is_a_commit_of_its_own(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """The tree stays, and what was not changed keeps its last commit."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     before = git(place, "rev-parse", "main").strip()
     body = {"content": encoded("# ship\n"), "sha": sha(ada, place, "README.md")}
     answer = ada.put(f"{SHIP}/README.md", json=body)
@@ -610,18 +610,18 @@ def test_the_same_content_again_is_a_commit_of_its_own(
     assert answer.json()["content"]["last_commit_sha"] == before
 
 
-def test_a_dry_run_changes_nothing(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """It shows the commit and the tree that would be, refuses what would be refused, and leaves nothing behind."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     before = git(place, "for-each-ref")
     objects = git(place, "count-objects", "-v")
-    events = told(world.database)
+    events = recorded_events(clients.database)
     body = {"content": encoded("x"), "dry_run": True}
     answer = ada.post(f"{SHIP}/d/x", json=body)
     assert answer.status_code == 201
     assert answer.json()["content"]["path"] == "d/x"
     assert git(place, "for-each-ref") == before
-    assert told(world.database) == events
+    assert recorded_events(clients.database) == events
     refused(ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]")
     large = ada.put("/repos/ada/ship/raw/large?dry_run=true", content=b"x" * 200_000)
     link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
@@ -632,16 +632,16 @@ def test_a_dry_run_changes_nothing(world: ServiceClients, ada: httpx.Client, shi
     shape = answer.json()["content"]
     again = {"last_commit_sha", "last_committer_date", "last_author_date"}
     assert {**real["content"], **{key: shape[key] for key in again}} == shape
-    empty = made(world, None, "empty")
+    empty = made(clients, None, "empty")
     assert ada.post("/repos/ada/empty/contents/x", json=body).status_code == 201
-    assert git(folder(world, empty), "for-each-ref") == ""
+    assert git(folder(clients, empty), "for-each-ref") == ""
 
 
 def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     attributes = {"content": encoded("*.bin filter=lfs\n")}
     assert ada.post(f"{SHIP}/.gitattributes", json=attributes).status_code == 201
     rule = {"rule_name": "kept/*", "enable_push": True, "protected_file_patterns": "src/hull.txt"}
@@ -658,21 +658,21 @@ def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
     answer = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
     refused(answer, 403, "Branch kept/a is protected from changing file src/hull.txt")
     assert git(place, "count-objects", "-v") == objects
-    assert not list((world.service.settings.data / "lfs").rglob("*"))
+    assert not list((clients.service.settings.data / "lfs").rglob("*"))
 
 
-def test_expected_head(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_expected_head(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Only on top of the commit the caller knows."""
-    head = git(folder(world, ship), "rev-parse", "main").strip()
+    head = git(folder(clients, ship), "rev-parse", "main").strip()
     body = {"content": "", "expected_head": head}
     assert ada.post(f"{SHIP}/x", json=body).status_code == 201
-    now = git(folder(world, ship), "rev-parse", "main").strip()
+    now = git(folder(clients, ship), "rev-parse", "main").strip()
     refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
 
 
-def test_an_idempotency_key_makes_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same key and body answer the same commit, another body is refused, another person's key is another."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     body = {"content": encoded("x")}
     key = {"Idempotency-Key": "7f3a"}
     first = ada.post(f"{SHIP}/x", json=body, headers=key)
@@ -683,26 +683,26 @@ def test_an_idempotency_key_makes_one_commit(world: ServiceClients, ada: httpx.C
     assert git(place, "rev-list", "--count", "main").strip() == "2"
     other = ada.post(f"{SHIP}/y", json=body, headers=key)
     refused(other, 422, "the Idempotency-Key was used for another request")
-    assert world.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
+    assert clients.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
     long = ada.post(f"{SHIP}/l", json=body, headers={"Idempotency-Key": "k" * 256})
     refused(long, 422, "[Idempotency-Key]: must be at most 255 printable characters")
 
 
 def test_a_huge_body_is_refused_before_it_is_read(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A gigabyte is announced; not a byte of it has to be sent."""
     del ship
     token = ada.headers["Authorization"]
-    with socket.create_connection(("127.0.0.1", urlsplit(world.service.url).port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", urlsplit(clients.service.url).port), timeout=10) as connection:
         head = f"POST /api/v1{SHIP}/x HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\n"
         connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {2**30}\r\n\r\n".encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_name_may_have_line_breaks_in_it(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_name_may_have_line_breaks_in_it(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Git takes it, so it is made, read, listed, changed, renamed and deleted like any other."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     name, escaped = "two\nlines\t.txt", "two%0Alines%09.txt"
     made = ada.post(f"{SHIP}/src/{escaped}", json={"content": encoded("one")})
     assert made.status_code == 201, made.text

@@ -31,7 +31,7 @@ from tests.hosting.repository_helpers import (
     make_repository,
     make_team,
     opened,
-    told,
+    recorded_events,
 )
 
 HIDDEN = {
@@ -91,27 +91,27 @@ def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
     assert (gone.status_code, gone.json()["number"], gone.json()["blocked_by_count"]) == (201, 1, 0)
 
 
-def test_a_circle_is_refused_with_the_way_around_it(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_circle_is_refused_with_the_way_around_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whatever its length; nothing is changed."""
     for length in range(1, 6):
         if length > 1:
             assert linked(ada, f"{SHIP}/{length - 1}", length).status_code == 201
         way = " -> ".join(f"ada/ship#{number}" for number in (length, *range(1, length + 1)))
-        before = edges(world.database)
+        before = edges(clients.database)
         for answer in (
             linked(ada, f"{SHIP}/{length}", 1),
             ada.post(f"{SHIP}/1/blocks", json={"index": length}),
             ada.put(f"{SHIP}/{length}/dependencies", json=[{"index": 1}]),
         ):
             assert message(answer, 409) == f"circular dependency: {way}"
-        assert edges(world.database) == before
+        assert edges(clients.database) == before
 
 
-def test_a_long_circle_is_shown_in_part(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_long_circle_is_shown_in_part(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its beginning and its end: the answer does not grow with the circle."""
-    place = find_repository(world.database, "ada", "ship")
-    issues = open_many(world.database, place, find_user(world.database, "ada"), 400)
-    relate(world.database, list(itertools.pairwise(issue.id for issue in issues)))
+    place = find_repository(clients.database, "ada", "ship")
+    issues = open_many(clients.database, place, find_user(clients.database, "ada"), 400)
+    relate(clients.database, list(itertools.pairwise(issue.id for issue in issues)))
     said = message(linked(ada, f"{SHIP}/{issues[-1].number}", issues[0].number), 409)
     names = said.removeprefix("circular dependency: ").split(" -> ")
     around = [issues[-1].number, *(issue.number for issue in issues[:18])]
@@ -123,16 +123,16 @@ def test_a_long_circle_is_shown_in_part(world: ServiceClients, ada: httpx.Client
 
 
 def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """Nor does it leave a gap in a page, or a page at the end."""
-    bob = world.account("bob")
-    secret = make_repository(world.database, bob, "secret", is_private=True)
-    hidden = open_many(world.database, secret, bob, 40)
+    bob = clients.account("bob")
+    secret = make_repository(clients.database, bob, "secret", is_private=True)
+    hidden = open_many(clients.database, secret, bob, 40)
     ours = ada.get(f"{SHIP}/1").json()["id"]
     others = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (2, 3, 4)]
-    relate(world.database, [(one, ours) for one in (*(issue.id for issue in hidden), *others)])
-    for who in (ada, world.anonymous):
+    relate(clients.database, [(one, ours) for one in (*(issue.id for issue in hidden), *others)])
+    for who in (ada, clients.anonymous):
         answer = who.get(f"{SHIP}/1/blocks", params={"limit": 2})
         assert (len(answer.json()), answer.headers["X-Total-Count"]) == (2, "3")
         assert "page=2" in answer.headers["Link"]
@@ -142,11 +142,11 @@ def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
         beyond = who.get(f"{SHIP}/1/blocks", params={"limit": 2, "page": 9})
         assert (beyond.json(), beyond.headers["X-Total-Count"]) == ([], "3")
         assert who.get(f"{SHIP}/1").json()["blocking_count"] == 3
-    assert world.admin.get(f"{SHIP}/1/blocks").headers["X-Total-Count"] == "43"
-    assert world.admin.get(f"{SHIP}/1").json()["blocking_count"] == 43
+    assert clients.admin.get(f"{SHIP}/1/blocks").headers["X-Total-Count"] == "43"
+    assert clients.admin.get(f"{SHIP}/1").json()["blocking_count"] == 43
 
 
-def test_doing_it_twice_is_refused(world: ServiceClients, ada: httpx.Client) -> None:
+def test_doing_it_twice_is_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """A relation that is there (409), and one that is not (404), with the ids of both."""
     ids = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     named = f"[issue id: {ids[0]}, dependency id: {ids[1]}]"
@@ -156,7 +156,9 @@ def test_doing_it_twice_is_refused(world: ServiceClients, ada: httpx.Client) -> 
     assert linked(ada, f"{SHIP}/1", 2).status_code == 201
     assert message(linked(ada, f"{SHIP}/1", 2), 409) == f"issue dependency does already exist {named}"
     assert ada.post(f"{SHIP}/2/blocks", json={"index": 1}).status_code == 409
-    assert [details["action"] for kind, details in told(world.database) if kind == "issue_dependency"] == ["added"]
+    assert [
+        details["action"] for kind, details in recorded_events(clients.database) if kind == "issue_dependency"
+    ] == ["added"]
 
 
 def test_an_issue_that_is_not_there_blocks_nothing(ada: httpx.Client) -> None:
@@ -170,14 +172,14 @@ def test_an_issue_that_is_not_there_blocks_nothing(ada: httpx.Client) -> None:
         assert message(ada.get(f"{SHIP}/{index}/dependencies/graph"), 404).startswith(said)
 
 
-def test_pages_of_blockers_and_of_what_is_blocked_differ(world: ServiceClients) -> None:
+def test_pages_of_blockers_and_of_what_is_blocked_differ(clients: ServiceClients) -> None:
     """A page of blockers has 50 at most and one of what is blocked as many as one likes, but not one."""
-    account = world.account("ada")
-    repository = make_repository(world.database, account)
-    ada = world.holding(account)
-    first, second, *others = open_many(world.database, repository, account, 62)
-    relate(world.database, [(first.id, other.id) for other in others])
-    relate(world.database, [(other.id, second.id) for other in others])
+    account = clients.account("ada")
+    repository = make_repository(clients.database, account)
+    ada = clients.with_token(account)
+    first, second, *others = open_many(clients.database, repository, account, 62)
+    relate(clients.database, [(first.id, other.id) for other in others])
+    relate(clients.database, [(other.id, second.id) for other in others])
 
     def sizes(side: str, **query: object) -> tuple[int, str, bool]:
         answer = ada.get(f"{SHIP}/{1 if side == 'dependencies' else 2}/{side}", params=query)  # type: ignore[arg-type]
@@ -202,23 +204,23 @@ def test_pages_of_blockers_and_of_what_is_blocked_differ(world: ServiceClients) 
         assert sizes("dependencies", **query) == (blockers[0], "60", blockers[1]), query
         assert sizes("blocks", **query) == (blocked[0], "60", blocked[1]), query
     link = ada.get(f"{SHIP}/2/blocks", params={"limit": 25, "page": 2}).headers["Link"]
-    address = f"{world.service.url}/api/v1{SHIP}/2/blocks?limit=25&page="
+    address = f"{clients.service.url}/api/v1{SHIP}/2/blocks?limit=25&page="
     assert link == ",".join(
         f'<{address}{page}>; rel="{rel}"' for page, rel in ((3, "next"), (3, "last"), (1, "first"), (1, "prev"))
     )
 
 
-def test_blockers_of_the_same_repository_come_first(world: ServiceClients, ada: httpx.Client) -> None:
+def test_blockers_of_the_same_repository_come_first(clients: ServiceClients, ada: httpx.Client) -> None:
     """Then by repository, oldest first, and within each the newest first; the same for what is blocked."""
-    account = find_user(world.database, "ada")
-    places = [make_repository(world.database, account, name) for name in ("zebra", "aardvark")]
-    others = [open_many(world.database, place, account, 2) for place in places]
+    account = find_user(clients.database, "ada")
+    places = [make_repository(clients.database, account, name) for name in ("zebra", "aardvark")]
+    others = [open_many(clients.database, place, account, 2) for place in places]
     ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2, 3)]
     far = [issue.id for some in reversed(others) for issue in some]
-    relate(world.database, [(ours[0], other) for other in (*far, ours[2], ours[1])])
+    relate(clients.database, [(ours[0], other) for other in (*far, ours[2], ours[1])])
     expected = [("ship", 3), ("ship", 2), ("zebra", 2), ("zebra", 1), ("aardvark", 2), ("aardvark", 1)]
-    for_blocks = open_many(world.database, places[0], account, 1)[0]
-    relate(world.database, [(other, for_blocks.id) for other in (*far, ours[2], ours[1])])
+    for_blocks = open_many(clients.database, places[0], account, 1)[0]
+    relate(clients.database, [(other, for_blocks.id) for other in (*far, ours[2], ours[1])])
 
     def order(path: str) -> list[tuple[str, int]]:
         return [(one["repository"]["name"], one["number"]) for one in ada.get(path).json()]
@@ -232,22 +234,22 @@ ROLES = ("nothing", "read", "write")
 
 
 @pytest.mark.parametrize("kind", ["issue", "pull"])
-def test_everybody_sees_exactly_what_they_may(world: ServiceClients, kind: str) -> None:
+def test_everybody_sees_exactly_what_they_may(clients: ServiceClients, kind: str) -> None:
     """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
-    owner = world.account("owner")
-    places = [make_repository(world.database, owner, name, is_private=True) for name in ("target", "blocker")]
-    target = open_many(world.database, places[0], owner, 1)[0]
-    unread = open_many(world.database, places[1], owner, 3)[-1]
-    relate(world.database, [(target.id, unread.id)])
+    owner = clients.account("owner")
+    places = [make_repository(clients.database, owner, name, is_private=True) for name in ("target", "blocker")]
+    target = open_many(clients.database, places[0], owner, 1)[0]
+    unread = open_many(clients.database, places[1], owner, 3)[-1]
+    relate(clients.database, [(target.id, unread.id)])
     if kind == "pull":
-        with world.database.write() as connection:
+        with clients.database.write() as connection:
             connection.exec_driver_sql("UPDATE issues SET is_pull = true, title = 'A change'")
     for roles in itertools.product(ROLES, ROLES):
-        person = world.account("-".join(roles))
+        person = clients.account("-".join(roles))
         for place, role in zip(places, roles, strict=True):
             if role != "nothing":
-                let_in(world.database, place, person, ROLES.index(role))
-        client = world.holding(person)
+                let_in(clients.database, place, person, ROLES.index(role))
+        client = clients.with_token(person)
         on_target, on_blocker = roles
         listed = client.get("/repos/owner/target/issues/1/dependencies")
         blocks = client.get("/repos/owner/blocker/issues/3/blocks")
@@ -293,32 +295,32 @@ def test_everybody_sees_exactly_what_they_may(world: ServiceClients, kind: str) 
             assert client.request("DELETE", path, json=body).status_code == (201 if may else 404), (roles, path)
 
 
-def test_pull_requests_go_by_their_own_unit(world: ServiceClients) -> None:
+def test_pull_requests_go_by_their_own_unit(clients: ServiceClients) -> None:
     """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
-    owner, eve = world.account("owner"), world.account("eve")
-    guild = make_organization(world.database, "guild", owner)
-    place = make_repository(world.database, guild, "ship", is_private=True)
-    open_many(world.database, place, owner, 2)
-    with world.database.write() as connection:
+    owner, eve = clients.account("owner"), clients.account("eve")
+    guild = make_organization(clients.database, "guild", owner)
+    place = make_repository(clients.database, guild, "ship", is_private=True)
+    open_many(clients.database, place, owner, 2)
+    with clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET is_pull = true WHERE number = 2")
-    make_team(world.database, guild, "triage", [eve], units={"repo.issues": WRITE}, places=(place,))
-    client, issues = world.holding(eve), "/repos/guild/ship/issues"
+    make_team(clients.database, guild, "triage", [eve], units={"repo.issues": WRITE}, places=(place,))
+    client, issues = clients.with_token(eve), "/repos/guild/ship/issues"
     missing = message(client.post(f"{issues}/1/dependencies", json={"index": 99}), 404)
     assert message(client.post(f"{issues}/1/dependencies", json={"index": 2}), 404) == missing.replace("99", "2")
     assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
     assert client.get(f"{issues}/2/dependencies").status_code == 404
-    assert world.holding(owner).post(f"{issues}/1/dependencies", json={"index": 2}).status_code == 201
+    assert clients.with_token(owner).post(f"{issues}/1/dependencies", json={"index": 2}).status_code == 201
     [entry] = client.get(f"{issues}/1/dependencies").json()
     assert (entry["title"], entry["pull_request"]["html_url"]) == ("Issue 2", "")
     assert entry["id"] == 0
-    make_team(world.database, guild, "reading", [eve], units={"repo.pulls": READ}, places=(place,))
+    make_team(clients.database, guild, "reading", [eve], units={"repo.pulls": READ}, places=(place,))
     assert numbers(client.get(f"{issues}/1/dependencies")) == [2]
     assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
 
 
-def test_archived_and_switched_off_targets_are_not_there(world: ServiceClients, ada: httpx.Client) -> None:
+def test_archived_and_switched_off_targets_are_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
     """A blocker's repository may be archived; lists of what is blocked do not ask for the switch."""
-    make_repository(world.database, find_user(world.database, "ada"), "boat")
+    make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
     boat = {"index": 1, "owner": "ada", "name": "boat"}
     linked(ada, f"{SHIP}/1", 2)
@@ -351,15 +353,15 @@ def test_archived_and_switched_off_targets_are_not_there(world: ServiceClients, 
     assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 1
 
 
-def test_nobody_known_may_look_and_not_touch(world: ServiceClients, ada: httpx.Client) -> None:
+def test_nobody_known_may_look_and_not_touch(clients: ServiceClients, ada: httpx.Client) -> None:
     """Asked for a name before the body is looked at."""
     linked(ada, f"{SHIP}/1", 2)
-    assert numbers(world.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
-    assert numbers(world.anonymous.get(f"{SHIP}/2/blocks")) == [1]
+    assert numbers(clients.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
+    assert numbers(clients.anonymous.get(f"{SHIP}/2/blocks")) == [1]
     for side in ("dependencies", "blocks"):
-        assert world.anonymous.post(f"{SHIP}/1/{side}", content=b"{").status_code == 401
-        assert world.anonymous.request("DELETE", f"{SHIP}/1/{side}", content=b"{").status_code == 401
-    narrow = world.holding(find_user(world.database, "ada"), "read:issue")
+        assert clients.anonymous.post(f"{SHIP}/1/{side}", content=b"{").status_code == 401
+        assert clients.anonymous.request("DELETE", f"{SHIP}/1/{side}", content=b"{").status_code == 401
+    narrow = clients.with_token(find_user(clients.database, "ada"), "read:issue")
     assert narrow.get(f"{SHIP}/1/dependencies").status_code == 200
     assert linked(narrow, f"{SHIP}/1", 3).status_code == 403
 
@@ -374,12 +376,12 @@ class TestOneRepository:
             data=settings.data, database_url=settings.database_url, allow_cross_repository_dependencies=False
         )
 
-    def test_others_are_refused_with_a_text(self, world: ServiceClients, ada: httpx.Client) -> None:
+    def test_others_are_refused_with_a_text(self, clients: ServiceClients, ada: httpx.Client) -> None:
         """Also one that is not there, and the same one in another spelling; relations that are there are shown."""
-        boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
-        [other] = open_many(world.database, boat, find_user(world.database, "ada"), 1)
+        boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
+        [other] = open_many(clients.database, boat, find_user(clients.database, "ada"), 1)
         mine = ada.get(f"{SHIP}/1").json()["id"]
-        relate(world.database, [(mine, other.id)])
+        relate(clients.database, [(mine, other.id)])
         for owner, repo in (("ada", "boat"), ("no", "body"), ("Ada", "ship")):
             for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
                 body = {"index": 1, "owner": owner, "repo": repo}
@@ -397,54 +399,56 @@ class TestOneRepository:
         assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [4, 1]
 
 
-def test_a_list_takes_at_most_seven_queries(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is asking, where, whether they may, and fifty blockers in twenty repositories with all they have."""
-    ada, eve = world.account("ada"), world.account("eve")
-    guild = make_organization(world.database, "guild", ada)
-    ship = make_repository(world.database, ada, is_private=True)
-    let_in(world.database, ship, eve, READ)
-    [target] = open_many(world.database, ship, ada, 1)
-    client = world.holding(ada)
+    ada, eve = clients.account("ada"), clients.account("eve")
+    guild = make_organization(clients.database, "guild", ada)
+    ship = make_repository(clients.database, ada, is_private=True)
+    let_in(clients.database, ship, eve, READ)
+    [target] = open_many(clients.database, ship, ada, 1)
+    client = clients.with_token(ada)
     others = []
     for number in range(20):
-        place = make_repository(world.database, guild if number % 2 else ada, f"r{number}", is_private=number > 2)
+        place = make_repository(
+            clients.database, guild if number % 2 else ada, f"r{number}", is_private=number > 2
+        )
         if number % 3 == 0:
-            let_in(world.database, place, eve, READ)
+            let_in(clients.database, place, eve, READ)
         base = f"/repos/{place.full_name}"
         label = client.post(f"{base}/labels", json={"name": "bug", "color": "f00"}).json()["id"]
         milestone = client.post(f"{base}/milestones", json={"title": "1.0"}).json()["id"]
         body = {"title": "t", "labels": [label], "milestone": milestone, "assignees": ["ada"]}
         others += [client.post(f"{base}/issues", json=body).json()["id"] for _ in range(3 if number < 10 else 2)]
-    relate(world.database, [(target.id, other) for other in others])
+    relate(clients.database, [(target.id, other) for other in others])
     for person, path, count in (
         (client, "dependencies", 50),
-        (world.holding(eve), "dependencies", 50),
+        (clients.with_token(eve), "dependencies", 50),
         (client, "blocks", 0),
     ):
-        with counting_queries(world.database, monkeypatch) as asked:
+        with counting_queries(clients.database, monkeypatch) as asked:
             answer = person.get(f"{SHIP}/1/{path}", params={"limit": 50})
         assert len(answer.json()) == count
         assert 3 < len(asked) <= 7, asked
-    seen = world.holding(eve).get(f"{SHIP}/1/dependencies", params={"limit": 50}).json()
+    seen = clients.with_token(eve).get(f"{SHIP}/1/dependencies", params={"limit": 50}).json()
     assert {one["title"] for one in seen} == {"t", "HIDDEN"}
     assert all(one["labels"][0]["name"] == "bug" for one in seen if one["title"] == "t")
 
 
-def test_what_cannot_be_read_is_not_named_on_the_way_around(world: ServiceClients, ada: httpx.Client) -> None:
+def test_what_cannot_be_read_is_not_named_on_the_way_around(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither where it is nor how many of them there are."""
-    bob = world.account("bob")
-    secret = make_repository(world.database, bob, "secret", is_private=True)
-    hidden = open_many(world.database, secret, bob, 3)
+    bob = clients.account("bob")
+    secret = make_repository(clients.database, bob, "secret", is_private=True)
+    hidden = open_many(clients.database, secret, bob, 3)
     ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     way = [ours[1], *(issue.id for issue in hidden), ours[0]]
-    relate(world.database, list(itertools.pairwise(way)))
+    relate(clients.database, list(itertools.pairwise(way)))
     said = message(linked(ada, f"{SHIP}/1", 2), 409)
     assert said == "circular dependency: ada/ship#1 -> ada/ship#2 -> HIDDEN -> ada/ship#1"
-    for_admin = message(linked(world.admin, f"{SHIP}/1", 2), 409)
+    for_admin = message(linked(clients.admin, f"{SHIP}/1", 2), 409)
     assert for_admin.count("bob/secret#") == 3
 
 
-def test_an_issue_closes_when_nothing_blocks_it(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Not before, by whichever endpoint, and nothing else of the request is done; the switch lifts it."""
     linked(ada, f"{SHIP}/1", 2)
     said = "cannot close this issue or pull request because it still has open dependencies"
@@ -467,15 +471,15 @@ def test_an_issue_closes_when_nothing_blocks_it(world: ServiceClients, ada: http
     assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 201
 
 
-def test_both_timelines_tell_of_a_relation(world: ServiceClients, ada: httpx.Client) -> None:
+def test_both_timelines_tell_of_a_relation(clients: ServiceClients, ada: httpx.Client) -> None:
     """With the other issue, as far as whoever looks may read it, and nothing once that is gone."""
-    bob = world.account("bob")
-    secret = make_repository(world.database, bob, "secret", is_private=True)
-    open_many(world.database, secret, bob, 1)
-    account = find_user(world.database, "ada")
-    let_in(world.database, secret, account, READ)
+    bob = clients.account("bob")
+    secret = make_repository(clients.database, bob, "secret", is_private=True)
+    open_many(clients.database, secret, bob, 1)
+    account = find_user(clients.database, "ada")
+    let_in(clients.database, secret, account, READ)
     before = [ada.get(path).json() for path in (f"{SHIP}/1", "/repos/bob/secret/issues/1")]
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET updated_at = 1")
     body = {"index": 1, "owner": "bob", "repo": "secret"}
     assert ada.post(f"{SHIP}/1/dependencies", json=body).status_code == 201
@@ -488,20 +492,22 @@ def test_both_timelines_tell_of_a_relation(world: ServiceClients, ada: httpx.Cli
         shown = ada.get(path).json()
         assert shown["updated_at"] > "2000"
         assert shown["comments"] == 0
-    stranger = world.anonymous.get(f"{SHIP}/1/timeline").json()
+    stranger = clients.anonymous.get(f"{SHIP}/1/timeline").json()
     assert [entry["dependent_issue"] for entry in stranger] == [HIDDEN, HIDDEN]
-    assert world.holding(bob).delete("/repos/bob/secret/issues/1").status_code == 204
+    assert clients.with_token(bob).delete("/repos/bob/secret/issues/1").status_code == 204
     assert [entry["dependent_issue"] for entry in ada.get(f"{SHIP}/1/timeline").json()] == [None, None]
 
 
-def test_the_whole_list_is_set_at_once(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_whole_list_is_set_at_once(clients: ServiceClients, ada: httpx.Client) -> None:
     """As an object or as a list alone; what is wrong with one of them undoes all."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/1", 3)
     answer = ada.put(f"{SHIP}/1/dependencies", json={"dependencies": [{"index": 3}, {"index": 4}, {"index": 4}]})
     assert (answer.status_code, answer.json()["number"], answer.json()["blocked_by_count"]) == (200, 1, 2)
-    assert edges(world.database) == {(1, 3), (1, 4)}
-    recorded = [details["action"] for kind, details in told(world.database) if kind == "issue_dependency"]
+    assert edges(clients.database) == {(1, 3), (1, 4)}
+    recorded = [
+        details["action"] for kind, details in recorded_events(clients.database) if kind == "issue_dependency"
+    ]
     assert recorded == ["added", "added", "removed", "added"]
     linked(ada, f"{SHIP}/5", 1)
     for body, status in (
@@ -514,26 +520,26 @@ def test_the_whole_list_is_set_at_once(world: ServiceClients, ada: httpx.Client)
         ({"dependencies": {"index": 2}}, 422),
     ):
         assert ada.put(f"{SHIP}/1/dependencies", json=body).status_code == status, body
-        assert edges(world.database) == {(1, 3), (1, 4), (5, 1)}
+        assert edges(clients.database) == {(1, 3), (1, 4), (5, 1)}
     assert ada.put(f"{SHIP}/1/dependencies", json=[{"index": 3}, {"index": 4}]).status_code == 200
     assert len(ada.get(f"{SHIP}/1/timeline").json()) == 5
     assert ada.put(f"{SHIP}/1/dependencies", json={}).status_code == 200
-    assert edges(world.database) == {(5, 1)}
+    assert edges(clients.database) == {(5, 1)}
 
 
-def test_setting_the_list_leaves_what_the_caller_cannot_read(world: ServiceClients, ada: httpx.Client) -> None:
+def test_setting_the_list_leaves_what_the_caller_cannot_read(clients: ServiceClients, ada: httpx.Client) -> None:
     """They could not have named it, nor removed it by itself."""
-    bob = world.account("bob")
-    secret = make_repository(world.database, bob, "secret", is_private=True)
-    [hidden] = open_many(world.database, secret, bob, 1)
-    relate(world.database, [(ada.get(f"{SHIP}/1").json()["id"], hidden.id)])
+    bob = clients.account("bob")
+    secret = make_repository(clients.database, bob, "secret", is_private=True)
+    [hidden] = open_many(clients.database, secret, bob, 1)
+    relate(clients.database, [(ada.get(f"{SHIP}/1").json()["id"], hidden.id)])
     linked(ada, f"{SHIP}/1", 2)
     assert ada.put(f"{SHIP}/1/dependencies", json=[{"index": 3}]).json()["blocked_by_count"] == 2
     assert [one["title"] for one in ada.get(f"{SHIP}/1/dependencies").json()] == ["Issue 3", "Issue 1"]
-    assert world.admin.put(f"{SHIP}/1/dependencies", json=[]).json()["blocked_by_count"] == 0
+    assert clients.admin.put(f"{SHIP}/1/dependencies", json=[]).json()["blocked_by_count"] == 0
 
 
-def test_ready_issues_are_open_and_wait_for_nothing_open(world: ServiceClients, ada: httpx.Client) -> None:
+def test_ready_issues_are_open_and_wait_for_nothing_open(clients: ServiceClients, ada: httpx.Client) -> None:
     """And the total counts them; where dependencies are switched off nothing waits."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/3", 4)
@@ -556,11 +562,11 @@ def test_ready_issues_are_open_and_wait_for_nothing_open(world: ServiceClients, 
     assert listed(ready="true") == ([1, 2, 3, 5], "4")
 
 
-def test_two_at_once_cannot_make_a_circle(world: ServiceClients, ada: httpx.Client) -> None:
+def test_two_at_once_cannot_make_a_circle(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whoever comes second is told of the circle; on either database, again and again."""
-    boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
-    open_many(world.database, boat, find_user(world.database, "ada"), 1)
-    clients = [world.holding(find_user(world.database, "ada")) for _ in range(2)]
+    boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
+    open_many(clients.database, boat, find_user(clients.database, "ada"), 1)
+    callers = [clients.with_token(find_user(clients.database, "ada")) for _ in range(2)]
     ways: list[tuple[str, dict[str, Any]]] = [
         (f"{SHIP}/1/dependencies", {"index": 1, "owner": "ada", "repo": "boat"}),
         ("/repos/ada/boat/issues/1/dependencies", {"index": 1, "owner": "ada", "repo": "ship"}),
@@ -572,7 +578,7 @@ def test_two_at_once_cannot_make_a_circle(world: ServiceClients, ada: httpx.Clie
         def work(which: int, gate: threading.Barrier = gate, statuses: list[int] = statuses) -> None:
             path, body = ways[which]
             gate.wait()
-            statuses.append(clients[which].post(path, json=body).status_code)
+            statuses.append(callers[which].post(path, json=body).status_code)
 
         threads = [threading.Thread(target=work, args=(which,)) for which in (0, 1)]
         for thread in threads:
@@ -582,4 +588,4 @@ def test_two_at_once_cannot_make_a_circle(world: ServiceClients, ada: httpx.Clie
         assert sorted(statuses) == [201, 409]
         for path, body in ways:
             ada.request("DELETE", path, json=body)
-    assert edges(world.database) == set()
+    assert edges(clients.database) == set()

@@ -29,19 +29,19 @@ def drawn(graph: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 @pytest.fixture
-def issues(world: ServiceClients) -> list[Issue]:
+def issues(clients: ServiceClients) -> list[Issue]:
     """Give Ada six issues: 1 waits for 2 and 3, which wait for 4; 5 waits for 1, and 6 for 2 alone."""
-    ada = world.account("ada")
-    made = open_many(world.database, make_repository(world.database, ada), ada, 6)
+    ada = clients.account("ada")
+    made = open_many(clients.database, make_repository(clients.database, ada), ada, 6)
     pairs = [(1, 2), (1, 3), (2, 4), (3, 4), (5, 1), (5, 4), (6, 2)]
-    relate(world.database, [(made[one - 1].id, made[other - 1].id) for one, other in pairs])
+    relate(clients.database, [(made[one - 1].id, made[other - 1].id) for one, other in pairs])
     return made
 
 
 @pytest.mark.usefixtures("issues")
-def test_everything_in_either_direction_is_in_it(world: ServiceClients) -> None:
+def test_everything_in_either_direction_is_in_it(clients: ServiceClients) -> None:
     """Each issue once with its distance, the asked one first; what only shares a blocker is not."""
-    graph = around(world.anonymous, f"{SHIP}/1")
+    graph = around(clients.anonymous, f"{SHIP}/1")
     assert [(one["number"], one["depth"]) for one in graph["nodes"]] == [(1, 0), (2, 1), (3, 1), (5, -1), (4, 2)]
     assert [one["key"] for one in graph["nodes"]] == [0, 1, 2, 3, 4]
     ship = "ada/ship#{}".format
@@ -58,35 +58,35 @@ def test_everything_in_either_direction_is_in_it(world: ServiceClients) -> None:
         "title": "Issue 1",
         "state": "open",
         "is_pull": False,
-        "html_url": f"{world.service.url}/ada/ship/issues/1",
+        "html_url": f"{clients.service.url}/ada/ship/issues/1",
     }
-    alone = around(world.anonymous, f"{SHIP}/6", depth=1)
+    alone = around(clients.anonymous, f"{SHIP}/6", depth=1)
     assert [one["number"] for one in alone["nodes"]] == [6, 2]
 
 
 @pytest.mark.usefixtures("issues")
-def test_a_depth_ends_it(world: ServiceClients) -> None:
+def test_a_depth_ends_it(clients: ServiceClients) -> None:
     """And says that there is more; nonsense is refused."""
-    near = around(world.anonymous, f"{SHIP}/1", depth=1)
+    near = around(clients.anonymous, f"{SHIP}/1", depth=1)
     assert [one["number"] for one in near["nodes"]] == [1, 2, 3, 5]
     assert near["truncated"] is True
-    assert around(world.anonymous, f"{SHIP}/1", depth=2)["truncated"] is False
+    assert around(clients.anonymous, f"{SHIP}/1", depth=2)["truncated"] is False
     for depth in ("0", "-1", "x", "10001", "9" * 30):
-        answer = world.anonymous.get(f"{SHIP}/1/dependencies/graph", params={"depth": depth})
+        answer = clients.anonymous.get(f"{SHIP}/1/dependencies/graph", params={"depth": depth})
         assert answer.status_code == 422
         assert answer.json()["message"].startswith("[Depth]:")
 
 
-def test_hidden_issues_are_ends(world: ServiceClients, issues: list[Issue]) -> None:
+def test_hidden_issues_are_ends(clients: ServiceClients, issues: list[Issue]) -> None:
     """They have no name, and what lies behind them is not shown unless another way leads there."""
-    bob = world.account("bob")
-    secret = make_repository(world.database, bob, "secret", is_private=True)
-    one, other = open_many(world.database, secret, bob, 2)
-    beyond = open_many(world.database, secret, bob, 1)[0]
+    bob = clients.account("bob")
+    secret = make_repository(clients.database, bob, "secret", is_private=True)
+    one, other = open_many(clients.database, secret, bob, 2)
+    beyond = open_many(clients.database, secret, bob, 1)[0]
     relate(
-        world.database, [(issues[0].id, one.id), (one.id, other.id), (one.id, issues[3].id), (one.id, beyond.id)]
+        clients.database, [(issues[0].id, one.id), (one.id, other.id), (one.id, issues[3].id), (one.id, beyond.id)]
     )
-    graph = around(world.anonymous, f"{SHIP}/1")
+    graph = around(clients.anonymous, f"{SHIP}/1")
     hidden = [node for node in graph["nodes"] if node["hidden"]]
     assert [node["number"] for node in graph["nodes"] if not node["hidden"]] == [1, 2, 3, 5, 4]
     assert hidden == [
@@ -105,36 +105,36 @@ def test_hidden_issues_are_ends(world: ServiceClients, issues: list[Issue]) -> N
     assert "secret" not in str(graph)
     from_hidden = [edge for edge in graph["edges"] if hidden[0]["key"] in edge.values()]
     assert {"issue": 0, "blocker": hidden[0]["key"]} in from_hidden
-    let_in(world.database, secret, find_user(world.database, "ada"), READ)
-    full = around(world.holding(find_user(world.database, "ada")), f"{SHIP}/1")
+    let_in(clients.database, secret, find_user(clients.database, "ada"), READ)
+    full = around(clients.with_token(find_user(clients.database, "ada")), f"{SHIP}/1")
     assert len(full["nodes"]) == 8
     assert not any(node["hidden"] for node in full["nodes"])
 
 
 def test_very_large_graphs_are_cut(
-    world: ServiceClients, issues: list[Issue], monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, issues: list[Issue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The nearest are shown."""
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 4)
-    graph = around(world.anonymous, f"{SHIP}/1")
+    graph = around(clients.anonymous, f"{SHIP}/1")
     assert [one["number"] for one in graph["nodes"]] == [1, 2, 3, 5]
     assert graph["truncated"] is True
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 5)
-    assert around(world.anonymous, f"{SHIP}/1")["truncated"] is False
+    assert around(clients.anonymous, f"{SHIP}/1")["truncated"] is False
     assert len(issues) == 6
 
 
 def test_a_long_chain_takes_no_more_queries_than_a_short_one(
-    world: ServiceClients, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many steps it has."""
-    ada = world.account("ada")
-    made = open_many(world.database, make_repository(world.database, ada), ada, 60)
+    ada = clients.account("ada")
+    made = open_many(clients.database, make_repository(clients.database, ada), ada, 60)
     counts, sizes = [], []
     for pairs in (itertools.pairwise(made[:3]), itertools.pairwise(made[2:])):
-        relate(world.database, [(one.id, other.id) for one, other in pairs])
-        with counting_queries(world.database, monkeypatch) as asked:
-            graph = around(world.anonymous, f"{SHIP}/1")
+        relate(clients.database, [(one.id, other.id) for one, other in pairs])
+        with counting_queries(clients.database, monkeypatch) as asked:
+            graph = around(clients.anonymous, f"{SHIP}/1")
         counts.append(len(asked))
         sizes.append(len(graph["nodes"]))
     assert sizes == [3, 60]

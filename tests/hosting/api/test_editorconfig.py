@@ -22,10 +22,10 @@ max_line_length = 80
 """
 
 
-def test_what_is_said_about_a_file(world: ServiceClients, tmp_path: Path) -> None:
+def test_what_is_said_about_a_file(clients: ServiceClients, tmp_path: Path) -> None:
     """As texts, and only what the definition has; a file nothing is said about is not found."""
-    git = make_files(world, tmp_path)
-    answer = world.anonymous.get(f"{AT}/a.py")
+    git = make_files(clients, tmp_path)
+    answer = clients.anonymous.get(f"{AT}/a.py")
     assert (answer.status_code, answer.json()["message"]) == (
         404,
         "object does not exist [id: , rel_path: .editorconfig]",
@@ -34,20 +34,20 @@ def test_what_is_said_about_a_file(world: ServiceClients, tmp_path: Path) -> Non
     commit_all(git, "how to write")
     git("push", "-q", "origin", "main")
     told = {"charset": "utf-8", "indent_style": "space", "indent_size": "4"}
-    assert world.anonymous.get(f"{AT}/a.py").json() == told
-    assert list(world.anonymous.get(f"{AT}/a.py").json()) == list(told)
-    assert world.anonymous.get(f"{AT}/docs/deep/a.py").json() == told | {"end_of_line": "lf"}
-    assert world.anonymous.get(f"{AT}/docs%2Fx").json() == {"end_of_line": "lf"}
-    assert world.anonymous.get(f"{AT}/a.none").json() == {}
-    assert world.anonymous.get(f"{AT}/a.rb").status_code == 404
-    assert world.anonymous.get(f"{AT}/a.py", params={"ref": "v1.0"}).status_code == 404
-    assert world.anonymous.get(f"{AT}/a.py", params={"ref": "nowhere"}).json() == told
-    assert world.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == told
+    assert clients.anonymous.get(f"{AT}/a.py").json() == told
+    assert list(clients.anonymous.get(f"{AT}/a.py").json()) == list(told)
+    assert clients.anonymous.get(f"{AT}/docs/deep/a.py").json() == told | {"end_of_line": "lf"}
+    assert clients.anonymous.get(f"{AT}/docs%2Fx").json() == {"end_of_line": "lf"}
+    assert clients.anonymous.get(f"{AT}/a.none").json() == {}
+    assert clients.anonymous.get(f"{AT}/a.rb").status_code == 404
+    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": "v1.0"}).status_code == 404
+    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": "nowhere"}).json() == told
+    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == told
 
 
-def test_a_file_that_cannot_be_read_is_none(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_none(clients: ServiceClients, tmp_path: Path) -> None:
     """One that is too large, no file at all, or takes too long to match."""
-    git = make_files(world, tmp_path)
+    git = make_files(clients, tmp_path)
     (git.folder / ".editorconfig").write_bytes(b"[*]\ncharset=x\n" + b"#" * (8 * 2**20))
     commit_all(git, "large")
     git("push", "-q", "origin", "main:large")
@@ -59,14 +59,14 @@ def test_a_file_that_cannot_be_read_is_none(world: ServiceClients, tmp_path: Pat
     (git.folder / ".editorconfig" / "x").write_text("")
     commit_all(git, "directory")
     git("push", "-q", "origin", "main")
-    assert world.anonymous.get(f"{AT}/a", params={"ref": "large"}).status_code == 404
-    assert world.anonymous.get(f"{AT}/a").status_code == 404
-    assert world.anonymous.get(f"{AT}/{'a' * 900}", params={"ref": "slow"}).status_code == 422
+    assert clients.anonymous.get(f"{AT}/a", params={"ref": "large"}).status_code == 404
+    assert clients.anonymous.get(f"{AT}/a").status_code == 404
+    assert clients.anonymous.get(f"{AT}/{'a' * 900}", params={"ref": "slow"}).status_code == 422
 
 
-def test_an_empty_repository_has_none(world: ServiceClients) -> None:
+def test_an_empty_repository_has_none(clients: ServiceClients) -> None:
     """Nor has one that cannot be seen."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    assert world.anonymous.get(f"{AT}/a").json()["message"] == "repository is empty"
-    assert world.anonymous.get("/repos/ada/Other/editorconfig/a").status_code == 404
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    assert clients.anonymous.get(f"{AT}/a").json()["message"] == "repository is empty"
+    assert clients.anonymous.get("/repos/ada/Other/editorconfig/a").status_code == 404

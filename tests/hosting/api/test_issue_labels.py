@@ -14,14 +14,14 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return ada
 
 
-def test_labels_go_on_an_issue_and_come_off(world: ServiceClients, ada: httpx.Client) -> None:
+def test_labels_go_on_an_issue_and_come_off(clients: ServiceClients, ada: httpx.Client) -> None:
     """By id or name, in an object or as a list alone."""
     bug, hull, deck = (made(ada, name) for name in ("bug", "hull", "deck"))
     assert names(ada.post(ON_ISSUE, json={"labels": [bug]})) == ["bug"]
     assert names(ada.post(ON_ISSUE, json=["hull", "bug"])) == ["bug", "hull"]
     assert names(ada.put(ON_ISSUE, json={"labels": [hull, str(deck)]})) == ["deck", "hull"]
     assert ada.delete(f"{ON_ISSUE}/{deck}").status_code == 204
-    assert names(world.anonymous.get(ON_ISSUE)) == ["hull"]
+    assert names(clients.anonymous.get(ON_ISSUE)) == ["hull"]
     assert ada.delete(f"{ON_ISSUE}/hull").status_code == 204
     assert ada.delete(f"{ON_ISSUE}/{bug}").status_code == 204
     assert ada.delete(f"{ON_ISSUE}/nothing").status_code == 404
@@ -32,7 +32,7 @@ def test_labels_go_on_an_issue_and_come_off(world: ServiceClients, ada: httpx.Cl
     assert ada.post(ON_ISSUE, json={"labels": [bug, "none"]}).status_code == 422
     assert ada.post(ON_ISSUE, json="bug").status_code == 422
     assert names(ada.get(ON_ISSUE)) == []
-    assert world.user("bob").post(ON_ISSUE, json={"labels": [bug]}).status_code == 403
+    assert clients.user("bob").post(ON_ISSUE, json={"labels": [bug]}).status_code == 403
 
 
 def test_an_issue_has_one_label_of_an_exclusive_scope(ada: httpx.Client) -> None:

@@ -9,11 +9,11 @@ ISSUES = "/repos/ada/ship/issues"
 
 
 def test_what_only_writers_may_say_is_left_out_when_others_say_it(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The issue is opened all the same, as on the services clients were made for."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
-    made = opened(world.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
+    made = opened(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
     assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
 
 
@@ -51,9 +51,9 @@ BAD: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_bad_input_is_refused_by_the_name_of_its_field(world: ServiceClients, ada: httpx.Client) -> None:
+def test_bad_input_is_refused_by_the_name_of_its_field(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nothing is opened, and no number is used up."""
-    world.account("eve")
+    clients.account("eve")
     for body, message in BAD:
         answer = ada.post(ISSUES, json={"title": "t", **body})
         assert answer.status_code == 422, body

@@ -24,10 +24,10 @@ BAD_QUERIES = [
 ]
 
 
-def test_queries_nobody_understands_are_refused(world: ServiceClients, ada: httpx.Client) -> None:
+def test_queries_nobody_understands_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field, on the list and on the search alike."""
     for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
-        answer = world.anonymous.get(path, params=query)
+        answer = clients.anonymous.get(path, params=query)
         assert answer.status_code == 422
         assert answer.json()["message"].lower().startswith(f"[{next(iter(query))}]")
 

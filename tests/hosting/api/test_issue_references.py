@@ -25,9 +25,9 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return with_issues(ada)
 
 
-def test_bodies_name_the_other_issue_in_several_ways(world: ServiceClients, ada: httpx.Client) -> None:
+def test_bodies_name_the_other_issue_in_several_ways(clients: ServiceClients, ada: httpx.Client) -> None:
     """`name` and `repo` mean the same and `name` wins; without both it is the path's repository."""
-    make_repository(world.database, find_user(world.database, "ada"), "boat")
+    make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
     for body in (
         {},
@@ -82,16 +82,16 @@ def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
 
 
 def test_a_hidden_repository_is_as_good_as_none(
-    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is the same to the letter, and so are the questions put to the database."""
     bob, cabal = (
-        world.account("bob"),
-        make_organization(world.database, "cabal", find_user(world.database, "admin"), visibility="private"),
+        clients.account("bob"),
+        make_organization(clients.database, "cabal", find_user(clients.database, "admin"), visibility="private"),
     )
     for owner in (bob, cabal):
-        place = make_repository(world.database, owner, "secret", is_private=True)
-        open_many(world.database, place, bob, 1)
+        place = make_repository(clients.database, owner, "secret", is_private=True)
+        open_many(clients.database, place, bob, 1)
     answers, asked = [], []
     for side in ("dependencies", "blocks"):
         for whose, repo, index in (
@@ -101,7 +101,7 @@ def test_a_hidden_repository_is_as_good_as_none(
             ("cabal", "secret", 1),
             ("nobody", "secret", 1),
         ):
-            with counting_queries(world.database, monkeypatch) as found:
+            with counting_queries(clients.database, monkeypatch) as found:
                 answer = ada.post(f"{SHIP}/1/{side}", json={"index": index, "owner": whose, "repo": repo})
             said = message(answer, 404).replace(whose, "OWNER").replace(f"name: {repo}]", "name: REPO]")
             headers = {

@@ -19,38 +19,38 @@ def found(client: httpx.Client, **query: str | int | bool) -> list[str]:
 
 
 @pytest.fixture
-def people(world: ServiceClients) -> dict[str, httpx.Client]:
+def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     """Make Ada's repositories and an organization's, with an issue and a pull request in each."""
-    ada, bob, eve = (world.account(name) for name in ("ada", "bob", "eve"))
-    acme = make_organization(world.database, "acme", ada, visibility="private")
-    with_branches(world, make_repository(world.database, ada, "open"))
-    with_branches(world, make_repository(world.database, ada, "secret", is_private=True))
-    shared = make_repository(world.database, acme, "shared", is_private=True)
-    with_branches(world, shared)
+    ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
+    acme = make_organization(clients.database, "acme", ada, visibility="private")
+    with_branches(clients, make_repository(clients.database, ada, "open"))
+    with_branches(clients, make_repository(clients.database, ada, "secret", is_private=True))
+    shared = make_repository(clients.database, acme, "shared", is_private=True)
+    with_branches(clients, shared)
     units = {"repo.issues": READ, "repo.pulls": 0}
-    make_team(world.database, acme, "Talkers", [bob], units=units, places=(shared,))
-    make_repository(world.database, acme, "apart", is_private=True)
-    owner = world.holding(ada)
+    make_team(clients.database, acme, "Talkers", [bob], units=units, places=(shared,))
+    make_repository(clients.database, acme, "apart", is_private=True)
+    owner = clients.with_token(ada)
     owner.post("/repos/acme/apart/issues", json={"title": "closed", "closed": True})
     for path in ("ada/open", "ada/secret", "acme/shared"):
         assert owner.post(f"/repos/{path}/issues", json={"title": "issue"}).status_code == 201
         pull = {"title": "pull", "head": "fix", "base": "main"}
         assert owner.post(f"/repos/{path}/pulls", json=pull).status_code == 201
-    return {"ada": owner, "bob": world.holding(bob), "eve": world.holding(eve), "": world.anonymous}
+    return {"ada": owner, "bob": clients.with_token(bob), "eve": clients.with_token(eve), "": clients.anonymous}
 
 
-def test_everybody_finds_what_they_can_read(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_everybody_finds_what_they_can_read(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Unit by unit: a team that reads issues alone finds no pull requests."""
     public = ["open issue", "open pull"]
     everything = [*public, "secret issue", "secret pull", "shared issue", "shared pull"]
     assert found(people[""]) == found(people["eve"]) == public
-    assert found(people["ada"]) == found(world.admin) == everything
+    assert found(people["ada"]) == found(clients.admin) == everything
     assert found(people["bob"]) == [*public, "shared issue"]
-    public_only = world.holding(find_user(world.database, "ada"), "all", "public-only")
+    public_only = clients.with_token(find_user(clients.database, "ada"), "all", "public-only")
     assert found(public_only) == public
 
 
-def test_searches_are_narrowed(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_searches_are_narrowed(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """By kind, owner, team and what the caller has to do with it."""
     ada, bob = people["ada"], people["bob"]
     assert found(ada, type="pulls", owner="ADA") == ["open pull", "secret pull"]

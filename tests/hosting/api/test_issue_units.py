@@ -11,15 +11,15 @@ from tests.hosting.repository_helpers import (
 )
 
 
-def test_a_team_reaches_what_its_units_say(world: ServiceClients) -> None:
+def test_a_team_reaches_what_its_units_say(clients: ServiceClients) -> None:
     """Who reads issues and writes pull requests does just that."""
-    ada, bob = world.account("ada"), world.account("bob")
-    acme = make_organization(world.database, "acme", ada)
-    boat = make_repository(world.database, acme, "boat", is_private=True)
-    with_branches(world, boat)
+    ada, bob = clients.account("ada"), clients.account("bob")
+    acme = make_organization(clients.database, "acme", ada)
+    boat = make_repository(clients.database, acme, "boat", is_private=True)
+    with_branches(clients, boat)
     units = {"repo.issues": READ, "repo.pulls": WRITE}
-    make_team(world.database, acme, "Crew", [bob], units=units, places=(boat,))
-    owner, crew, there = world.holding(ada), world.holding(bob), "/repos/acme/boat"
+    make_team(clients.database, acme, "Crew", [bob], units=units, places=(boat,))
+    owner, crew, there = clients.with_token(ada), clients.with_token(bob), "/repos/acme/boat"
     owner.post(f"{there}/issues", json={"title": "i"})
     owner.post(f"{there}/pulls", json={"title": "p", "head": "fix", "base": "main"})
     assert crew.put(f"{there}/issues/1/lock", json={}).status_code == 403
@@ -27,4 +27,4 @@ def test_a_team_reaches_what_its_units_say(world: ServiceClients) -> None:
     assert crew.patch(f"{there}/issues/1", json={"title": "x"}).status_code == 403
     assert crew.patch(f"{there}/issues/2", json={"title": "x"}).status_code == 201
     assert crew.post(f"{there}/issues/2/comments", json={"body": "still open to me"}).status_code == 201
-    assert world.user("eve").get(f"{there}/issues/1").status_code == 404
+    assert clients.user("eve").get(f"{there}/issues/1").status_code == 404

@@ -12,7 +12,7 @@ from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repositor
 ISSUES = "/repos/ada/ship/issues"
 
 
-def test_everything_can_be_said_at_once_by_a_writer(world: ServiceClients, ada: httpx.Client) -> None:
+def test_everything_can_be_said_at_once_by_a_writer(clients: ServiceClients, ada: httpx.Client) -> None:
     """Labels go by id or name, assignees by name, and the issue may be born closed."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
     other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
@@ -33,9 +33,9 @@ def test_everything_can_be_said_at_once_by_a_writer(world: ServiceClients, ada: 
     assert (made["due_date"], made["state"], made["ref"]) == ("2030-01-02T02:04:05Z", "closed", "refs/heads/main")
 
 
-def test_an_author_edits_their_words_and_closes_their_issue(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_author_edits_their_words_and_closes_their_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everything else is for writers, and nothing for strangers."""
-    bob, eve = world.user("bob"), world.user("eve")
+    bob, eve = clients.user("bob"), clients.user("eve")
     opened(bob)
     changed = bob.patch(f"{ISSUES}/1", json={"title": " It sinks ", "body": "b", "state": "closed"})
     assert changed.status_code == 201
@@ -44,7 +44,7 @@ def test_an_author_edits_their_words_and_closes_their_issue(world: ServiceClient
     for key, value in (("milestone", 0), ("assignees", []), ("labels", []), ("unset_due_date", True)):
         assert bob.patch(f"{ISSUES}/1", json={"title": "x", key: value}).status_code == 403
     assert eve.patch(f"{ISSUES}/1", json={"title": "x"}).status_code == 403
-    assert world.anonymous.patch(f"{ISSUES}/1", json={"title": "x"}).status_code == 401
+    assert clients.anonymous.patch(f"{ISSUES}/1", json={"title": "x"}).status_code == 401
     assert ada.get(f"{ISSUES}/1").json()["title"] == "It sinks"
     assert ada.patch(f"{ISSUES}/1", json={"state": "open"}).json()["closed_at"] is None
 
@@ -68,13 +68,13 @@ def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
 
 
 def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The error names the repository and the number."""
     opened(ada)
     answer = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
     assert (answer.status_code, answer.json()["message"]) == (412, "unknown state: ajar")
-    repository = repositories.find_repository(world.database, "ada", "ship")
+    repository = repositories.find_repository(clients.database, "ada", "ship")
     missing = ada.get(f"{ISSUES}/2")
     assert missing.json()["message"] == f"issue does not exist [id: 0, repo_id: {repository.id}, index: 2]"
     for strange in ("x", "1.5", "-1", "99999999999999999999", "1%00"):
@@ -82,28 +82,28 @@ def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
     assert ada.get("/repos/ada/ship%00/issues").status_code == 404
 
 
-def test_what_cannot_be_read_is_not_there(world: ServiceClients, ada: httpx.Client) -> None:
+def test_what_cannot_be_read_is_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
     """A private repository, and one whose issues are switched off even for its owner."""
-    account = find_user(world.database, "ada")
-    make_repository(world.database, account, "secret", is_private=True)
-    make_repository(world.database, account, "quiet", has_issues=False)
-    bob = world.user("bob")
+    account = find_user(clients.database, "ada")
+    make_repository(clients.database, account, "secret", is_private=True)
+    make_repository(clients.database, account, "quiet", has_issues=False)
+    bob = clients.user("bob")
     for path in ("/repos/ada/secret/issues", "/repos/ada/nothing/issues"):
         assert bob.get(path).status_code == 404
         assert bob.post(path, json={"title": "t"}).status_code == 404
-        assert world.anonymous.post(path, json={"title": "t"}).status_code == 404
+        assert clients.anonymous.post(path, json={"title": "t"}).status_code == 404
     assert ada.post("/repos/ada/quiet/issues", json={"title": "t"}).status_code == 404
     assert ada.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
 
 
-def test_an_archived_repository_is_only_read(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_archived_repository_is_only_read(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everything that writes is refused, and a stranger is asked who they are first."""
-    make_repository(world.database, find_user(world.database, "ada"), "wreck", archived_at=1)
+    make_repository(clients.database, find_user(clients.database, "ada"), "wreck", archived_at=1)
     there = "/repos/ada/wreck/issues"
     assert ada.get(there).json() == []
     refused = ada.post(there, json={"title": "t"})
     assert (refused.status_code, refused.json()["message"]) == (423, "repo is archived")
-    assert world.anonymous.post(there, json={"title": "t"}).status_code == 401
+    assert clients.anonymous.post(there, json={"title": "t"}).status_code == 401
     writes = [
         ("PATCH", "/1", {}),
         ("DELETE", "/1", None),
@@ -126,23 +126,23 @@ def test_an_archived_repository_is_only_read(world: ServiceClients, ada: httpx.C
         assert ada.post(f"/repos/ada/wreck/{path}", json={}).status_code == 423
 
 
-def test_only_administrators_delete_and_the_number_stays_used(world: ServiceClients, ada: httpx.Client) -> None:
+def test_only_administrators_delete_and_the_number_stays_used(clients: ServiceClients, ada: httpx.Client) -> None:
     """A writer may not."""
-    bob = world.account("bob")
-    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
-    writer = world.holding(bob)
+    bob = clients.account("bob")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
+    writer = clients.with_token(bob)
     opened(writer)
     assert writer.delete(f"{ISSUES}/1").status_code == 403
-    assert world.anonymous.delete(f"{ISSUES}/1").status_code == 401
+    assert clients.anonymous.delete(f"{ISSUES}/1").status_code == 401
     assert ada.delete(f"{ISSUES}/1").status_code == 204
     assert ada.delete(f"{ISSUES}/1").status_code == 404
     assert opened(ada)["number"] == 2
-    assert repositories.find_repository(world.database, "ada", "ship").open_issues == 1
+    assert repositories.find_repository(clients.database, "ada", "ship").open_issues == 1
 
 
-def test_a_locked_issue_is_for_writers(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_locked_issue_is_for_writers(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its author is locked out too."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     opened(bob)
     assert bob.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 403
     assert ada.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 204
@@ -153,19 +153,19 @@ def test_a_locked_issue_is_for_writers(world: ServiceClients, ada: httpx.Client)
     assert bob.post(f"{ISSUES}/1/comments", json={"body": "but"}).status_code == 201
 
 
-def test_a_deadline_is_set_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_deadline_is_set_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
     """By writers only."""
     opened(ada)
     body = {"due_date": "2031-05-06T07:08:09Z"}
     assert ada.post(f"{ISSUES}/1/deadline", json=body).json() == body
     assert ada.post(f"{ISSUES}/1/deadline", json={"due_date": None}).json() == {"due_date": None}
-    assert world.user("bob").post(f"{ISSUES}/1/deadline", json=body).status_code == 403
+    assert clients.user("bob").post(f"{ISSUES}/1/deadline", json=body).status_code == 403
 
 
-def test_a_token_needs_the_scope_of_issues(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_token_needs_the_scope_of_issues(clients: ServiceClients, ada: httpx.Client) -> None:
     """Reading and writing apart."""
-    account = find_user(world.database, "ada")
-    reader, other = world.holding(account, "read:issue"), world.holding(account, "write:repository")
+    account = find_user(clients.database, "ada")
+    reader, other = clients.with_token(account, "read:issue"), clients.with_token(account, "write:repository")
     assert reader.get(ISSUES).status_code == 200
     assert reader.post(ISSUES, json={"title": "t"}).status_code == 403
     assert other.get(ISSUES).status_code == 403
@@ -177,11 +177,11 @@ def titles(answer: httpx.Response) -> list[str]:
     return [issue["title"] for issue in answer.json()]
 
 
-def test_lists_are_filtered_sorted_and_counted(world: ServiceClients, ada: httpx.Client) -> None:
+def test_lists_are_filtered_sorted_and_counted(clients: ServiceClients, ada: httpx.Client) -> None:
     """Each filter alone, and several together."""
-    bob = world.account("bob")
-    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
-    writer = world.holding(bob)
+    bob = clients.account("bob")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
+    writer = clients.with_token(bob)
     for name in ("bug", "hull"):
         ada.post("/repos/ada/ship/labels", json={"name": name, "color": "f00"})
     number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
@@ -192,7 +192,7 @@ def test_lists_are_filtered_sorted_and_counted(world: ServiceClients, ada: httpx
     ada.post(f"{ISSUES}/1/comments", json={"body": "hm"})
 
     def listed(**query: str | int) -> list[str]:
-        return titles(world.anonymous.get(ISSUES, params=query))
+        return titles(clients.anonymous.get(ISSUES, params=query))
 
     assert listed() == ["four", "two", "one"]
     assert listed(type="issues") == ["two", "one"]
@@ -216,34 +216,34 @@ def test_lists_are_filtered_sorted_and_counted(world: ServiceClients, ada: httpx
     assert listed(created_by="nobody") == []
     assert listed(since="2100-01-01T00:00:00Z") == []
     assert listed(before="2100-01-01T00:00:00Z", labels="bug", created_by="ada") == ["one"]
-    page = world.anonymous.get(ISSUES, params={"limit": 2, "page": 2})
+    page = clients.anonymous.get(ISSUES, params={"limit": 2, "page": 2})
     assert (titles(page), page.headers["X-Total-Count"]) == (["one"], "3")
     assert 'rel="prev"' in page.headers["Link"]
 
 
-def test_issues_opened_at_once_have_numbers_of_their_own(world: ServiceClients, ada: httpx.Client) -> None:
+def test_issues_opened_at_once_have_numbers_of_their_own(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nobody waits in vain and no number is given twice."""
-    clients = [world.holding(find_user(world.database, "ada")) for _ in range(4)]
+    callers = [clients.with_token(find_user(clients.database, "ada")) for _ in range(4)]
     numbers: list[int] = []
 
     def work(client: httpx.Client) -> None:
         numbers.extend(opened(client)["number"] for _ in range(6))
 
-    threads = [threading.Thread(target=work, args=(client,)) for client in clients]
+    threads = [threading.Thread(target=work, args=(client,)) for client in callers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sorted(numbers) == list(range(1, 25))
-    assert repositories.find_repository(world.database, "ada", "ship").open_issues == 24
+    assert repositories.find_repository(clients.database, "ada", "ship").open_issues == 24
 
 
-def test_a_reader_of_a_private_repository_takes_part(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_reader_of_a_private_repository_takes_part(clients: ServiceClients, ada: httpx.Client) -> None:
     """A collaborator who may read opens issues and comments, and changes no labels."""
-    private = make_repository(world.database, find_user(world.database, "ada"), "secret", is_private=True)
-    bob = world.account("bob")
-    let_in(world.database, private, bob, READ)
-    reader = world.holding(bob)
+    private = make_repository(clients.database, find_user(clients.database, "ada"), "secret", is_private=True)
+    bob = clients.account("bob")
+    let_in(clients.database, private, bob, READ)
+    reader = clients.with_token(bob)
     assert reader.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
     assert reader.post("/repos/ada/secret/issues/1/comments", json={"body": "b"}).status_code == 201
     assert reader.put("/repos/ada/secret/issues/1/labels", json={"labels": []}).status_code == 403

@@ -17,14 +17,14 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return ada
 
 
-def test_a_label_is_made_shown_changed_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its colour is written as six digits, however it came."""
     label = ada.post(LABELS, json={"name": "bug", "color": "#F0a", "description": "d"}).json()
     assert list(label) == ["id", "name", "exclusive", "is_archived", "color", "description", "url"]
     assert label["color"] == "ff00aa"
     there = f"{LABELS}/{label['id']}"
-    assert label["url"] == f"{world.service.url}/api/v1{there}"
-    assert world.anonymous.get(there).json() == label
+    assert label["url"] == f"{clients.service.url}/api/v1{there}"
+    assert clients.anonymous.get(there).json() == label
     changed = ada.patch(there, json={"name": "flaw", "color": "#00FF00", "is_archived": True}).json()
     assert (changed["name"], changed["color"], changed["is_archived"], changed["description"]) == (
         "flaw",
@@ -33,20 +33,20 @@ def test_a_label_is_made_shown_changed_and_removed(world: ServiceClients, ada: h
         "d",
     )
     assert ada.patch(there, json={}).json() == changed
-    assert names(world.anonymous.get(LABELS)) == ["flaw"]
+    assert names(clients.anonymous.get(LABELS)) == ["flaw"]
     assert ada.delete(there).status_code == 204
     for answer in (ada.get(there), ada.patch(there, json={"name": "x"}), ada.delete(there)):
         assert answer.status_code == 404
 
 
-def test_labels_are_for_writers_to_make(world: ServiceClients, ada: httpx.Client) -> None:
+def test_labels_are_for_writers_to_make(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everybody who can read may look."""
-    bob = world.account("bob")
-    client = world.holding(bob)
+    bob = clients.account("bob")
+    client = clients.with_token(bob)
     body = {"name": "bug", "color": "f00"}
     assert client.post(LABELS, json=body).status_code == 403
-    assert world.anonymous.post(LABELS, json=body).status_code == 401
-    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
+    assert clients.anonymous.post(LABELS, json=body).status_code == 401
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
     assert client.post(LABELS, json=body).status_code == 201
 
 
@@ -70,21 +70,23 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
     assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422
 
 
-def test_labels_of_an_organization_are_for_all_its_repositories(world: ServiceClients, ada: httpx.Client) -> None:
+def test_labels_of_an_organization_are_for_all_its_repositories(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
     """Owners look after them; another owner's cannot be used."""
-    owner = find_user(world.database, "ada")
-    acme = make_organization(world.database, "acme", owner)
-    make_repository(world.database, acme, "boat")
+    owner = find_user(clients.database, "ada")
+    acme = make_organization(clients.database, "acme", owner)
+    make_repository(clients.database, acme, "boat")
     number = made(ada, "shared", "/orgs/acme/labels")
     there = f"/orgs/acme/labels/{number}"
-    assert names(world.anonymous.get("/orgs/acme/labels")) == ["shared"]
+    assert names(clients.anonymous.get("/orgs/acme/labels")) == ["shared"]
     assert names(ada.get("/repos/acme/boat/labels")) == []
     opened = ada.post("/repos/acme/boat/issues", json={"title": "t", "labels": ["shared"]}).json()
-    assert [label["url"] for label in opened["labels"]] == [f"{world.service.url}/api/v1{there}"]
+    assert [label["url"] for label in opened["labels"]] == [f"{clients.service.url}/api/v1{there}"]
     assert names(ada.get("/repos/acme/boat/issues/1/labels")) == ["shared"]
     assert ada.post(ON_ISSUE, json={"labels": [number]}).status_code == 422
     assert ada.patch(there, json={"description": "for all"}).json()["description"] == "for all"
-    bob = world.user("bob")
+    bob = clients.user("bob")
     assert bob.get(there).status_code == 200
     for method, path in (("POST", "/orgs/acme/labels"), ("PATCH", there)):
         body = {"name": "x", "color": "f00"}

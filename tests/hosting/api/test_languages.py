@@ -5,9 +5,9 @@ from base64 import b64encode
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_the_address_a_repository_names_lists_its_languages(world: ServiceClients) -> None:
+def test_the_address_a_repository_names_lists_its_languages(clients: ServiceClients) -> None:
     """In bytes, the most first, as the default branch is now."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     shown = ada.post("/user/repos", json={"name": "ship"}).json()
     assert ada.get(shown["languages_url"]).json() == {}
     ada.post("/repos/ada/ship/contents/README.md", json={"content": b64encode(b"# ship").decode()})
@@ -18,14 +18,14 @@ def test_the_address_a_repository_names_lists_its_languages(world: ServiceClient
         for path, content in files.items()
     ]
     assert ada.post("/repos/ada/ship/contents", json={"files": entries}).status_code == 201
-    answer = world.anonymous.get(shown["languages_url"])
+    answer = clients.anonymous.get(shown["languages_url"])
     assert answer.status_code == 200
     assert list(answer.json().items()) == [("Python", 9), ("C", 6)]
 
 
-def test_the_languages_of_what_is_not_there_are_not_there(world: ServiceClients) -> None:
+def test_the_languages_of_what_is_not_there_are_not_there(clients: ServiceClients) -> None:
     """Nor of what is hidden."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "diary", "private": True, "auto_init": True})
-    assert world.anonymous.get("/repos/ada/diary/languages").status_code == 404
-    assert world.anonymous.get("/repos/ada/nothing/languages").status_code == 404
+    assert clients.anonymous.get("/repos/ada/diary/languages").status_code == 404
+    assert clients.anonymous.get("/repos/ada/nothing/languages").status_code == 404

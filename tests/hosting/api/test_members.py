@@ -7,9 +7,9 @@ from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def people(world: ServiceClients) -> dict[str, httpx.Client]:
+def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     """Make an organization with an owner and a member, and a stranger."""
-    made = {name: world.user(name) for name in ("ada", "bob", "eve")}
+    made = {name: clients.user(name) for name in ("ada", "bob", "eve")}
     made["ada"].post("/orgs", json={"username": "guild"})
     team = made["ada"].post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
     assert made["ada"].put(f"/teams/{team}/members/bob").status_code == 204
@@ -21,19 +21,19 @@ def names(client: httpx.Client, path: str) -> list[str]:
     return [user["login"] for user in client.get(path).json()]
 
 
-def test_strangers_see_public_members_only(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_strangers_see_public_members_only(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Members see each other."""
     ada, bob, eve = people.values()
-    for client in (ada, bob, world.admin):
+    for client in (ada, bob, clients.admin):
         assert names(client, "/orgs/guild/members") == ["ada", "bob"]
         assert client.get("/orgs/guild/members/bob").status_code == 204
         assert client.get("/orgs/guild/members/eve").status_code == 404
-    for client in (eve, world.anonymous):
+    for client in (eve, clients.anonymous):
         assert names(client, "/orgs/guild/members") == []
     assert eve.get("/orgs/guild/members/bob").status_code == 404
-    assert world.anonymous.get("/orgs/guild/members/bob").status_code == 401
+    assert clients.anonymous.get("/orgs/guild/members/bob").status_code == 401
     assert bob.put("/orgs/guild/public_members/bob").status_code == 204
-    for client in (eve, world.anonymous):
+    for client in (eve, clients.anonymous):
         assert names(client, "/orgs/guild/members") == ["bob"]
         assert names(client, "/orgs/guild/public_members") == ["bob"]
         assert client.get("/orgs/guild/public_members/bob").status_code == 204
@@ -43,18 +43,18 @@ def test_strangers_see_public_members_only(world: ServiceClients, people: dict[s
     assert names(eve, "/orgs/guild/public_members") == []
 
 
-def test_nobody_decides_for_others_who_may_know(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_nobody_decides_for_others_who_may_know(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Not even owners and administrators."""
     ada, _, eve = people.values()
-    for client in (ada, world.admin):
+    for client in (ada, clients.admin):
         for method in ("PUT", "DELETE"):
             assert client.request(method, "/orgs/guild/public_members/bob").status_code == 403
     assert eve.put("/orgs/guild/public_members/eve").status_code == 403
-    assert world.admin.put("/orgs/guild/public_members/admin").status_code == 404
-    assert world.anonymous.put("/orgs/guild/public_members/bob").status_code == 401
+    assert clients.admin.put("/orgs/guild/public_members/admin").status_code == 404
+    assert clients.anonymous.put("/orgs/guild/public_members/bob").status_code == 401
 
 
-def test_owners_send_members_away(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_owners_send_members_away(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Out of every team; strangers cannot be sent away, and members cannot send anybody."""
     ada, bob, eve = people.values()
     for client in (bob, eve):
@@ -67,12 +67,12 @@ def test_owners_send_members_away(world: ServiceClients, people: dict[str, httpx
     assert bob.get("/orgs/guild/teams").status_code == 403
 
 
-def test_the_last_owner_cannot_leave(world: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_the_last_owner_cannot_leave(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """By neither door; with a second owner it works."""
     ada, bob, _ = people.values()
     owners = ada.get("/orgs/guild/teams").json()[0]["id"]
     for path in ("/orgs/guild/members/ada", f"/teams/{owners}/members/ada"):
-        for client in (ada, world.admin):
+        for client in (ada, clients.admin):
             refused = client.delete(path)
             assert refused.status_code == 403
             assert "last owner" in refused.json()["message"]

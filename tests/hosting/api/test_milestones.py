@@ -13,7 +13,7 @@ def titles(answer: httpx.Response) -> list[str]:
     return [one["title"] for one in answer.json()]
 
 
-def test_a_milestone_counts_its_issues(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_milestone_counts_its_issues(clients: ServiceClients, ada: httpx.Client) -> None:
     """Open and closed apart, wherever it is shown."""
     made = ada.post(MILESTONES, json={"title": "1.0", "due_on": "2030-01-01T00:00:00Z"})
     assert made.status_code == 201
@@ -36,12 +36,12 @@ def test_a_milestone_counts_its_issues(world: ServiceClients, ada: httpx.Client)
         assert ada.post("/repos/ada/ship/issues", json=body).status_code == 201
     shown = ada.get("/repos/ada/ship/issues/1").json()["milestone"]
     assert (shown["open_issues"], shown["closed_issues"]) == (2, 1)
-    assert world.anonymous.get(f"{MILESTONES}/{milestone['id']}").json() == shown
-    assert world.anonymous.get(MILESTONES).json() == [shown]
-    assert world.anonymous.get(f"{MILESTONES}/1.0").json() == shown
+    assert clients.anonymous.get(f"{MILESTONES}/{milestone['id']}").json() == shown
+    assert clients.anonymous.get(MILESTONES).json() == [shown]
+    assert clients.anonymous.get(f"{MILESTONES}/1.0").json() == shown
 
 
-def test_a_milestone_is_changed_and_removed(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_milestone_is_changed_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its issues stay."""
     number = ada.post(MILESTONES, json={"title": "1.0", "description": "d"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "t", "milestone": number})
@@ -52,7 +52,7 @@ def test_a_milestone_is_changed_and_removed(world: ServiceClients, ada: httpx.Cl
     assert (reopened["closed_at"], reopened["due_on"]) == (None, "2030-01-01T00:00:00Z")
     cleared = ada.patch(f"{MILESTONES}/{number}", json={"due_on": "0001-01-01T00:00:00Z"}).json()
     assert cleared["due_on"] is None
-    bob = world.user("bob")
+    bob = clients.user("bob")
     assert bob.patch(f"{MILESTONES}/{number}", json={"title": "x"}).status_code == 403
     assert bob.delete(f"{MILESTONES}/{number}").status_code == 403
     assert ada.delete(f"{MILESTONES}/{number}").status_code == 204

@@ -10,10 +10,10 @@ from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: ServiceClients, tmp_path: Path) -> Git:
+def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push a tree with directories, a program, a link and names that need escaping."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
     git = Git(tmp_path / "work")
     git("init", "-q", "-b", "main")
     git.commit("dir/sub/file.txt", "deep\n")
@@ -23,7 +23,7 @@ def work(world: ServiceClients, tmp_path: Path) -> Git:
     (git.folder / "link").symlink_to("run")
     git("add", "-A")
     git("commit", "-qm", "more")
-    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
     git("push", "-q", "origin", "main", "main:feature/x")
     return git
 
@@ -35,10 +35,10 @@ def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize("recursive", ["", "true"])
-def test_a_tree_is_gits(world: ServiceClients, work: Git, recursive: str) -> None:
+def test_a_tree_is_gits(clients: ServiceClients, work: Git, recursive: str) -> None:
     """One directory, or everything below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
-        answer = world.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
+        answer = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
         found = answer.json()
         entries = [(entry["path"], entry["mode"], entry["type"], entry["sha"]) for entry in found["tree"]]
         assert entries == listed(work, *(["-r", "-t"] if recursive else []))
@@ -46,35 +46,35 @@ def test_a_tree_is_gits(world: ServiceClients, work: Git, recursive: str) -> Non
         assert answer.headers["x-total-count"] == str(len(entries))
 
 
-def test_a_tree_comes_in_pages(world: ServiceClients, work: Git) -> None:
+def test_a_tree_comes_in_pages(clients: ServiceClients, work: Git) -> None:
     """Each says whether there is more."""
     path = "/repos/ada/notes/git/trees/main"
     pages = [
-        world.anonymous.get(path, params={"recursive": "1", "per_page": "3", "page": number}).json()
+        clients.anonymous.get(path, params={"recursive": "1", "per_page": "3", "page": number}).json()
         for number in (1, 2, 3)
     ]
     assert [len(page["tree"]) for page in pages] == [3, 3, 0]
     assert [page["truncated"] for page in pages] == [True, False, False]
-    assert world.anonymous.get("/repos/ada/notes/git/trees/nowhere").status_code == 400
+    assert clients.anonymous.get("/repos/ada/notes/git/trees/nowhere").status_code == 400
 
 
-def test_a_blob_is_its_bytes(world: ServiceClients, work: Git) -> None:
+def test_a_blob_is_its_bytes(clients: ServiceClients, work: Git) -> None:
     """In base64; what is no blob is not found."""
     sha = work("rev-parse", "main:dir/sub/file.txt")
-    blob = world.anonymous.get(f"/repos/ada/notes/git/blobs/{sha}").json()
+    blob = clients.anonymous.get(f"/repos/ada/notes/git/blobs/{sha}").json()
     assert base64.b64decode(blob["content"]) == b"deep\n"
     assert (blob["encoding"], blob["size"], blob["sha"]) == ("base64", 5, sha)
-    assert world.anonymous.get(f"/repos/ada/notes/git/blobs/{'0' * 40}").status_code == 404
-    assert world.anonymous.get("/repos/ada/notes/git/blobs/nonsense").status_code == 400
+    assert clients.anonymous.get(f"/repos/ada/notes/git/blobs/{'0' * 40}").status_code == 404
+    assert clients.anonymous.get("/repos/ada/notes/git/blobs/nonsense").status_code == 400
     tree = work("rev-parse", "main^{tree}")
-    assert world.anonymous.get(f"/repos/ada/notes/git/blobs/{tree}").status_code == 404
+    assert clients.anonymous.get(f"/repos/ada/notes/git/blobs/{tree}").status_code == 404
 
 
-def test_refs_are_listed_by_their_beginnings(world: ServiceClients, work: Git) -> None:
+def test_refs_are_listed_by_their_beginnings(clients: ServiceClients, work: Git) -> None:
     """Full names; a beginning nobody has is not found."""
-    found = world.anonymous.get("/repos/ada/notes/git/refs").json()
+    found = clients.anonymous.get("/repos/ada/notes/git/refs").json()
     assert [ref["ref"] for ref in found] == ["refs/heads/feature/x", "refs/heads/main"]
     assert {ref["object"]["sha"] for ref in found} == {work("rev-parse", "main")}
-    below = world.anonymous.get("/repos/ada/notes/git/refs/heads/fea").json()
+    below = clients.anonymous.get("/repos/ada/notes/git/refs/heads/fea").json()
     assert [ref["ref"] for ref in below] == ["refs/heads/feature/x"]
-    assert world.anonymous.get("/repos/ada/notes/git/refs/heads/zzz").status_code == 404
+    assert clients.anonymous.get("/repos/ada/notes/git/refs/heads/zzz").status_code == 404

@@ -16,9 +16,9 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Be somebody who owns an organization."""
-    client = world.user("ada")
+    client = clients.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
     return client
 
@@ -34,14 +34,14 @@ def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
     assert ada.get(f"{PATH}/{hook['id']}").json() == hook
 
 
-def test_secrets_are_never_shown_and_not_readable_at_rest(world: ServiceClients, ada: httpx.Client) -> None:
+def test_secrets_are_never_shown_and_not_readable_at_rest(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither when they are given nor later, nor to whoever gets hold of the database alone."""
     config = {**CONFIG, "secret": "hunter2", "url": "https://joe:hunter3@ci.example/h?x=1"}
     hook = made(ada, PATH, config=config, authorization_header="Bearer hunter4")
     shown = [str(hook), ada.get(PATH).text, ada.get(f"{PATH}/{hook['id']}").text]
     assert "hunter" not in "".join(shown)
     assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h?x=1"}
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         assert "hunter" not in str(connection.execute(tables.hooks.select()).one())
 
 
@@ -93,7 +93,7 @@ def test_what_is_not_there_is_not_found(ada: httpx.Client, method: str, number: 
     assert (answer.status_code, answer.json()["message"]) == (404, "not found")
 
 
-def test_hooks_of_others_are_not_there(world: ServiceClients, ada: httpx.Client) -> None:
+def test_hooks_of_others_are_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither below another organization, nor below a repository, nor as one's own."""
     number = made(ada, PATH)["id"]
     ada.post("/orgs", json={"username": "other"})
@@ -101,16 +101,16 @@ def test_hooks_of_others_are_not_there(world: ServiceClients, ada: httpx.Client)
     for path in ("/orgs/other/hooks", "/repos/guild/ship/hooks", "/user/hooks"):
         assert ada.get(f"{path}/{number}").status_code == 404
         assert ada.delete(f"{path}/{number}").status_code == 404
-    assert world.admin.get(f"/admin/hooks/{number}").status_code == 404
+    assert clients.admin.get(f"/admin/hooks/{number}").status_code == 404
     assert ada.get(f"{PATH}/{number}").status_code == 200
 
 
-def test_the_order_of_what_is_asked(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_order_of_what_is_asked(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whether the organization is there, who is asking, whether they own it; only then what they sent."""
-    eve = world.user("eve")
+    eve = clients.user("eve")
     bad = {"type": "nonsense"}
-    assert world.anonymous.post("/orgs/nobody/hooks", json=bad).status_code == 404
-    assert world.anonymous.post(PATH, json=bad).json()["message"] == "token is required"
+    assert clients.anonymous.post("/orgs/nobody/hooks", json=bad).status_code == 404
+    assert clients.anonymous.post(PATH, json=bad).json()["message"] == "token is required"
     answer = eve.post(PATH, json=bad)
     assert (answer.status_code, answer.json()["message"]) == (403, "Must be an organization owner")
     assert eve.get(PATH).status_code == 403
@@ -179,11 +179,11 @@ class TestSwitchedOff:
             webhooks=False,
         )
 
-    def test_hooks_are_refused(self, world: ServiceClients) -> None:
+    def test_hooks_are_refused(self, clients: ServiceClients) -> None:
         """In words, to those who could otherwise have them."""
-        world.admin.post("/orgs", json={"username": "guild"})
-        answer = world.admin.post(PATH, json={"type": "nonsense"})
+        clients.admin.post("/orgs", json={"username": "guild"})
+        answer = clients.admin.post(PATH, json={"type": "nonsense"})
         assert (answer.status_code, answer.json()["message"]) == (403, "webhooks disabled by administrator")
-        assert world.admin.get("/admin/hooks").status_code == 403
-        assert world.admin.get("/user/hooks").status_code == 403
-        assert world.anonymous.get(PATH).status_code == 401
+        assert clients.admin.get("/admin/hooks").status_code == 403
+        assert clients.admin.get("/user/hooks").status_code == 403
+        assert clients.anonymous.get(PATH).status_code == 401

@@ -11,14 +11,14 @@ KEYS = [
 ]
 
 
-def test_whoever_makes_an_organization_owns_it(world: ServiceClients) -> None:
+def test_whoever_makes_an_organization_owns_it(clients: ServiceClients) -> None:
     """All keys are there in the order clients know, and the maker is in the team of the owners."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
     made = ada.post("/orgs", json=body)
     assert made.status_code == 201
     assert list(made.json()) == KEYS
-    assert made.json() == world.anonymous.get("/orgs/ANALYTICS").json()
+    assert made.json() == clients.anonymous.get("/orgs/ANALYTICS").json()
     assert (made.json()["username"], made.json()["visibility"]) == ("Analytics", "public")
     (owners,) = ada.get("/orgs/analytics/teams").json()
     assert (owners["name"], owners["permission"], owners["can_create_org_repo"]) == ("Owners", "owner", True)
@@ -43,36 +43,36 @@ def test_whoever_makes_an_organization_owns_it(world: ServiceClients) -> None:
     ],
 )
 def test_a_bad_organization_is_refused_by_the_name_of_the_field(
-    world: ServiceClients, body: dict[str, object], message: str
+    clients: ServiceClients, body: dict[str, object], message: str
 ) -> None:
     """422, and nothing is made."""
-    answer = world.user("ada").post("/orgs", json=body)
+    answer = clients.user("ada").post("/orgs", json=body)
     assert (answer.status_code, answer.json()["message"]) == (422, message)
-    assert world.admin.get("/admin/orgs").json() == []
+    assert clients.admin.get("/admin/orgs").json() == []
 
 
-def test_a_website_is_no_script(world: ServiceClients) -> None:
+def test_a_website_is_no_script(clients: ServiceClients) -> None:
     """It becomes a link on a page."""
-    answer = world.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
+    answer = clients.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
     assert answer.status_code == 422
     assert answer.json()["message"].startswith("[Website]: ")
 
 
-def test_some_people_may_not_make_organizations(world: ServiceClients) -> None:
+def test_some_people_may_not_make_organizations(clients: ServiceClients) -> None:
     """The administrator decides, and can make one for them."""
-    bob = world.user("bob", may_create_organizations=False)
-    assert world.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
+    bob = clients.user("bob", may_create_organizations=False)
+    assert clients.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
     assert bob.post("/orgs", json={"username": "a"}).status_code == 403
     assert bob.post("/admin/users/bob/orgs", json={"username": "a"}).status_code == 403
-    assert world.admin.post("/admin/users/nobody/orgs", json={"username": "a"}).status_code == 404
-    assert world.admin.post("/admin/users/bob/orgs", json={"username": "a"}).status_code == 201
+    assert clients.admin.post("/admin/users/nobody/orgs", json={"username": "a"}).status_code == 404
+    assert clients.admin.post("/admin/users/bob/orgs", json={"username": "a"}).status_code == 201
     assert [org["name"] for org in bob.get("/user/orgs").json()] == ["a"]
-    assert world.admin.get("/user/orgs").json() == []
+    assert clients.admin.get("/user/orgs").json() == []
 
 
-def test_only_owners_change_an_organization(world: ServiceClients) -> None:
+def test_only_owners_change_an_organization(clients: ServiceClients) -> None:
     """Absent keys keep their values; strangers and members get a clear no."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/orgs", json={"username": "guild", "location": "London", "visibility": "limited"})
     team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
@@ -82,7 +82,7 @@ def test_only_owners_change_an_organization(world: ServiceClients) -> None:
         ("POST", "/orgs/guild/rename", {"new_name": "league"}),
         ("POST", "/orgs/guild/teams", {"name": "writers"}),
     ):
-        assert world.anonymous.request(method, path, json=body).status_code == 404
+        assert clients.anonymous.request(method, path, json=body).status_code == 404
         refused = bob.request(method, path, json=body)
         assert (refused.status_code, refused.json()["message"]) == (403, "Must be an organization owner")
     changed = ada.patch("/orgs/guild", json={"full_name": "The Guild", "repo_admin_change_team_access": True})
@@ -93,9 +93,9 @@ def test_only_owners_change_an_organization(world: ServiceClients) -> None:
     assert ada.patch("/orgs/guild", json={"visibility": "open"}).status_code == 422
 
 
-def test_an_old_name_leads_to_the_new_one(world: ServiceClients) -> None:
+def test_an_old_name_leads_to_the_new_one(clients: ServiceClients) -> None:
     """Even when it spells like a part of every address; and only for those who may know of the organization."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/orgs", json={"username": "a", "visibility": "private"})
     ada.post("/orgs", json={"username": "b"})
     assert ada.post("/orgs/a/rename", json={"new_name": "B"}).status_code == 422
@@ -103,15 +103,15 @@ def test_an_old_name_leads_to_the_new_one(world: ServiceClients) -> None:
     assert ada.post("/orgs/a/rename", json={"new_name": "league"}).status_code == 204
     moved = ada.get("/orgs/a/teams", params={"page": "1"})
     assert moved.status_code == 307
-    assert moved.headers["location"] == f"{world.service.url}/api/v1/orgs/league/teams?page=1"
-    assert world.anonymous.get("/orgs/a").status_code == 404
-    assert world.anonymous.get("/users/a").status_code == 404
+    assert moved.headers["location"] == f"{clients.service.url}/api/v1/orgs/league/teams?page=1"
+    assert clients.anonymous.get("/orgs/a").status_code == 404
+    assert clients.anonymous.get("/users/a").status_code == 404
     assert ada.get("/users/a").status_code == 307
 
 
-def test_an_organization_goes_when_it_owns_nothing_any_more(world: ServiceClients) -> None:
+def test_an_organization_goes_when_it_owns_nothing_any_more(clients: ServiceClients) -> None:
     """Its repositories are not lost by the way: 409 says how many there are."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/orgs", json={"username": "guild"})
     for name in ("one", "two"):
         ada.post("/orgs/guild/repos", json={"name": name})
@@ -126,9 +126,9 @@ def test_an_organization_goes_when_it_owns_nothing_any_more(world: ServiceClient
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
 
 
-def test_lists_show_what_the_caller_may_know_of(world: ServiceClients) -> None:
+def test_lists_show_what_the_caller_may_know_of(clients: ServiceClients) -> None:
     """Public to all, limited to those who are signed in, private to members; pages have their headers."""
-    ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve", is_restricted=True)
+    ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve", is_restricted=True)
     for visibility in ("public", "limited", "private"):
         ada.post("/orgs", json={"username": f"the-{visibility}", "visibility": visibility})
     everything = ["the-limited", "the-private", "the-public"]
@@ -138,12 +138,14 @@ def test_lists_show_what_the_caller_may_know_of(world: ServiceClients) -> None:
         assert answer.headers["x-total-count"] == str(len(answer.json()))
         return [org["name"] for org in answer.json()]
 
-    assert names(world.anonymous, "/orgs") == ["the-public"]
+    assert names(clients.anonymous, "/orgs") == ["the-public"]
     assert names(bob, "/orgs") == ["the-limited", "the-public"]
     assert names(eve, "/orgs") == []
-    assert names(ada, "/orgs") == names(world.admin, "/orgs") == names(world.admin, "/admin/orgs") == everything
+    assert (
+        names(ada, "/orgs") == names(clients.admin, "/orgs") == names(clients.admin, "/admin/orgs") == everything
+    )
     assert bob.get("/admin/orgs").status_code == 403
-    public_only = world.holding(accounts.find_user(world.database, "ada"), "all", "public-only")
+    public_only = clients.with_token(accounts.find_user(clients.database, "ada"), "all", "public-only")
     assert names(public_only, "/orgs") == names(public_only, "/user/orgs") == ["the-public"]
     hidden, absent = public_only.get("/orgs/the-private"), public_only.get("/orgs/no-such-thing")
     assert (hidden.status_code, hidden.json()) == (absent.status_code, absent.json())
@@ -154,9 +156,9 @@ def test_lists_show_what_the_caller_may_know_of(world: ServiceClients) -> None:
     assert 'rel="prev"' in page.headers["link"]
 
 
-def test_memberships_are_shown_to_those_who_may_know(world: ServiceClients) -> None:
+def test_memberships_are_shown_to_those_who_may_know(clients: ServiceClients) -> None:
     """One's own, to administrators, to fellow members, and to everybody once they are public."""
-    ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve")
+    ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/orgs", json={"username": "hidden", "visibility": "private"})
     ada.post("/orgs", json={"username": "society"})
@@ -166,18 +168,18 @@ def test_memberships_are_shown_to_those_who_may_know(world: ServiceClients) -> N
     def names(client: object) -> list[str]:
         return [org["name"] for org in client.get("/users/ada/orgs").json()]  # type: ignore[attr-defined]
 
-    assert names(ada) == names(world.admin) == ["guild", "hidden", "society"]
+    assert names(ada) == names(clients.admin) == ["guild", "hidden", "society"]
     assert names(bob) == ["guild"]
-    assert names(eve) == names(world.anonymous) == []
+    assert names(eve) == names(clients.anonymous) == []
     ada.put("/orgs/guild/public_members/ada")
     ada.put("/orgs/hidden/public_members/ada")
-    assert names(bob) == names(eve) == names(world.anonymous) == ["guild"]
-    assert world.anonymous.get("/users/guild/orgs").status_code == 404
+    assert names(bob) == names(eve) == names(clients.anonymous) == ["guild"]
+    assert clients.anonymous.get("/users/guild/orgs").status_code == 404
 
 
-def test_permissions_in_an_organization(world: ServiceClients) -> None:
+def test_permissions_in_an_organization(clients: ServiceClients) -> None:
     """One's own, or anybody's for administrators."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
     path = "/users/{}/orgs/guild/permissions"
     assert ada.get(path.format("ada")).json() == {
@@ -188,12 +190,12 @@ def test_permissions_in_an_organization(world: ServiceClients) -> None:
         "can_create_repository": True,
     }
     assert bob.get(path.format("bob")).status_code == 404
-    assert world.admin.get(path.format("bob")).status_code == 404
+    assert clients.admin.get(path.format("bob")).status_code == 404
     team = ada.post(
         "/orgs/guild/teams", json={"name": "writers", "permission": "write", "can_create_org_repo": True}
     ).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
-    for client in (bob, world.admin):
+    for client in (bob, clients.admin):
         assert client.get(path.format("bob")).json() == {
             "is_owner": False,
             "is_admin": False,
@@ -202,40 +204,40 @@ def test_permissions_in_an_organization(world: ServiceClients) -> None:
             "can_create_repository": True,
         }
     assert bob.get(path.format("ada")).status_code == 403
-    assert world.anonymous.get(path.format("ada")).status_code == 401
+    assert clients.anonymous.get(path.format("ada")).status_code == 401
 
 
-def test_a_private_account_is_there_for_its_own_people_only(world: ServiceClients) -> None:
+def test_a_private_account_is_there_for_its_own_people_only(clients: ServiceClients) -> None:
     """An organization for its members, a person for those they share an organization with."""
-    ada, bob, eve = world.user("ada", visibility="private"), world.user("bob"), world.user("eve")
+    ada, bob, eve = clients.user("ada", visibility="private"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
     team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
     for name in ("ada", "guild"):
-        for client in (ada, bob, world.admin):
+        for client in (ada, bob, clients.admin):
             assert client.get(f"/users/{name}").json()["login"] == name
-        for client in (eve, world.anonymous):
+        for client in (eve, clients.anonymous):
             assert client.get(f"/users/{name}").status_code == 404
-    public_only = world.holding(accounts.find_user(world.database, "bob"), "all", "public-only")
+    public_only = clients.with_token(accounts.find_user(clients.database, "bob"), "all", "public-only")
     assert public_only.get("/users/guild").status_code == 404
     assert eve.put(f"/teams/{team}/members/ada").status_code == 404
 
 
-def test_scopes_of_a_token_count(world: ServiceClients) -> None:
+def test_scopes_of_a_token_count(clients: ServiceClients) -> None:
     """Reading organizations is not writing them."""
-    ada = world.account("ada")
-    reading = world.holding(ada, "read:organization")
+    ada = clients.account("ada")
+    reading = clients.with_token(ada, "read:organization")
     assert reading.get("/orgs").status_code == 200
     assert reading.post("/orgs", json={"username": "a"}).status_code == 403
     assert reading.get("/user/orgs").status_code == 403
-    assert world.holding(ada, "write:organization").post("/orgs", json={"username": "a"}).status_code == 201
+    assert clients.with_token(ada, "write:organization").post("/orgs", json={"username": "a"}).status_code == 201
 
 
 @pytest.mark.parametrize("name", ["a%00b", "%2E%2E", "%F0%9F%90%99", "a%2Fb", "x" * 3000])
-def test_no_organization_has_an_impossible_name(world: ServiceClients, name: str) -> None:
+def test_no_organization_has_an_impossible_name(clients: ServiceClients, name: str) -> None:
     """404, whatever stands there."""
     for path in (f"/orgs/{name}/teams", f"/users/{name}/orgs", f"/orgs/{name}/members"):
-        assert world.admin.get(path).status_code == 404
-    assert world.admin.get("/user", headers={"Sudo": "a\tb"}).status_code == 404
-    assert world.admin.get("/user", params={"sudo": "a\0b"}).status_code == 404
-    assert world.anonymous.get("/user", auth=("a\0b", "a password")).status_code == 401
+        assert clients.admin.get(path).status_code == 404
+    assert clients.admin.get("/user", headers={"Sudo": "a\tb"}).status_code == 404
+    assert clients.admin.get("/user", params={"sudo": "a\0b"}).status_code == 404
+    assert clients.anonymous.get("/user", auth=("a\0b", "a password")).status_code == 401

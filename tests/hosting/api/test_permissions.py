@@ -79,7 +79,7 @@ class Scene:
 
     def perform(self, cast: PermissionMatrix) -> int | None:
         """Try it: the real thing where it should be refused, something harmless where it should not."""
-        client, deed = cast.clients[self.role], self.deed
+        client, deed = cast.callers[self.role], self.deed
         if self.refused is not None or self.method == "GET":
             return client.request(self.method, self.address(cast), json=deed.body).status_code
         if deed.body is not None:
@@ -116,9 +116,9 @@ def scenes(cast: PermissionMatrix) -> Iterator[Scene]:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_everybody_gets_exactly_what_they_may(world: ServiceClients) -> None:
+def test_everybody_gets_exactly_what_they_may(clients: ServiceClients) -> None:
     """Nothing is shown or done that should not be, and nothing refused that should be done."""
-    cast = create_matrix(world)
+    cast = create_matrix(clients)
     wrong = []
     for scene in scenes(cast):
         status = scene.perform(cast)

@@ -14,9 +14,9 @@ PULLS = "/repos/ada/ship/pulls"
 NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
-def test_a_pull_request_is_changed_and_closed(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_pull_request_is_changed_and_closed(clients: ServiceClients, ada: httpx.Client) -> None:
     """By its author; another target needs write access."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     assert bob.post(PULLS, json=NEW).status_code == 201
     changed = bob.patch(f"{PULLS}/1", json={"title": "Plug", "body": "b", "state": "closed"})
     assert (changed.status_code, changed.json()["state"], changed.json()["title"]) == (201, "closed", "Plug")
@@ -36,7 +36,7 @@ def test_two_open_ones_for_the_same_branches_are_one_too_many(ada: httpx.Client)
     assert ada.post(PULLS, json={**NEW, "head": "Ada:fix"}).json()["number"] == 2
 
 
-def test_bad_pull_requests_are_refused(world: ServiceClients, ada: httpx.Client) -> None:
+def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field."""
     for body, field in (
         ({"title": ""}, "Title"),
@@ -51,18 +51,18 @@ def test_bad_pull_requests_are_refused(world: ServiceClients, ada: httpx.Client)
     ):
         answer = ada.post(PULLS, json={**NEW, **body})
         assert (answer.status_code, answer.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
-    assert world.anonymous.post(PULLS, json=NEW).status_code == 401
+    assert clients.anonymous.post(PULLS, json=NEW).status_code == 401
 
 
-def test_pull_requests_are_listed_and_filtered(world: ServiceClients, ada: httpx.Client) -> None:
+def test_pull_requests_are_listed_and_filtered(clients: ServiceClients, ada: httpx.Client) -> None:
     """By branch, author, label and milestone."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
     ada.post("/repos/ada/ship/issues", json={"title": "no pull"})
     ada.post(PULLS, json={**NEW, "labels": [label]})
-    world.user("bob").post(PULLS, json={**NEW, "head": "other"})
+    clients.user("bob").post(PULLS, json={**NEW, "head": "other"})
 
     def numbers(**query: str | int) -> list[int]:
-        answer = world.anonymous.get(PULLS, params=query)
+        answer = clients.anonymous.get(PULLS, params=query)
         assert answer.status_code == 200, answer.text
         return [pull["number"] for pull in answer.json()]
 
@@ -70,12 +70,12 @@ def test_pull_requests_are_listed_and_filtered(world: ServiceClients, ada: httpx
     assert numbers(state="all", sort="recentupdate", limit=1) == [3]
     assert numbers(labels=label) == numbers(head="ada:fix") == numbers(poster="ada") == [2]
     assert numbers(base="next") == numbers(state="closed") == numbers(milestone="1") == []
-    assert world.anonymous.get(PULLS, params={"labels": "x"}).status_code == 422
+    assert clients.anonymous.get(PULLS, params={"labels": "x"}).status_code == 422
 
 
-def test_pull_requests_can_be_switched_off(world: ServiceClients, ada: httpx.Client) -> None:
+def test_pull_requests_can_be_switched_off(clients: ServiceClients, ada: httpx.Client) -> None:
     """Then they are not there, and issues still are."""
-    make_repository(world.database, find_user(world.database, "ada"), "quiet", has_pulls=False)
+    make_repository(clients.database, find_user(clients.database, "ada"), "quiet", has_pulls=False)
     assert ada.get("/repos/ada/quiet/pulls").status_code == 404
     assert ada.post("/repos/ada/quiet/pulls", json=NEW).status_code == 404
     assert ada.get("/repos/ada/quiet/issues").json() == []
@@ -92,9 +92,9 @@ def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None
     assert ada.patch(f"{PULLS}/1", json={"base": "nowhere"}).status_code == 404
 
 
-def test_a_pull_request_tells_what_its_branches_come_to(world: ServiceClients) -> None:
+def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients) -> None:
     """As comparing them does, and as they are now; whether they can be merged follows both."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
 
     def write(path: str, text: str, branch: str, new: str = "") -> None:

@@ -20,22 +20,22 @@ BOTH = pytest.mark.parametrize("at", [RAW, MEDIA])
 
 
 @pytest.fixture
-def git(world: ServiceClients, tmp_path: Path) -> Git:
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
-    return make_files(world, tmp_path)
+    return make_files(clients, tmp_path)
 
 
-def upload(world: ServiceClients, content: bytes = LARGE, oid: str = OID) -> None:
+def upload(clients: ServiceClients, content: bytes = LARGE, oid: str = OID) -> None:
     """Put a large file into the store."""
-    store = world.open("/ada/Notes.git/info/lfs", "ada")
+    store = clients.open("/ada/Notes.git/info/lfs", "ada")
     answer = store.put(f"/objects/{oid}/{len(content)}", content=content)
     assert answer.status_code == 200, answer.text
 
 
 @BOTH
-def test_a_file_comes_as_it_is(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_file_comes_as_it_is(clients: ServiceClients, git: Git, at: str) -> None:
     """With everything a browser and a cache need to know."""
-    answer = world.anonymous.get(f"{at}/README.md")
+    answer = clients.anonymous.get(f"{at}/README.md")
     assert (answer.status_code, answer.content) == (200, b"# Notes\n")
     headers = answer.headers
     assert headers["x-gitea-object-type"] == headers["x-service-object-type"] == "file"
@@ -51,9 +51,9 @@ def test_a_file_comes_as_it_is(world: ServiceClients, git: Git, at: str) -> None
 
 
 @BOTH
-def test_head_tells_without_sending(world: ServiceClients, git: Git, at: str) -> None:
+def test_head_tells_without_sending(clients: ServiceClients, git: Git, at: str) -> None:
     """The same headers, no bytes."""
-    head, got = world.anonymous.head(f"{at}/README.md"), world.anonymous.get(f"{at}/README.md")
+    head, got = clients.anonymous.head(f"{at}/README.md"), clients.anonymous.get(f"{at}/README.md")
     volatile = {"date", "x-request-id"}
     assert {k: v for k, v in head.headers.items() if k not in volatile} == {
         k: v for k, v in got.headers.items() if k not in volatile
@@ -81,32 +81,32 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
 
 
 @BOTH
-def test_a_path_may_begin_with_a_ref(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_path_may_begin_with_a_ref(clients: ServiceClients, git: Git, at: str) -> None:
     """Or have it beside, where it may have its full name."""
     for path, query, content in PATHS:
-        answer = world.anonymous.get(f"{at}/{path}", params=query)
+        answer = clients.anonymous.get(f"{at}/{path}", params=query)
         assert (answer.status_code, answer.content) == (200, content), path
 
 
 @BOTH
 @pytest.mark.parametrize("ref", ["nowhere", "feature/y", "refs/heads/nowhere", "refs/pull/1/head", "0" * 12])
 def test_an_unknown_ref_is_not_found_wherever_it_stands(
-    world: ServiceClients, git: Git, at: str, ref: str
+    clients: ServiceClients, git: Git, at: str, ref: str
 ) -> None:
     """Before the path or beside it, the answer is the same; never the file of another branch."""
-    before = world.anonymous.get(f"{at}/{ref}/README.md")
-    beside = world.anonymous.get(f"{at}/README.md", params={"ref": ref})
+    before = clients.anonymous.get(f"{at}/{ref}/README.md")
+    beside = clients.anonymous.get(f"{at}/README.md", params={"ref": ref})
     assert (before.status_code, before.json()) == (beside.status_code, beside.json())
     assert (before.status_code, before.json()["message"]) == (404, "not found")
 
 
-def test_a_path_may_begin_with_a_commit(world: ServiceClients, git: Git) -> None:
+def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> None:
     """With its whole id."""
     commit = git("rev-parse", "v1.0")
-    assert world.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
-    assert world.anonymous.get(f"{RAW}/dir/sub/file.txt", params={"ref": commit}).content == b"deep\n"
-    assert world.anonymous.get(f"{RAW}/{commit[:12]}/dir/sub/file.txt").status_code == 404
-    answer = world.anonymous.get(f"{RAW}/{'e' * 40}/README.md")
+    assert clients.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
+    assert clients.anonymous.get(f"{RAW}/dir/sub/file.txt", params={"ref": commit}).content == b"deep\n"
+    assert clients.anonymous.get(f"{RAW}/{commit[:12]}/dir/sub/file.txt").status_code == 404
+    answer = clients.anonymous.get(f"{RAW}/{'e' * 40}/README.md")
     assert (answer.status_code, answer.json()["message"]) == (404, "unable to find a git ref")
 
 
@@ -114,43 +114,43 @@ def test_a_path_may_begin_with_a_commit(world: ServiceClients, git: Git) -> None
 @pytest.mark.parametrize(
     "path", ["nothing", "dir", "main", "lib", "lib/x", "link/file.txt", "main/", ".git/config"]
 )
-def test_what_is_no_file_is_not_found(world: ServiceClients, git: Git, at: str, path: str) -> None:
+def test_what_is_no_file_is_not_found(clients: ServiceClients, git: Git, at: str, path: str) -> None:
     """Directories and submodules have no bytes."""
-    answer = world.anonymous.get(f"{at}/{path}")
+    answer = clients.anonymous.get(f"{at}/{path}")
     assert (answer.status_code, answer.json()["message"]) == (404, "not found")
 
 
 @BOTH
-def test_an_empty_repository_says_so(world: ServiceClients, at: str) -> None:
+def test_an_empty_repository_says_so(clients: ServiceClients, at: str) -> None:
     """Nothing else can be wrong with it."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    answer = world.anonymous.get(f"{at}/README.md")
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    answer = clients.anonymous.get(f"{at}/README.md")
     assert (answer.status_code, answer.json()["message"]) == (404, "repository is empty")
 
 
 @BOTH
-def test_a_link_is_its_target(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_link_is_its_target(clients: ServiceClients, git: Git, at: str) -> None:
     """It is not followed."""
-    answer = world.anonymous.get(f"{at}/link")
+    answer = clients.anonymous.get(f"{at}/link")
     assert answer.content == b"dir/sub"
     assert answer.headers["x-gitea-object-type"] == answer.headers["x-service-object-type"] == "symlink"
 
 
 @BOTH
-def test_a_client_that_has_the_file_is_told_so(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_client_that_has_the_file_is_told_so(clients: ServiceClients, git: Git, at: str) -> None:
     """By its tag, or by the time when it sends no tag."""
     path = f"{at}/README.md"
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-        answer = world.anonymous.get(path, headers={"If-None-Match": given})
+        answer = clients.anonymous.get(path, headers={"If-None-Match": given})
         assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
         assert answer.headers["cache-control"] == "public, max-age=21600"
     for given in ("Mon, 06 May 2024 05:08:09 GMT", "Wed, 06 May 2026 05:08:09 GMT"):
-        answer = world.anonymous.get(path, headers={"If-Modified-Since": given})
+        answer = clients.anonymous.get(path, headers={"If-Modified-Since": given})
         assert (answer.status_code, answer.headers["last-modified"]) == (304, "Mon, 06 May 2024 05:08:09 GMT")
     # Its time is known by now.
-    answer = world.anonymous.get(path, headers={"If-None-Match": tag})
+    answer = clients.anonymous.get(path, headers={"If-None-Match": tag})
     assert answer.headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
     for headers in (
         {"If-None-Match": '"other"'},
@@ -160,11 +160,11 @@ def test_a_client_that_has_the_file_is_told_so(world: ServiceClients, git: Git, 
         {"If-Modified-Since": "Mon, 06 May 99999 05:08:08 GMT"},
         {"If-None-Match": '"other"', "If-Modified-Since": "Wed, 06 May 2026 05:08:09 GMT"},
     ):
-        assert world.anonymous.get(path, headers=headers).status_code == 200
+        assert clients.anonymous.get(path, headers=headers).status_code == 200
 
 
 @BOTH
-def test_a_part_can_be_asked_for(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_part_can_be_asked_for(clients: ServiceClients, git: Git, at: str) -> None:
     """From a place, up to a place, or the end of it."""
     for wanted, content, told in (
         ("bytes=0-0", b"#", "bytes 0-0/8"),
@@ -175,28 +175,28 @@ def test_a_part_can_be_asked_for(world: ServiceClients, git: Git, at: str) -> No
         ("bytes=-99", b"# Notes\n", "bytes 0-7/8"),
         ("bytes=99-,1-1", b" ", "bytes 1-1/8"),
     ):
-        answer = world.anonymous.get(f"{at}/README.md", headers={"Range": wanted})
+        answer = clients.anonymous.get(f"{at}/README.md", headers={"Range": wanted})
         assert (answer.status_code, answer.content) == (206, content)
         assert answer.headers["content-range"] == told
         assert answer.headers["content-length"] == str(len(content))
 
 
-def test_a_part_outside_is_refused(world: ServiceClients, git: Git) -> None:
+def test_a_part_outside_is_refused(clients: ServiceClients, git: Git) -> None:
     """The answer says how much there is."""
     for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
-        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
         assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */8")
         assert answer.headers["content-type"].startswith("text/plain")
-    assert world.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
+    assert clients.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
 
 
-def test_a_part_of_what_has_no_body_is_not_counted(world: ServiceClients, git: Git) -> None:
+def test_a_part_of_what_has_no_body_is_not_counted(clients: ServiceClients, git: Git) -> None:
     """A range is for GET alone; the headers of HEAD are those of the whole file."""
-    answer = world.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
+    answer = clients.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
     assert (answer.status_code, answer.headers["content-length"]) == (200, "8")
 
 
-def test_a_part_nobody_understands_is_the_whole(world: ServiceClients, git: Git) -> None:
+def test_a_part_nobody_understands_is_the_whole(clients: ServiceClients, git: Git) -> None:
     """As the standard has it."""
     for wanted in (
         "lines=1-2",
@@ -208,7 +208,7 @@ def test_a_part_nobody_understands_is_the_whole(world: ServiceClients, git: Git)
         "bytes=5-2",
         "bytes=0-1,5-2",
     ):
-        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
         assert (answer.status_code, answer.content) == (200, b"# Notes\n")
 
 
@@ -223,11 +223,13 @@ def parts_of(answer: httpx.Response) -> list[tuple[str | None, str | None, bytes
     ]
 
 
-def test_several_parts_can_be_asked_for(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_parts_can_be_asked_for(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each comes with its place, whether the file is read at once or piece by piece."""
     for most in (served.QUICK_BYTES, 1):
         monkeypatch.setattr(served, "QUICK_BYTES", most)
-        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
+        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
         assert answer.status_code == 206
         assert int(answer.headers["content-length"]) == len(answer.content)
         kind = "text/plain; charset=utf-8"
@@ -238,7 +240,7 @@ def test_several_parts_can_be_asked_for(world: ServiceClients, git: Git, monkeyp
         ]
 
 
-def test_a_part_of_another_file_is_not_wanted(world: ServiceClients, git: Git) -> None:
+def test_a_part_of_another_file_is_not_wanted(clients: ServiceClients, git: Git) -> None:
     """If the file has changed since the client began, it gets the whole."""
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given, status in (
@@ -248,48 +250,48 @@ def test_a_part_of_another_file_is_not_wanted(world: ServiceClients, git: Git) -
         ("Mon, 06 May 2024 05:08:09 GMT", 206),
         ("Mon, 06 May 2024 05:08:08 GMT", 200),
     ):
-        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-0", "If-Range": given})
+        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-0", "If-Range": given})
         assert answer.status_code == status
 
 
-def test_large_files_come_piece_by_piece(world: ServiceClients, git: Git) -> None:
+def test_large_files_come_piece_by_piece(clients: ServiceClients, git: Git) -> None:
     """With their size, and in parts."""
     content = bytes(range(256)) * 4096 * 9
     (git.folder / "big").write_bytes(content)
     commit_all(git, "big")
     git("push", "-q", "origin", "main")
-    answer = world.anonymous.get(f"{RAW}/big")
+    answer = clients.anonymous.get(f"{RAW}/big")
     assert answer.content == content
     assert answer.headers["content-length"] == str(len(content))
     assert answer.headers["content-type"] == "application/octet-stream"
-    part = world.anonymous.get(f"{RAW}/big", headers={"Range": "bytes=1000000-9000000"})
+    part = clients.anonymous.get(f"{RAW}/big", headers={"Range": "bytes=1000000-9000000"})
     assert part.content == content[1_000_000:9_000_001]
-    assert world.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
+    assert clients.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
 
 
-def test_a_private_file_is_kept_by_nobody_else(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_private_file_is_kept_by_nobody_else(clients: ServiceClients, tmp_path: Path) -> None:
     """Nor shown to strangers, in any way."""
-    git = make_files(world, tmp_path, private=True)
-    guest = world.account("guest")
-    let_in(world.database, repositories.find_repository(world.database, "ada", "Notes"), guest, READ)
-    upload(world)
+    git = make_files(clients, tmp_path, private=True)
+    guest = clients.account("guest")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "Notes"), guest, READ)
+    upload(clients)
     tag = f'"{git("rev-parse", "main:README.md")}"'
-    nobody = world.user("nobody")
+    nobody = clients.user("nobody")
     for path in (f"{RAW}/README.md", f"{MEDIA}/README.md", f"{MEDIA}/large.bin"):
-        for stranger in (world.anonymous, nobody):
+        for stranger in (clients.anonymous, nobody):
             for headers in ({}, {"If-None-Match": tag}, {"Range": "bytes=0-"}):
                 assert stranger.get(path, headers=headers).status_code == 404
-        answer = world.holding(guest).get(path)
+        answer = clients.with_token(guest).get(path)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, max-age=21600")
 
 
-def test_a_pointer_leads_to_the_large_file(world: ServiceClients, git: Git) -> None:
+def test_a_pointer_leads_to_the_large_file(clients: ServiceClients, git: Git) -> None:
     """Once the repository has it; before, and on the other route, it is the pointer itself."""
     path = f"{MEDIA}/large.bin"
-    assert world.anonymous.get(path).text == POINTER
-    upload(world)
-    assert world.anonymous.get(f"{RAW}/large.bin").text == POINTER
-    answer = world.anonymous.get(path)
+    assert clients.anonymous.get(path).text == POINTER
+    upload(clients)
+    assert clients.anonymous.get(f"{RAW}/large.bin").text == POINTER
+    answer = clients.anonymous.get(path)
     assert (answer.status_code, answer.content) == (200, LARGE)
     assert answer.headers["etag"] == f'"{OID}"'
     assert answer.headers["content-length"] == str(len(LARGE))
@@ -298,39 +300,39 @@ def test_a_pointer_leads_to_the_large_file(world: ServiceClients, git: Git) -> N
     assert answer.headers["content-security-policy"].endswith("sandbox")
     modified = answer.headers["last-modified"]
     for headers in ({"If-None-Match": f'"{OID}"'}, {"If-Modified-Since": modified}):
-        fresh = world.anonymous.get(path, headers=headers)
+        fresh = clients.anonymous.get(path, headers=headers)
         assert (fresh.status_code, fresh.headers["etag"]) == (304, f'"{OID}"')
         assert fresh.headers["last-modified"] == modified
-    part = world.anonymous.get(path, headers={"Range": "bytes=2-6"})
+    part = clients.anonymous.get(path, headers={"Range": "bytes=2-6"})
     assert (part.status_code, part.content) == (206, LARGE[2:7])
-    both = world.anonymous.get(path, headers={"Range": "bytes=0-0,2-6"})
+    both = clients.anonymous.get(path, headers={"Range": "bytes=0-0,2-6"})
     assert [content for _, _, content in parts_of(both)] == [b"a", b"large"]
-    assert world.anonymous.head(path).headers["content-length"] == str(len(LARGE))
+    assert clients.anonymous.head(path).headers["content-length"] == str(len(LARGE))
 
 
-def test_an_object_that_is_lost_is_its_pointer(world: ServiceClients, git: Git) -> None:
+def test_an_object_that_is_lost_is_its_pointer(clients: ServiceClients, git: Git) -> None:
     """The store has nothing, though the repository should."""
-    upload(world)
-    for file in (world.service.settings.data / "lfs").rglob(OID):
+    upload(clients)
+    for file in (clients.service.settings.data / "lfs").rglob(OID):
         file.unlink()
-    answer = world.anonymous.get(f"{MEDIA}/large.bin")
+    answer = clients.anonymous.get(f"{MEDIA}/large.bin")
     assert (answer.status_code, answer.text) == (200, POINTER)
     assert answer.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
 
 
-def test_an_object_of_another_repository_is_not_given_away(world: ServiceClients, git: Git) -> None:
+def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClients, git: Git) -> None:
     """Whoever knows only its name must not get its bytes."""
-    upload(world)
-    world.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
+    upload(clients)
+    clients.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
     refused = git.try_to("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
     assert "the LFS objects of large.bin are not here" in refused.stderr
     body = {"content": base64.b64encode(POINTER.encode()).decode()}
-    made = world.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
+    made = clients.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
     assert made.status_code == 201
-    assert world.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
+    assert clients.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
 
 
-def test_no_file_is_run_as_a_page(world: ServiceClients, git: Git) -> None:
+def test_no_file_is_run_as_a_page(clients: ServiceClients, git: Git) -> None:
     """Whatever its name and its bytes say."""
     files: list[tuple[str, bytes, str, str | None]] = [
         ("page.html", b"<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", "sandbox"),
@@ -345,7 +347,7 @@ def test_no_file_is_run_as_a_page(world: ServiceClients, git: Git) -> None:
     commit_all(git, "more")
     git("push", "-q", "origin", "main")
     for name, _, kind, policy in files:
-        headers = world.anonymous.get(f"{RAW}/{name}").headers
+        headers = clients.anonymous.get(f"{RAW}/{name}").headers
         assert headers["content-type"] == kind
         assert headers.get_list("x-content-type-options") == ["nosniff"]
         given = headers.get("content-security-policy")
@@ -353,15 +355,15 @@ def test_no_file_is_run_as_a_page(world: ServiceClients, git: Git) -> None:
 
 
 @BOTH
-def test_a_name_a_branch_once_had_is_not_taken_for_a_path(world: ServiceClients, git: Git, at: str) -> None:
+def test_a_name_a_branch_once_had_is_not_taken_for_a_path(clients: ServiceClients, git: Git, at: str) -> None:
     """Whoever asks for it is told that it is gone."""
     auth = ("ada", PASSWORD)
-    made = world.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
+    made = clients.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
     assert made.status_code == 201
-    assert world.anonymous.get(f"{at}/before/README.md").status_code == 200
-    renamed = world.anonymous.patch("/repos/ada/Notes/branches/before", json={"name": "after"}, auth=auth)
+    assert clients.anonymous.get(f"{at}/before/README.md").status_code == 200
+    renamed = clients.anonymous.patch("/repos/ada/Notes/branches/before", json={"name": "after"}, auth=auth)
     assert renamed.status_code == 204
-    gone = world.anonymous.get(f"{at}/before/README.md")
+    gone = clients.anonymous.get(f"{at}/before/README.md")
     assert (gone.status_code, gone.json()["message"]) == (404, "unable to find a git ref")
-    assert world.anonymous.get(f"{at}/README.md", params={"ref": "before"}).status_code == 404
-    assert world.anonymous.get(f"{at}/after/README.md").status_code == 200
+    assert clients.anonymous.get(f"{at}/README.md", params={"ref": "before"}).status_code == 404
+    assert clients.anonymous.get(f"{at}/after/README.md").status_code == 200

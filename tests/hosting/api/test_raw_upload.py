@@ -14,19 +14,19 @@ RAW = "/repos/ada/ship/raw"
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a client."""
-    return world.user("ada")
+    return clients.user("ada")
 
 
 @pytest.fixture
-def ship(world: ServiceClients, ada: httpx.Client) -> Repository:
+def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     """Give her a repository."""
     del ada
-    return made(world, {"a.txt": b"one\n"})
+    return made(clients, {"a.txt": b"one\n"})
 
 
-def test_a_file_is_put_and_replaced(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A new one answers 201, one in place of another 200, and the branch and the message can be named."""
     first = ada.put(f"{RAW}/d/b.bin", content=b"\0\xff", params={"message": "Put it", "mode": "100755"})
     assert first.status_code == 201
@@ -35,12 +35,12 @@ def test_a_file_is_put_and_replaced(world: ServiceClients, ada: httpx.Client, sh
     again = ada.put(f"{RAW}/d/b.bin", content=b"", params={"branch": "main"})
     assert (again.status_code, again.json()["content"]["size"]) == (200, 0)
     assert again.json()["content"]["mode"] == "100755"
-    assert git(folder(world, ship), "fsck", "--strict") == ""
+    assert git(folder(clients, ship), "fsck", "--strict") == ""
 
 
-def test_conditions(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_conditions(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """If-Match asks for the blob the caller knows, If-None-Match for none at all; otherwise 412."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     known = sha(ada, place, "a.txt")
     put = ada.put(f"{RAW}/a.txt", content=b"two\n", headers={"If-Match": f'"{known}"'})
     assert put.status_code == 200
@@ -55,9 +55,9 @@ def test_conditions(world: ServiceClients, ada: httpx.Client, ship: Repository) 
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
 
 
-def test_a_list_of_tags_and_any_file(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_list_of_tags_and_any_file(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
-    place = folder(world, ship)
+    place = folder(clients, ship)
     other = "1" * 40
 
     def put(path: str, *headers: tuple[str, str]) -> httpx.Response:
@@ -84,13 +84,13 @@ def test_a_list_of_tags_and_any_file(world: ServiceClients, ada: httpx.Client, s
     failed(put("none.txt", ("If-Match", "*"), ("If-None-Match", "*")), "object does not exist")
 
 
-def test_no_condition_holds_by_chance_in_an_empty_repository(world: ServiceClients, ada: httpx.Client) -> None:
+def test_no_condition_holds_by_chance_in_an_empty_repository(clients: ServiceClients, ada: httpx.Client) -> None:
     """There is no file at all, so nothing that asks for one is written."""
-    empty = made(world, None, "empty")
+    empty = made(clients, None, "empty")
     for value in ("*", f'"{"1" * 40}"'):
         put = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-Match": value})
         refused(put, 412, "object does not exist [id: , rel_path: a.txt]")
-    assert git(folder(world, empty), "for-each-ref") == ""
+    assert git(folder(clients, empty), "for-each-ref") == ""
     first = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-None-Match": "*"})
     assert first.status_code == 201
 
@@ -105,25 +105,25 @@ def test_conditions_nobody_can_read(ada: httpx.Client, ship: Repository) -> None
             refused(put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
 
 
-def test_who_may_upload(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_who_may_upload(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers and readers may not."""
     del ship, ada
-    refused(world.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
-    eve = world.user("eve").put(f"{RAW}/x", content=b"")
+    refused(clients.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
+    eve = clients.user("eve").put(f"{RAW}/x", content=b"")
     refused(eve, 403, "user should have a permission to write to the target branch")
 
 
-def test_a_key_makes_one_commit(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same bytes under one key are one commit, other bytes are refused."""
     key = {"Idempotency-Key": "k"}
     first = ada.put(f"{RAW}/x", content=b"x", headers=key)
     assert ada.put(f"{RAW}/x", content=b"x", headers=key).json() == first.json()
     other = ada.put(f"{RAW}/x", content=b"y", headers=key)
     refused(other, 422, "the Idempotency-Key was used for another request")
-    assert git(folder(world, ship), "rev-list", "--count", "main").strip() == "2"
+    assert git(folder(clients, ship), "rev-list", "--count", "main").strip() == "2"
 
 
-def test_a_large_file_is_not_held_in_memory(world: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A stream of 200 MB without a length, in a process that grows by much less than that."""
     block = bytes(range(256)) * 4096
 
@@ -137,20 +137,20 @@ def test_a_large_file_is_not_held_in_memory(world: ServiceClients, ada: httpx.Cl
     assert answer.status_code == 201
     assert (answer.json()["content"]["size"], answer.json()["content"]["content"]) == (200 * 2**20, None)
     assert grown < 80 * 1024
-    assert git(folder(world, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
+    assert git(folder(clients, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
 
 
 def test_a_store_of_large_files_that_cannot_be_used_is_said(
-    world: ServiceClients, ada: httpx.Client, ship: Repository
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """Nothing is committed, and the client may try again; other files can be written meanwhile."""
     assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 201
-    before = git(folder(world, ship), "rev-parse", "main")
-    (world.service.settings.data / "lfs").write_text("in the way")
+    before = git(folder(clients, ship), "rev-parse", "main")
+    (clients.service.settings.data / "lfs").write_text("in the way")
     for content in (b"small", bytes(100_000)):
         answer = ada.put(f"{RAW}/x.bin", content=content)
         assert (answer.status_code, "cannot be stored" in answer.json()["message"]) == (503, True)
-    assert git(folder(world, ship), "rev-parse", "main") == before
+    assert git(folder(clients, ship), "rev-parse", "main") == before
     assert ada.put(f"{RAW}/x.txt", content=b"small").status_code == 201
 
 

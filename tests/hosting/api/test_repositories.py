@@ -7,9 +7,9 @@ from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, make_team
 
 
-def test_a_new_repository_is_empty_and_its_makers_own(world: ServiceClients) -> None:
+def test_a_new_repository_is_empty_and_its_makers_own(clients: ServiceClients) -> None:
     """Everything a client asks for first is there."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     made = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
     assert made.status_code == 201
     shown = ada.get("/repos/ADA/notes").json()
@@ -21,9 +21,9 @@ def test_a_new_repository_is_empty_and_its_makers_own(world: ServiceClients) -> 
     assert (shown["mirror_updated"], shown["mirror_last_sync_at"]) == (never, never)
 
 
-def test_auto_init_makes_a_first_commit_with_a_readme(world: ServiceClients) -> None:
+def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -> None:
     """On the branch that was asked for."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
     made = ada.post("/user/repos", json=body).json()
     assert (made["empty"], made["default_branch"], made["branch_count"]) == (False, "trunk", 1)
@@ -36,41 +36,41 @@ def test_auto_init_makes_a_first_commit_with_a_readme(world: ServiceClients) -> 
         *(("nötes", 422), ("a\x00b", 422), ("notes.wiki", 422), ("-", 422), ("NOTES", 409), ("notes", 409)),
     ],
 )
-def test_names_that_cannot_be_are_refused(world: ServiceClients, name: str, status: int) -> None:
+def test_names_that_cannot_be_are_refused(clients: ServiceClients, name: str, status: int) -> None:
     """Those that could not stand in an address, and those that exist already in whatever case."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes"}).status_code == 201
     assert ada.post("/user/repos", json={"name": name}).status_code == status
 
 
-def test_a_private_repository_is_not_there_for_others(world: ServiceClients) -> None:
+def test_a_private_repository_is_not_there_for_others(clients: ServiceClients) -> None:
     """404 for everybody who may not see it, whatever they try."""
-    ada, eve = world.user("ada"), world.user("eve")
+    ada, eve = clients.user("ada"), clients.user("eve")
     ada.post("/user/repos", json={"name": "diary", "private": True})
-    for who in (eve, world.anonymous):
+    for who in (eve, clients.anonymous):
         assert who.get("/repos/ada/diary").status_code == 404
         assert who.patch("/repos/ada/diary", json={"private": False}).status_code == 404
         assert who.delete("/repos/ada/diary").status_code == 404
         assert who.get("/users/ada/repos").json() == []
         assert who.get("/repos/search", params={"q": "diary"}).json()["data"] == []
-    assert world.admin.get("/repos/ada/diary").json()["private"] is True
+    assert clients.admin.get("/repos/ada/diary").json()["private"] is True
 
 
-def test_a_rename_leaves_a_redirect_until_the_name_is_taken(world: ServiceClients) -> None:
+def test_a_rename_leaves_a_redirect_until_the_name_is_taken(clients: ServiceClients) -> None:
     """Old addresses lead on, with their query."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     assert ada.patch("/repos/ada/notes", json={"name": "journal"}).json()["full_name"] == "ada/journal"
-    moved = world.anonymous.get("/repos/ada/notes/topics", params={"page": "2"})
+    moved = clients.anonymous.get("/repos/ada/notes/topics", params={"page": "2"})
     assert moved.status_code == 301
-    assert moved.headers["location"] == f"{world.service.url}/api/v1/repos/ada/journal/topics?page=2"
+    assert moved.headers["location"] == f"{clients.service.url}/api/v1/repos/ada/journal/topics?page=2"
     ada.post("/user/repos", json={"name": "notes"})
-    assert world.anonymous.get("/repos/ada/notes").json()["name"] == "notes"
+    assert clients.anonymous.get("/repos/ada/notes").json()["name"] == "notes"
 
 
-def test_settings_are_changed_by_administrators_only(world: ServiceClients) -> None:
+def test_settings_are_changed_by_administrators_only(clients: ServiceClients) -> None:
     """A collaborator who may write may not change settings, one who administers may."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
     assert bob.patch("/repos/ada/notes", json={"has_issues": False}).status_code == 403
     for permission, status in (("write", 403), ("admin", 200)):
@@ -80,9 +80,9 @@ def test_settings_are_changed_by_administrators_only(world: ServiceClients) -> N
     assert bob.patch("/repos/ada/notes", json={"private": True}).status_code == 422
 
 
-def test_absent_keys_keep_their_value(world: ServiceClients) -> None:
+def test_absent_keys_keep_their_value(clients: ServiceClients) -> None:
     """Only what is named changes."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     before = ada.post("/user/repos", json={"name": "notes", "description": "old"}).json()
     tracker = {"enable_issue_dependencies": False}
     after = ada.patch(
@@ -94,9 +94,9 @@ def test_absent_keys_keep_their_value(world: ServiceClients) -> None:
     assert same == {key: before[key] for key in same}
 
 
-def test_archiving_is_undone_by_unarchiving(world: ServiceClients) -> None:
+def test_archiving_is_undone_by_unarchiving(clients: ServiceClients) -> None:
     """The time it was archived is told meanwhile."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     archived = ada.patch("/repos/ada/notes", json={"archived": True}).json()
     assert (archived["archived"], archived["archived_at"] > "2020") == (True, True)
@@ -104,11 +104,11 @@ def test_archiving_is_undone_by_unarchiving(world: ServiceClients) -> None:
     assert ada.patch("/repos/ada/notes", json={"archived": False}).json()["archived_at"] == "1970-01-01T00:00:00Z"
 
 
-def test_deleting_removes_the_row_and_the_folder(world: ServiceClients) -> None:
+def test_deleting_removes_the_row_and_the_folder(clients: ServiceClients) -> None:
     """And the number is never used again."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     first = ada.post("/user/repos", json={"name": "notes"}).json()
-    folders = world.service.settings.data / "repositories"
+    folders = clients.service.settings.data / "repositories"
     assert len(list(folders.glob("*/*.git"))) == 1
     assert ada.delete("/repos/ada/notes").status_code == 204
     assert ada.get("/repos/ada/notes").status_code == 404
@@ -116,37 +116,37 @@ def test_deleting_removes_the_row_and_the_folder(world: ServiceClients) -> None:
     assert ada.post("/user/repos", json={"name": "notes"}).json()["id"] > first["id"]
 
 
-def test_a_repository_is_given_only_to_those_one_may_act_for(world: ServiceClients) -> None:
+def test_a_repository_is_given_only_to_those_one_may_act_for(clients: ServiceClients) -> None:
     """An administrator may give it to anybody; others are refused."""
-    ada = world.user("ada")
-    world.user("bob")
+    ada = clients.user("ada")
+    clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})
     assert ada.post("/repos/ada/notes/transfer", json={"new_owner": "bob"}).status_code == 403
     assert ada.post("/repos/ada/notes/transfer", json={"new_owner": "nobody"}).status_code == 404
-    given = world.admin.post("/repos/ada/notes/transfer", json={"new_owner": "bob"})
+    given = clients.admin.post("/repos/ada/notes/transfer", json={"new_owner": "bob"})
     assert (given.status_code, given.json()["full_name"]) == (202, "bob/notes")
     assert ada.get("/repos/ada/notes").status_code == 301
 
 
-def test_lists_are_paged_with_their_headers(world: ServiceClients) -> None:
+def test_lists_are_paged_with_their_headers(clients: ServiceClients) -> None:
     """The headers tell how many there are and where the others are."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     for number in range(5):
         ada.post("/user/repos", json={"name": f"r{number}"})
     answer = ada.get("/user/repos", params={"limit": 2, "page": 2})
     assert [found["name"] for found in answer.json()] == ["r2", "r3"]
     assert answer.headers["x-total-count"] == "5"
-    address = f"{world.service.url}/api/v1/user/repos?limit=2&page="
+    address = f"{clients.service.url}/api/v1/user/repos?limit=2&page="
     assert answer.headers["link"] == (
         f'<{address}3>; rel="next",<{address}3>; rel="last",<{address}1>; rel="first",<{address}1>; rel="prev"'
     )
-    found = world.anonymous.get("/repos/search", params={"q": "R3"}).json()
+    found = clients.anonymous.get("/repos/search", params={"q": "R3"}).json()
     assert (found["ok"], [entry["name"] for entry in found["data"]]) == (True, ["r3"])
 
 
-def test_a_repository_given_away_leaves_its_old_owners_labels(world: ServiceClients) -> None:
+def test_a_repository_given_away_leaves_its_old_owners_labels(clients: ServiceClients) -> None:
     """They are labels of an organization it does not belong to any more."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/orgs", json={"username": "acme"})
     label = ada.post("/orgs/acme/labels", json={"name": "bug", "color": "#ff0000"}).json()["id"]
     ada.post("/orgs/acme/repos", json={"name": "notes"})
@@ -165,9 +165,9 @@ def test_a_repository_given_away_leaves_its_old_owners_labels(world: ServiceClie
         ("repo.pulls", {"branch_count": 0, "open_issues_count": 0, "open_pr_counter": 1}),
     ],
 )
-def test_what_cannot_be_read_is_not_counted(world: ServiceClients, unit: str, seen: dict[str, int]) -> None:
+def test_what_cannot_be_read_is_not_counted(clients: ServiceClients, unit: str, seen: dict[str, int]) -> None:
     """Somebody with one unit of a private repository is told nothing of the others."""
-    ada, bob = world.user("ada"), world.account("bob")
+    ada, bob = clients.user("ada"), clients.account("bob")
     ada.post("/orgs", json={"username": "guild"})
     ada.post("/orgs/guild/repos", json={"name": "ship", "private": True, "auto_init": True})
     ada.post("/repos/guild/ship/branches", json={"new_branch_name": "fix", "old_ref_name": "main"})
@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_not_counted(world: ServiceClients, unit: str, se
     ada.post("/repos/guild/ship/pulls", json={"title": "Caulk it", "head": "fix", "base": "main"})
     whole = ada.get("/repos/guild/ship").json()
     assert (whole["branch_count"], whole["open_issues_count"], whole["open_pr_counter"]) == (2, 1, 1)
-    place = repositories.find_repository(world.database, "guild", "ship")
-    make_team(world.database, place.owner, "some", [bob], units={unit: READ}, places=(place,))
-    shown = world.holding(bob).get("/repos/guild/ship").json()
+    place = repositories.find_repository(clients.database, "guild", "ship")
+    make_team(clients.database, place.owner, "some", [bob], units={unit: READ}, places=(place,))
+    shown = clients.with_token(bob).get("/repos/guild/ship").json()
     assert {name: shown[name] for name in seen} == seen

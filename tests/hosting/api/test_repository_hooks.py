@@ -10,9 +10,9 @@ PATH = "/repos/ada/ship/hooks"
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Be somebody who has a repository."""
-    client = world.user("ada")
+    client = clients.user("ada")
     assert client.post("/user/repos", json={"name": "ship", "auto_init": True}).status_code == 201
     return client
 
@@ -53,7 +53,7 @@ def test_what_is_inactive_is_told_nothing(ada: httpx.Client) -> None:
     assert [one["status"] for one in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
 
 
-def test_a_repository_takes_its_hooks_along(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_repository_takes_its_hooks_along(clients: ServiceClients, ada: httpx.Client) -> None:
     """Renamed or given away it keeps them, and the new owner's hooks are told from then on."""
     own = made(ada, PATH, active=True, events=["issues"])["id"]
     before = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues'])['id']}"
@@ -77,9 +77,9 @@ def test_the_owner_is_told_that_a_repository_is_gone(ada: httpx.Client) -> None:
     assert ada.get(PATH).status_code == 404
 
 
-def test_who_only_writes_may_not_look(world: ServiceClients, ada: httpx.Client) -> None:
+def test_who_only_writes_may_not_look(clients: ServiceClients, ada: httpx.Client) -> None:
     """A secret address is not for everybody who works on it."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "write"})
     hook = made(ada, PATH)["id"]
     assert {bob.get(PATH).status_code, bob.get(f"{PATH}/{hook}").status_code} == {403}

@@ -29,15 +29,15 @@ def test_a_wrong_method_is_a_405(service: Service) -> None:
 
 
 @pytest.fixture
-def odd(world: ServiceClients, tmp_path: Path) -> dict[str, str]:
+def odd(clients: ServiceClients, tmp_path: Path) -> dict[str, str]:
     """Push a repository of everything strange, as somebody who moves here would; return its refs."""
-    world.account("ada")
-    made = world.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    made = clients.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
     assert made.status_code == 201
     source = tmp_path / "source.git"
     run(None, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(source))
     refs = make_odd_repository(source)
-    there = address(world.service.url, "ada", PASSWORD, "ada/odd")
+    there = address(clients.service.url, "ada", PASSWORD, "ada/odd")
     run(source, "push", "--quiet", "--mirror", there)
     run(None, "clone", "--quiet", "--mirror", there, str(tmp_path / "clone.git"))
     assert run(tmp_path / "clone.git", "for-each-ref") == run(source, "for-each-ref")
@@ -93,9 +93,9 @@ def addresses(refs: dict[str, str]) -> Iterator[str]:
         yield f"{page}{rest}"
 
 
-def test_nothing_that_git_can_clone_breaks_an_answer(world: ServiceClients, odd: dict[str, str]) -> None:
+def test_nothing_that_git_can_clone_breaks_an_answer(clients: ServiceClients, odd: dict[str, str]) -> None:
     """Old modes, names of any bytes, tags of anything, dates and encodings of no sense: all of it is read."""
-    client = world.open("", "ada")
+    client = clients.open("", "ada")
     found = {address: client.get(address).status_code for address in addresses(odd)}
     assert {address: status for address, status in found.items() if status >= 500} == {}
     assert found["/api/v1/repos/ada/odd/contents/padded.txt"] == 200

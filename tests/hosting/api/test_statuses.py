@@ -10,9 +10,9 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a repository with a commit, and return her client."""
-    client = world.user("ada")
+    client = clients.user("ada")
     client.post("/user/repos", json={"name": "ship", "auto_init": True})
     return client
 
@@ -58,8 +58,8 @@ def test_an_unknown_state_or_order_is_refused(ada: httpx.Client) -> None:
         assert ada.get("/repos/ada/ship/commits/main/statuses", params=query).status_code == 400
 
 
-def test_an_empty_repository_has_no_commit_to_ask_about(world: ServiceClients) -> None:
+def test_an_empty_repository_has_no_commit_to_ask_about(clients: ServiceClients) -> None:
     """Its default branch is not there yet."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     assert ada.get("/repos/ada/ship/commits/main/status").status_code == 404

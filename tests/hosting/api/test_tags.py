@@ -7,9 +7,9 @@ from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Make somebody with a repository of one commit."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes", "auto_init": True}).status_code == 201
     return ada
 
@@ -43,9 +43,9 @@ def test_a_tag_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str]
     assert ada.post("/repos/ada/notes/tags", json=body).status_code == status
 
 
-def test_a_tag_is_deleted_by_who_may_write(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_tag_is_deleted_by_who_may_write(clients: ServiceClients, ada: httpx.Client) -> None:
     """And then it is gone."""
     ada.post("/repos/ada/notes/tags", json={"tag_name": "release/1"})
-    assert world.user("eve").delete("/repos/ada/notes/tags/release%2F1").status_code == 403
+    assert clients.user("eve").delete("/repos/ada/notes/tags/release%2F1").status_code == 403
     assert ada.delete("/repos/ada/notes/tags/release%2F1").status_code == 204
     assert ada.delete("/repos/ada/notes/tags/release/1").status_code == 404

@@ -13,9 +13,9 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Make an organization with a private repository, and return its owner."""
-    client = world.user("ada")
+    client = clients.user("ada")
     client.post("/orgs", json={"username": "guild"})
     client.post("/orgs/guild/repos", json={"name": "engine", "private": True})
     return client
@@ -117,19 +117,19 @@ def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
     assert ada.delete(f"{path}/repos/guild/engine").status_code == 422
 
 
-def test_a_team_is_seen_from_inside(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_team_is_seen_from_inside(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its own people and the owners see into it, other members know it is there, strangers do not."""
-    inside, member, stranger = world.user("ida"), world.user("max"), world.user("sam")
+    inside, member, stranger = clients.user("ida"), clients.user("max"), clients.user("sam")
     made = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
     ada.put(f"/teams/{made['one']}/members/ida")
     ada.put(f"/teams/{made['two']}/members/max")
     for path in ("", "/members", "/repos", "/members/ida"):
         address = f"/teams/{made['one']}{path}"
-        assert [client.get(address).status_code for client in (inside, ada, world.admin)] == [200] * 3
+        assert [client.get(address).status_code for client in (inside, ada, clients.admin)] == [200] * 3
         refused = member.get(address)
         assert (refused.status_code, refused.json()["message"]) == (403, "Must be a team member")
         assert stranger.get(address).status_code == 404
-        assert world.anonymous.get(address).status_code == 401
+        assert clients.anonymous.get(address).status_code == 401
     assert [team["name"] for team in member.get("/orgs/guild/teams").json()] == ["Owners", "one", "two"]
     assert stranger.get("/orgs/guild/teams").json()["message"] == "Must be an organization member"
     assert [team["name"] for team in inside.get("/user/teams").json()] == ["one"]
@@ -155,9 +155,9 @@ def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
     assert ada.get("/orgs/guild/teams/search", params={"include_desc": "perhaps"}).status_code == 422
 
 
-def test_a_team_opens_repositories_to_its_people(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_team_opens_repositories_to_its_people(clients: ServiceClients, ada: httpx.Client) -> None:
     """Given and taken one by one, or all at once."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     team = ada.post("/orgs/guild/teams", json={"name": "writers", "permission": "write"}).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
     assert bob.get("/repos/guild/engine").status_code == 404
@@ -177,9 +177,9 @@ def test_a_team_opens_repositories_to_its_people(world: ServiceClients, ada: htt
     assert bob.get(f"/teams/{team}/repos").headers["x-total-count"] == "1"
 
 
-def test_only_repositories_of_the_organization_can_be_given(world: ServiceClients, ada: httpx.Client) -> None:
+def test_only_repositories_of_the_organization_can_be_given(clients: ServiceClients, ada: httpx.Client) -> None:
     """By an owner, or by whoever looks after the repository where the organization lets them."""
-    bob, eve = world.user("bob"), world.user("eve")
+    bob, eve = clients.user("bob"), clients.user("eve")
     bob.post("/user/repos", json={"name": "engine"})
     admins = ada.post("/orgs/guild/teams", json={"name": "admins", "permission": "admin"}).json()["id"]
     ada.put(f"/teams/{admins}/members/bob")
@@ -188,7 +188,7 @@ def test_only_repositories_of_the_organization_can_be_given(world: ServiceClient
         assert ada.put(f"/teams/{admins}/repos/{path}").status_code == status
     path = f"/teams/{admins}/repos/guild/engine"
     assert eve.put(path).status_code == 404
-    assert world.anonymous.put(path).status_code == 401
+    assert clients.anonymous.put(path).status_code == 401
     assert bob.delete(path).status_code == 403
     ada.patch("/orgs/guild", json={"repo_admin_change_team_access": True})
     assert bob.put(path).status_code == 204
@@ -196,10 +196,10 @@ def test_only_repositories_of_the_organization_can_be_given(world: ServiceClient
 
 
 def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The mode admin in one unit gives no settings and no other unit."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     body = {"name": "clerks", "units_map": {"repo.issues": "admin"}, "includes_all_repositories": True}
     team = ada.post("/orgs/guild/teams", json=body).json()["id"]
     ada.put(f"/teams/{team}/members/bob")
@@ -207,9 +207,9 @@ def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(
     assert bob.patch("/repos/guild/engine", json={"private": False}).status_code == 403
 
 
-def test_people_are_put_into_teams_by_owners(world: ServiceClients, ada: httpx.Client) -> None:
+def test_people_are_put_into_teams_by_owners(clients: ServiceClients, ada: httpx.Client) -> None:
     """Out of their last team they leave the organization; organizations cannot be in teams."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     ids = [ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")]
     assert bob.put(f"/teams/{ids[0]}/members/bob").status_code == 404
     for number in ids:
@@ -228,30 +228,30 @@ def test_people_are_put_into_teams_by_owners(world: ServiceClients, ada: httpx.C
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "999", "9223372036854775808", "x", "1.0", "%00", "٣"])
-def test_no_team_has_an_impossible_number(world: ServiceClients, number: str) -> None:
+def test_no_team_has_an_impossible_number(clients: ServiceClients, number: str) -> None:
     """404, whatever stands there."""
-    assert world.admin.get(f"/teams/{number}").status_code == 404
-    assert world.admin.put(f"/teams/{number}/members/admin").status_code == 404
+    assert clients.admin.get(f"/teams/{number}").status_code == 404
+    assert clients.admin.put(f"/teams/{number}/members/admin").status_code == 404
 
 
 def test_a_token_for_public_things_sees_no_team_of_a_private_organization(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """Nor does it list them."""
     number = ada.get("/user/teams").json()[0]["id"]
     ada.patch("/orgs/guild", json={"visibility": "private"})
     account = ada.get("/user").json()["login"]
-    public_only = world.holding(accounts.find_user(world.database, account), "all", "public-only")
+    public_only = clients.with_token(accounts.find_user(clients.database, account), "all", "public-only")
     assert public_only.get(f"/teams/{number}").status_code == 404
     assert public_only.get("/user/teams").json() == []
 
 
 @pytest.mark.parametrize("named", ["guild", "GUILD", "bob", "nobody", "undefined", "a%2Fb"])
 def test_the_organization_in_the_path_of_a_repository_is_ignored(
-    world: ServiceClients, ada: httpx.Client, named: str
+    clients: ServiceClients, ada: httpx.Client, named: str
 ) -> None:
     """The team's own counts, as clients send junk there; nobody else's repository is reached by naming them."""
-    bob = world.user("bob")
+    bob = clients.user("bob")
     theirs = bob.post("/user/repos", json={"name": "engine"}).json()["id"]
     team = ada.post("/orgs/guild/teams", json={"name": "crew"}).json()["id"]
     path = f"/teams/{team}/repos/{named}/engine"

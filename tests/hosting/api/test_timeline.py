@@ -43,24 +43,24 @@ KEYS = [
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Give Ada a repository with an issue, a label and a milestone, and return her client."""
-    account = world.account("ada")
-    make_repository(world.database, account)
-    client = world.holding(account)
+    account = clients.account("ada")
+    make_repository(clients.database, account)
+    client = clients.with_token(account)
     client.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
     client.post("/repos/ada/ship/milestones", json={"title": "1.0"})
     client.post(ISSUES, json={"title": "It leaks"})
     return client
 
 
-def told(client: httpx.Client) -> list[dict[str, Any]]:
+def timeline_of(client: httpx.Client) -> list[dict[str, Any]]:
     """Return the timeline of the first issue."""
     entries: list[dict[str, Any]] = client.get(f"{ISSUES}/1/timeline").json()
     return entries
 
 
-def test_every_change_is_told_once(world: ServiceClients, ada: httpx.Client) -> None:
+def test_every_change_is_told_once(clients: ServiceClients, ada: httpx.Client) -> None:
     """In the order it happened, and nothing is told of a change that changes nothing."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     for body in (
@@ -79,7 +79,7 @@ def test_every_change_is_told_once(world: ServiceClients, ada: httpx.Client) -> 
     ada.put(f"{ISSUES}/1/lock", json={"lock_reason": "Spam"})
     ada.delete(f"{ISSUES}/1/lock")
     ada.post(f"{ISSUES}/1/comments", json={"body": "Done."})
-    entries = told(world.anonymous)
+    entries = timeline_of(clients.anonymous)
     assert [entry["type"] for entry in entries] == [
         "change_title",
         "milestone",
@@ -123,7 +123,7 @@ def test_what_is_gone_is_told_without_it(ada: httpx.Client) -> None:
     ada.delete(f"/repos/ada/ship/milestones/{milestone}")
     label = ada.get("/repos/ada/ship/labels").json()[0]["id"]
     ada.delete(f"/repos/ada/ship/labels/{label}")
-    assert [(entry["type"], entry["label"], entry["milestone"]) for entry in told(ada)] == [
+    assert [(entry["type"], entry["label"], entry["milestone"]) for entry in timeline_of(ada)] == [
         ("milestone", None, None),
         ("label", None, None),
     ]

@@ -9,66 +9,68 @@ from tests.conftest import ADMIN_PASSWORD
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
-def test_a_token_is_shown_once_and_lets_its_holder_in(world: ServiceClients) -> None:
+def test_a_token_is_shown_once_and_lets_its_holder_in(clients: ServiceClients) -> None:
     """The list shows the last eight characters only."""
-    world.account("ada")
-    made = world.anonymous.post(
+    clients.account("ada")
+    made = clients.anonymous.post(
         "/users/ada/tokens", json={"name": "laptop", "scopes": ["read:user"]}, auth=("ada", PASSWORD)
     )
     assert made.status_code == 201
     value = made.json()["sha1"]
     assert len(value) == 40
-    listed = world.anonymous.get("/users/ada/tokens", auth=("ada", PASSWORD)).json()
+    listed = clients.anonymous.get("/users/ada/tokens", auth=("ada", PASSWORD)).json()
     assert [(token["sha1"], token["token_last_eight"]) for token in listed] == [("", value[-8:])]
     for header in (f"token {value}", f"Bearer {value}", f"TOKEN {value}"):
-        assert world.client(Authorization=header).get("/user").json()["login"] == "ada"
+        assert clients.client(Authorization=header).get("/user").json()["login"] == "ada"
 
 
 @pytest.mark.parametrize("pair", ["{token}:", "{token}:x-oauth-basic", "ada:{token}"])
-def test_a_token_can_stand_in_basic_credentials(world: ServiceClients, pair: str) -> None:
+def test_a_token_can_stand_in_basic_credentials(clients: ServiceClients, pair: str) -> None:
     """Clients that know only names and passwords can use tokens too."""
-    account = world.account("ada")
-    value = world.holding(account).headers["authorization"].removeprefix("token ")
+    account = clients.account("ada")
+    value = clients.with_token(account).headers["authorization"].removeprefix("token ")
     name, _, password = pair.format(token=value).partition(":")
-    assert world.anonymous.get("/user", auth=(name, password)).json()["login"] == "ada"
+    assert clients.anonymous.get("/user", auth=(name, password)).json()["login"] == "ada"
 
 
-def test_a_token_in_the_address_works_and_warns(world: ServiceClients) -> None:
+def test_a_token_in_the_address_works_and_warns(clients: ServiceClients) -> None:
     """Old clients send it there."""
-    value = world.admin.headers["authorization"].removeprefix("token ")
-    answer = world.anonymous.get("/user", params={"token": value})
+    value = clients.admin.headers["authorization"].removeprefix("token ")
+    answer = clients.anonymous.get("/user", params={"token": value})
     assert answer.status_code == 200
     assert "X-Gitea-Warning" in answer.headers
 
 
-def test_a_token_reaches_no_further_than_its_scopes(world: ServiceClients) -> None:
+def test_a_token_reaches_no_further_than_its_scopes(clients: ServiceClients) -> None:
     """What is missing is named; writing includes reading."""
-    ada = world.account("ada")
-    assert world.holding(ada, "write:user").get("/user").status_code == 200
-    refused = world.holding(ada, "read:issue").get("/user")
+    ada = clients.account("ada")
+    assert clients.with_token(ada, "write:user").get("/user").status_code == 200
+    refused = clients.with_token(ada, "read:issue").get("/user")
     assert refused.status_code == 403
     assert refused.json()["message"] == (
         "token does not have at least one of required scope(s), required=[read:user], token scope=read:issue"
     )
-    assert world.holding(ada, "read:user").patch("/user/settings", json={}).status_code == 403
+    assert clients.with_token(ada, "read:user").patch("/user/settings", json={}).status_code == 403
 
 
-def test_tokens_are_made_with_a_password_only(world: ServiceClients) -> None:
+def test_tokens_are_made_with_a_password_only(clients: ServiceClients) -> None:
     """A stolen token must not make others."""
-    world.account("ada")
+    clients.account("ada")
     body = {"name": "more", "scopes": ["all"]}
-    assert world.user("bob").post("/users/bob/tokens", json=body).status_code == 401
-    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", "wrong")).status_code == 401
-    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("bob", PASSWORD)).status_code == 403
-    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("admin", ADMIN_PASSWORD)).status_code == 201
+    assert clients.user("bob").post("/users/bob/tokens", json=body).status_code == 401
+    assert clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", "wrong")).status_code == 401
+    assert clients.anonymous.post("/users/ada/tokens", json=body, auth=("bob", PASSWORD)).status_code == 403
+    assert (
+        clients.anonymous.post("/users/ada/tokens", json=body, auth=("admin", ADMIN_PASSWORD)).status_code == 201
+    )
 
 
-def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: ServiceClients) -> None:
+def test_a_token_needs_a_name_of_its_own_and_known_scopes(clients: ServiceClients) -> None:
     """Each refusal says which."""
-    world.account("ada")
+    clients.account("ada")
 
     def make(**body: object) -> tuple[int, str]:
-        answer = world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+        answer = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
         return answer.status_code, answer.json().get("message", "")
 
     assert make(scopes=["all"]) == (422, "[Name]: Required")
@@ -78,33 +80,33 @@ def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: ServiceClients)
     assert make(name="a", scopes=["all"]) == (400, "access token name has been used already")
 
 
-def test_a_token_is_removed_by_id_or_name_or_by_itself(world: ServiceClients) -> None:
+def test_a_token_is_removed_by_id_or_name_or_by_itself(clients: ServiceClients) -> None:
     """Then nobody gets in with it."""
-    ada = world.account("ada")
-    holder = world.holding(ada)
+    ada = clients.account("ada")
+    holder = clients.with_token(ada)
     shown = holder.get("/token").json()
     assert (shown["name"], shown["user"]["login"]) == ("token 0", "ada")
     for key in (shown["id"], "token 0"):
-        answer = world.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
+        answer = clients.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
         assert answer.status_code == (204 if key == shown["id"] else 404)
     assert holder.get("/user").status_code == 401
-    other = world.holding(ada)
+    other = clients.with_token(ada)
     assert other.delete("/token").status_code == 204
     assert other.get("/user").status_code == 401
 
 
-def test_a_token_may_expire(world: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_may_expire(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """From then on it lets nobody in, over the API, git and LFS, and it counts as no guess of a password."""
-    world.account("ada")
+    clients.account("ada")
     auth = ("ada", PASSWORD)
     body = {"name": "laptop", "scopes": ["all"], "expires_at": "2100-01-02T03:04:05+01:00"}
-    made = world.anonymous.post("/users/ada/tokens", json=body, auth=auth)
+    made = clients.anonymous.post("/users/ada/tokens", json=body, auth=auth)
     assert (made.status_code, made.json()["expires_at"]) == (201, "2100-01-02T02:04:05Z")
-    other = world.anonymous.post("/users/ada/tokens", json={"name": "other", "scopes": ["all"]}, auth=auth)
+    other = clients.anonymous.post("/users/ada/tokens", json={"name": "other", "scopes": ["all"]}, auth=auth)
     assert other.json()["expires_at"] is None
-    listed = world.anonymous.get("/users/ada/tokens", auth=auth).json()
+    listed = clients.anonymous.get("/users/ada/tokens", auth=auth).json()
     assert [token["expires_at"] for token in listed] == ["2100-01-02T02:04:05Z", None]
-    holder = world.client(Authorization=f"token {made.json()['sha1']}")
+    holder = clients.client(Authorization=f"token {made.json()['sha1']}")
     assert holder.get("/token").json()["expires_at"] == "2100-01-02T02:04:05Z"
     holder.post("/user/repos", json={"name": "diary", "private": True})
     end = 4_102_538_645
@@ -113,31 +115,31 @@ def test_a_token_may_expire(world: ServiceClients, monkeypatch: pytest.MonkeyPat
         assert holder.get("/user").status_code == status
         basic = [("x", made.json()["sha1"]), (made.json()["sha1"], "")]
         for pair in basic:
-            assert world.anonymous.get("/user", auth=pair).status_code == status
+            assert clients.anonymous.get("/user", auth=pair).status_code == status
             for path in ("info/refs?service=git-upload-pack", "info/lfs/locks"):
-                asked = world.open("/ada/diary.git").get(f"/{path}", auth=pair)
+                asked = clients.open("/ada/diary.git").get(f"/{path}", auth=pair)
                 assert asked.status_code == status, path
     assert holder.get("/user").json()["message"] == "the access token has expired"
-    assert world.client(Authorization=f"token {other.json()['sha1']}").get("/user").status_code == 200
+    assert clients.client(Authorization=f"token {other.json()['sha1']}").get("/user").status_code == 200
     for _ in range(12):
-        assert world.anonymous.get("/user", auth=("ada", made.json()["sha1"])).status_code == 401
-    assert world.anonymous.get("/user", auth=auth).status_code == 200
+        assert clients.anonymous.get("/user", auth=("ada", made.json()["sha1"])).status_code == 401
+    assert clients.anonymous.get("/user", auth=auth).status_code == 200
 
 
 @pytest.mark.parametrize(
     "when", ["2001-01-01T00:00:00Z", "tomorrow", "10000-01-01T00:00:00Z", "1969-01-01T00:00:00Z"]
 )
-def test_a_token_expires_in_the_future(world: ServiceClients, when: str) -> None:
+def test_a_token_expires_in_the_future(clients: ServiceClients, when: str) -> None:
     """Or at a time that is none."""
-    world.account("ada")
+    clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
-    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD)).status_code == 422
+    assert clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD)).status_code == 422
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", None])
-def test_no_time_is_never(world: ServiceClients, when: str | None) -> None:
+def test_no_time_is_never(clients: ServiceClients, when: str | None) -> None:
     """As clients of other languages write it."""
-    world.account("ada")
+    clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
-    made = world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+    made = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
     assert (made.status_code, made.json()["expires_at"]) == (201, None)

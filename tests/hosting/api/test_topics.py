@@ -3,22 +3,22 @@
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_topics_are_set_added_and_removed(world: ServiceClients) -> None:
+def test_topics_are_set_added_and_removed(clients: ServiceClients) -> None:
     """In lower case, each once."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     topics = "/repos/ada/notes/topics"
     assert ada.put(topics, json={"topics": ["Backup", "backup", "git"]}).status_code == 204
     assert ada.put(f"{topics}/chat").status_code == 204
     assert ada.delete(f"{topics}/git").status_code == 204
     assert ada.delete(f"{topics}/git").status_code == 404
-    assert world.anonymous.get(topics).json() == {"topics": ["backup", "chat"]}
+    assert clients.anonymous.get(topics).json() == {"topics": ["backup", "chat"]}
     assert [found["name"] for found in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
 
 
-def test_topics_are_counted_and_come_in_pages(world: ServiceClients) -> None:
+def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
     """All of them unless a page is asked for."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     ada.put("/repos/ada/ship/topics", json={"topics": ["boats", "sails", "wind"]})
     answer = ada.get("/repos/ada/ship/topics")
@@ -28,10 +28,10 @@ def test_topics_are_counted_and_come_in_pages(world: ServiceClients) -> None:
     assert 'rel="prev"' in answer.headers["link"]
 
 
-def test_topics_that_cannot_be_are_refused(world: ServiceClients) -> None:
+def test_topics_that_cannot_be_are_refused(clients: ServiceClients) -> None:
     """Odd characters, and too many."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     for topics in (["a b"], ["ä"], [""], ["x" * 36], [f"t{number}" for number in range(26)]):
         assert ada.put("/repos/ada/notes/topics", json={"topics": topics}).status_code == 422
-    assert world.user("eve").put("/repos/ada/notes/topics", json={"topics": []}).status_code == 403
+    assert clients.user("eve").put("/repos/ada/notes/topics", json={"topics": []}).status_code == 403

@@ -4,20 +4,20 @@ from tests.hosting.api.hook_helpers import made
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_everybody_has_their_own(world: ServiceClients) -> None:
+def test_everybody_has_their_own(clients: ServiceClients) -> None:
     """Nobody sees those of others, not even an administrator as their own."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     hook = made(ada, "/user/hooks")
     assert ada.get("/user/hooks").json() == [hook]
-    for other in (bob, world.admin):
+    for other in (bob, clients.admin):
         assert other.get("/user/hooks").json() == []
         assert other.get(f"/user/hooks/{hook['id']}").status_code == 404
-    assert world.anonymous.get("/user/hooks").status_code == 401
+    assert clients.anonymous.get("/user/hooks").status_code == 401
 
 
-def test_it_is_told_of_what_the_user_owns(world: ServiceClients) -> None:
+def test_it_is_told_of_what_the_user_owns(clients: ServiceClients) -> None:
     """Also when somebody else did it; not of what they do elsewhere."""
-    ada, bob = world.user("ada"), world.user("bob")
+    ada, bob = clients.user("ada"), clients.user("bob")
     hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues_only'])['id']}"
     for client in (ada, bob):
         assert client.post("/user/repos", json={"name": "ship"}).status_code == 201
@@ -26,9 +26,9 @@ def test_it_is_told_of_what_the_user_owns(world: ServiceClients) -> None:
     assert len(ada.get(f"{hook}/deliveries").json()) == 1
 
 
-def test_a_user_who_is_removed_leaves_no_hooks(world: ServiceClients) -> None:
+def test_a_user_who_is_removed_leaves_no_hooks(clients: ServiceClients) -> None:
     """They go with the account."""
-    hook = made(world.user("ada"), "/user/hooks")
-    assert world.admin.delete("/admin/users/ada").status_code == 204
-    made(world.admin, "/user/hooks")
-    assert hook["id"] not in {one["id"] for one in world.admin.get("/user/hooks").json()}
+    hook = made(clients.user("ada"), "/user/hooks")
+    assert clients.admin.delete("/admin/users/ada").status_code == 204
+    made(clients.admin, "/user/hooks")
+    assert hook["id"] not in {one["id"] for one in clients.admin.get("/user/hooks").json()}

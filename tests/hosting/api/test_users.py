@@ -3,30 +3,30 @@
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_what_only_the_user_and_administrators_see(world: ServiceClients) -> None:
+def test_what_only_the_user_and_administrators_see(clients: ServiceClients) -> None:
     """Others see no language, no log-in, no flags; strangers no address."""
-    ada, eve = world.user("ada", language="de-DE"), world.user("eve")
+    ada, eve = clients.user("ada", language="de-DE"), clients.user("eve")
     mine, hers = ada.get("/user").json(), eve.get("/users/ada").json()
     assert (mine["language"], mine["active"], mine["email"]) == ("de-DE", True, "ada@example.org")
     assert (hers["language"], hers["active"], hers["last_login"]) == ("", False, "0001-01-01T00:00:00Z")
     assert hers["email"] == "ada@example.org"
-    stranger = world.anonymous.get("/users/ada").json()
+    stranger = clients.anonymous.get("/users/ada").json()
     assert stranger["email"] == f"{mine['id']}+ada@noreply.localhost"
-    assert world.admin.get("/users/ada").json()["active"] is True
+    assert clients.admin.get("/users/ada").json()["active"] is True
 
 
-def test_a_hidden_address_stays_hidden(world: ServiceClients) -> None:
+def test_a_hidden_address_stays_hidden(clients: ServiceClients) -> None:
     """From everybody but the user and administrators."""
-    ada, eve = world.user("ada"), world.user("eve")
+    ada, eve = clients.user("ada"), clients.user("eve")
     assert ada.patch("/user/settings", json={"hide_email": True, "full_name": "Ada"}).json()["hide_email"] is True
     assert eve.get("/users/ada").json()["email"].endswith("@noreply.localhost")
     assert ada.get("/user").json()["email"] == "ada@example.org"
     assert ada.get("/user/settings").json()["full_name"] == "Ada"
 
 
-def test_settings_have_the_limits_of_a_profile(world: ServiceClients) -> None:
+def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
     """Nothing changes when one of the values is refused."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     for wrong, message in (
         ({"full_name": "x" * 101}, "[FullName]: MaxSize"),
         ({"description": "x" * 256}, "[Description]: MaxSize"),
@@ -37,29 +37,29 @@ def test_settings_have_the_limits_of_a_profile(world: ServiceClients) -> None:
     assert ada.get("/user/settings").json()["location"] == ""
 
 
-def test_limited_and_private_people(world: ServiceClients) -> None:
+def test_limited_and_private_people(clients: ServiceClients) -> None:
     """Limited ones are there for who is logged in, private ones for nobody else."""
-    ada = world.user("ada", visibility="limited")
-    world.account("bob", visibility="private")
-    assert world.anonymous.get("/users/ada").status_code == 404
-    assert world.user("eve").get("/users/ada").status_code == 200
+    ada = clients.user("ada", visibility="limited")
+    clients.account("bob", visibility="private")
+    assert clients.anonymous.get("/users/ada").status_code == 404
+    assert clients.user("eve").get("/users/ada").status_code == 200
     assert ada.get("/users/bob").status_code == 404
-    assert world.admin.get("/users/bob").status_code == 200
+    assert clients.admin.get("/users/bob").status_code == 200
 
 
-def test_people_are_searched_by_a_part_of_their_names(world: ServiceClients) -> None:
+def test_people_are_searched_by_a_part_of_their_names(clients: ServiceClients) -> None:
     """Login or full name; what stands for anything elsewhere stands for itself here."""
-    world.account("ada", full_name="Ada Lovelace")
-    world.account("bob")
-    found = world.anonymous.get("/users/search", params={"q": "LOVE"}).json()
+    clients.account("ada", full_name="Ada Lovelace")
+    clients.account("bob")
+    found = clients.anonymous.get("/users/search", params={"q": "LOVE"}).json()
     assert (found["ok"], [user["login"] for user in found["data"]]) == (True, ["ada"])
-    assert world.anonymous.get("/users/search", params={"q": "%"}).json()["data"] == []
-    assert world.anonymous.get("/users/search").headers["x-total-count"] == "3"
+    assert clients.anonymous.get("/users/search", params={"q": "%"}).json()["data"] == []
+    assert clients.anonymous.get("/users/search").headers["x-total-count"] == "3"
 
 
-def test_the_address_of_the_caller_is_their_primary_one(world: ServiceClients) -> None:
+def test_the_address_of_the_caller_is_their_primary_one(clients: ServiceClients) -> None:
     """An administrator who acts as somebody sees theirs."""
-    world.user("ada")
-    [email] = world.admin.get("/user/emails", params={"sudo": "ada"}).json()
+    clients.user("ada")
+    [email] = clients.admin.get("/user/emails", params={"sudo": "ada"}).json()
     assert (email["email"], email["primary"], email["username"]) == ("ada@example.org", True, "ada")
-    assert world.anonymous.get("/user/emails").status_code == 401
+    assert clients.anonymous.get("/user/emails").status_code == 401

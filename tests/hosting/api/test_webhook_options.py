@@ -69,11 +69,13 @@ REFUSED: list[tuple[object, int, str]] = [
 
 @pytest.mark.parametrize(("body", "status", "message"), REFUSED)
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_hook_that_breaks_a_rule_is_refused(world: ServiceClients, body: Any, status: int, message: str) -> None:
+def test_a_hook_that_breaks_a_rule_is_refused(
+    clients: ServiceClients, body: Any, status: int, message: str
+) -> None:
     """With the first thing that is wrong; nothing is made."""
-    answer = world.admin.post(PATH, json=body)
+    answer = clients.admin.post(PATH, json=body)
     assert (answer.status_code, answer.json()["message"]) == (status, message)
-    assert world.admin.get(PATH).json() == []
+    assert clients.admin.get(PATH).json() == []
 
 
 @pytest.mark.parametrize(
@@ -94,14 +96,14 @@ def test_a_hook_that_breaks_a_rule_is_refused(world: ServiceClients, body: Any, 
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_nothing_can_be_sent_to_is_refused(world: ServiceClients, url: str, said: str) -> None:
+def test_an_address_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: str, said: str) -> None:
     """When a hook is made, and when it is changed."""
-    answer = world.admin.post(PATH, json=gitea(url=url))
+    answer = clients.admin.post(PATH, json=gitea(url=url))
     assert (answer.status_code, answer.json()["message"]) == (422, said)
-    hook = made(world.admin, PATH)
-    changed = world.admin.patch(f"{PATH}/{hook['id']}", json={"config": {"url": url}})
+    hook = made(clients.admin, PATH)
+    changed = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": {"url": url}})
     assert (changed.status_code, changed.json()["message"]) == (422, said)
-    assert world.admin.get(PATH).json() == [hook]
+    assert clients.admin.get(PATH).json() == [hook]
 
 
 @pytest.mark.parametrize(
@@ -112,17 +114,17 @@ def test_an_address_nothing_can_be_sent_to_is_refused(world: ServiceClients, url
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_is_kept_as_it_was_given(world: ServiceClients, url: str) -> None:
+def test_an_address_is_kept_as_it_was_given(clients: ServiceClients, url: str) -> None:
     """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
-    hook = made(world.admin, PATH, config={**CONFIG, "url": url})
+    hook = made(clients.admin, PATH, config={**CONFIG, "url": url})
     assert hook["config"]["url"] == url  # type: ignore[index]
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
-def test_every_kind_of_service_can_be_told(world: ServiceClients, kind: str) -> None:
+def test_every_kind_of_service_can_be_told(clients: ServiceClients, kind: str) -> None:
     """With nothing but an address."""
-    assert made(world.admin, PATH, type=kind)["type"] == kind
+    assert made(clients.admin, PATH, type=kind)["type"] == kind
 
 
 @pytest.mark.parametrize(
@@ -143,24 +145,24 @@ def test_every_kind_of_service_can_be_told(world: ServiceClients, kind: str) -> 
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_change_that_breaks_a_rule_changes_nothing(
-    world: ServiceClients, body: dict[str, object], status: int, message: str
+    clients: ServiceClients, body: dict[str, object], status: int, message: str
 ) -> None:
     """All of it, or none."""
-    hook = made(world.admin, PATH, type="slack", config=SLACK)
-    answer = world.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
+    hook = made(clients.admin, PATH, type="slack", config=SLACK)
+    answer = clients.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
     assert (answer.status_code, answer.json()["message"]) == (status, message)
-    assert world.admin.get(f"{PATH}/{hook['id']}").json() == hook
+    assert clients.admin.get(f"{PATH}/{hook['id']}").json() == hook
 
 
 @pytest.mark.parametrize("events", [["pushes"], ["nonsense", ""], ["pull_request_review_rejected"]])
 def test_unknown_events_alone_are_refused_with_those_that_are_known(
-    world: ServiceClients, events: list[str]
+    clients: ServiceClients, events: list[str]
 ) -> None:
     """When a hook is made, and when it is changed."""
-    hook = made(world.admin, PATH)
+    hook = made(clients.admin, PATH)
     for answer in (
-        world.admin.post(PATH, json={**GITEA, "events": events}),
-        world.admin.patch(f"{PATH}/{hook['id']}", json={"events": events}),
+        clients.admin.post(PATH, json={**GITEA, "events": events}),
+        clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": events}),
     ):
         message = answer.json()["message"]
         assert (answer.status_code, message.startswith("[Events]: ")) == (422, True)
@@ -168,27 +170,27 @@ def test_unknown_events_alone_are_refused_with_those_that_are_known(
         assert "Warning" not in answer.headers
 
 
-def test_unknown_events_beside_known_ones_are_dropped_and_named(world: ServiceClients) -> None:
+def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: ServiceClients) -> None:
     """For hooks of every home: what is known takes effect, and a header says what did not."""
-    assert world.admin.post("/orgs", json={"username": "band"}).status_code == 201
-    assert world.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
+    assert clients.admin.post("/orgs", json={"username": "band"}).status_code == 201
+    assert clients.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
     said = "unknown event 'pushes'; dropped, the hook listens to the others"
     for path in (PATH, "/orgs/band/hooks", "/repos/band/songs/hooks", "/admin/hooks"):
-        answer = world.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
+        answer = clients.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
         assert (answer.status_code, answer.json()["events"]) == (201, ["create"]), path
         assert answer.headers["Warning"] == f'299 - "{said}"'
         one = f"{path}/{answer.json()['id']}"
-        answer = world.admin.patch(one, json={"events": ["Issues_Only", "pushes", "push"]})
+        answer = clients.admin.patch(one, json={"events": ["Issues_Only", "pushes", "push"]})
         assert (answer.status_code, answer.json()["events"]) == (200, ["push", "issues_only"]), path
         assert answer.headers["Warning"] == f'299 - "{said}"'
         for fine in ({"events": ["push"]}, {"active": True}):
-            assert "Warning" not in world.admin.patch(one, json=fine).headers
+            assert "Warning" not in clients.admin.patch(one, json=fine).headers
 
 
-def test_no_name_of_an_event_breaks_out_of_the_warning(world: ServiceClients) -> None:
+def test_no_name_of_an_event_breaks_out_of_the_warning(clients: ServiceClients) -> None:
     """It stays one header of printable letters, however many names and whatever is in them."""
     names = ['"\r\nSet-Cookie: a=b', "\\", "\u202e", "é" * 4000, *(f"e{number}" for number in range(5000))]
-    answer = world.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
+    answer = clients.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
     assert (answer.status_code, answer.json()["events"]) == (201, ["push"])
     warning = answer.headers["Warning"]
     assert "Set-Cookie" not in answer.headers
@@ -199,9 +201,9 @@ def test_no_name_of_an_event_breaks_out_of_the_warning(world: ServiceClients) ->
     assert len(warning) < 2000
 
 
-def events_of(world: ServiceClients, number: Any) -> str:
+def events_of(clients: ServiceClients, number: Any) -> str:
     """Return what a hook really listens to."""
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         kept: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
     return kept
 
@@ -210,34 +212,34 @@ def events_of(world: ServiceClients, number: Any) -> str:
     "events", [["issues_only"], ["pull_request_only", "push"], ["issues"], ["issues_only", "issue_label"], ["*"]]
 )
 def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
-    world: ServiceClients, events: list[str]
+    clients: ServiceClients, events: list[str]
 ) -> None:
     """By PATCH, and by making another from what was read."""
-    hook = made(world.admin, PATH, events=events)
-    before = events_of(world, hook["id"])
-    again = world.admin.patch(f"{PATH}/{hook['id']}", json={"events": hook["events"]}).json()
-    assert (again["events"], events_of(world, hook["id"])) == (hook["events"], before)
-    copy = world.admin.post(PATH, json={**hook, "config": CONFIG}).json()
-    assert events_of(world, copy["id"]) == before
+    hook = made(clients.admin, PATH, events=events)
+    before = events_of(clients, hook["id"])
+    again = clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": hook["events"]}).json()
+    assert (again["events"], events_of(clients, hook["id"])) == (hook["events"], before)
+    copy = clients.admin.post(PATH, json={**hook, "config": CONFIG}).json()
+    assert events_of(clients, copy["id"]) == before
 
 
-def test_events_are_answered_by_their_own_names(world: ServiceClients) -> None:
+def test_events_are_answered_by_their_own_names(clients: ServiceClients) -> None:
     """A group is listed as what is in it."""
-    hook = made(world.admin, PATH, events=["Issues", "pull_request_only"])
+    hook = made(clients.admin, PATH, events=["Issues", "pull_request_only"])
     assert hook["events"] == [
         *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
         "pull_request_only",
     ]
-    assert made(world.admin, PATH, events=[])["events"] == ["push"]
+    assert made(clients.admin, PATH, events=[])["events"] == ["push"]
 
 
 class TestSecrets:
     """What a hook keeps to itself."""
 
     @pytest.fixture
-    def kept(self, world: ServiceClients) -> "Kept":
+    def kept(self, clients: ServiceClients) -> "Kept":
         """Look into the database with the key."""
-        return Kept(world)
+        return Kept(clients)
 
     def test_the_secret_and_the_header_can_be_used(self, kept: "Kept") -> None:
         """By whoever has the key."""
@@ -267,10 +269,10 @@ class TestSecrets:
 class Kept:
     """One hook, and what is really kept of it."""
 
-    def __init__(self, world: ServiceClients) -> None:
-        self.client: httpx.Client = world.admin
-        self.database = world.database
-        self.cipher = SecretCipher(world.service.settings.data / KEY_FILE)
+    def __init__(self, clients: ServiceClients) -> None:
+        self.client: httpx.Client = clients.admin
+        self.database = clients.database
+        self.cipher = SecretCipher(clients.service.settings.data / KEY_FILE)
 
     def make(self, **body: object) -> None:
         """Make it."""
@@ -290,13 +292,13 @@ class Kept:
         return self.cipher.decrypt(row.secret), self.cipher.decrypt(row.authorization)
 
 
-def test_a_key_that_cannot_be_used_is_no_secret(world: ServiceClients) -> None:
+def test_a_key_that_cannot_be_used_is_no_secret(clients: ServiceClients) -> None:
     """Nothing is kept unsealed; the log says what is wrong, not the answer."""
-    path = App.open(world.service.settings).settings.data / KEY_FILE
+    path = App.open(clients.service.settings).settings.data / KEY_FILE
     path.write_text("short")
-    client = world.open("/api/v1")
-    client.headers = world.admin.headers
+    client = clients.open("/api/v1")
+    client.headers = clients.admin.headers
     answer = client.post(PATH, json=gitea(secret="hunter2"))
     assert (answer.status_code, answer.json()["message"]) == (503, "the server cannot use the key of its secrets")
     assert "hunter2" not in answer.text
-    assert json.loads(world.admin.get(PATH).text) == []
+    assert json.loads(clients.admin.get(PATH).text) == []

@@ -11,25 +11,25 @@ from tests.hosting.api_clients import ServiceClients
 
 
 @pytest.fixture
-def ada(world: ServiceClients) -> httpx.Client:
+def ada(clients: ServiceClients) -> httpx.Client:
     """Own an organization with two repositories that have commits and one that has none."""
-    client = world.user("ada")
+    client = clients.user("ada")
     assert client.post("/orgs", json={"username": "guild"}).status_code == 201
     for name, init in (("ship", True), ("boat", True), ("raft", False)):
         assert client.post("/orgs/guild/repos", json={"name": name, "auto_init": init}).status_code == 201
     return client
 
 
-def told(world: ServiceClients) -> list[tuple[int, str, dict[str, str]]]:
+def queued_tests(clients: ServiceClients) -> list[tuple[int, str, dict[str, str]]]:
     """Return which hooks are to be told of which repository, and what of it."""
     statement = select(deliveries.c.hook_id, events.c.repository_id, events.c.details, events.c.kind)
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         rows = connection.execute(statement.join(events, events.c.id == deliveries.c.event_id)).all()
     assert {row.kind for row in rows} <= {"push"}
     return [(row.hook_id, row.repository_id, msgspec.json.decode(row.details)) for row in rows]
 
 
-def test_only_the_hook_is_told_and_whatever_it_asked_for(world: ServiceClients, ada: httpx.Client) -> None:
+def test_only_the_hook_is_told_and_whatever_it_asked_for(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither its events nor its filter matter, and no other hook hears of it."""
     made(ada, "/orgs/guild/hooks", active=True)
     hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
@@ -38,10 +38,10 @@ def test_only_the_hook_is_told_and_whatever_it_asked_for(world: ServiceClients, 
     head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
     number = ada.get("/repos/guild/ship").json()["id"]
     facts = {"ref": "refs/heads/main", "before": head, "after": head, "ref_type": "branch"}
-    assert told(world) == [(hook, number, facts)]
+    assert queued_tests(clients) == [(hook, number, facts)]
 
 
-def test_a_ref_can_be_chosen(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
     """A branch, a tag, or a commit."""
     path = "/repos/guild/ship/hooks"
     hook = made(ada, path)["id"]
@@ -50,8 +50,11 @@ def test_a_ref_can_be_chosen(world: ServiceClients, ada: httpx.Client) -> None:
     head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
     for ref in ("side", "refs/heads/side", "v1", head):
         assert ada.post(f"{path}/{hook}/tests", params={"ref": ref}).status_code == 204
-    assert [facts["ref"] for _, _, facts in told(world)] == ["refs/heads/side"] * 2 + ["refs/tags/v1", head]
-    assert {facts["after"] for _, _, facts in told(world)} == {head}
+    assert [facts["ref"] for _, _, facts in queued_tests(clients)] == ["refs/heads/side"] * 2 + [
+        "refs/tags/v1",
+        head,
+    ]
+    assert {facts["after"] for _, _, facts in queued_tests(clients)} == {head}
     answer = ada.post(f"{path}/{hook}/tests", params={"ref": "nowhere"})
     assert (answer.status_code, answer.json()["message"]) == (404, "ref does not exist: nowhere")
 
@@ -64,7 +67,7 @@ def test_an_empty_repository_has_nothing_to_tell(ada: httpx.Client) -> None:
     assert ada.post("/repos/guild/raft/hooks/999999/tests").json()["message"] == "not found"
 
 
-def test_a_repository_can_be_chosen_where_there_are_several(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClients, ada: httpx.Client) -> None:
     """By its name; without one it is the last that was pushed to, which one without commits never is."""
     hook = made(ada, "/orgs/guild/hooks")["id"]
     path = f"/orgs/guild/hooks/{hook}/tests"
@@ -73,7 +76,7 @@ def test_a_repository_can_be_chosen_where_there_are_several(world: ServiceClient
     for chosen in ({}, {"repository": "boat"}, {"repository": "GUILD/Boat"}):
         assert ada.post(path, params=chosen).status_code == 204
     ship, boat = (ada.get(f"/repos/guild/{name}").json()["id"] for name in ("ship", "boat"))
-    assert [number for _, number, _ in told(world)] == [ship, boat, boat]
+    assert [number for _, number, _ in queued_tests(clients)] == [ship, boat, boat]
     for chosen, message in (
         ({"repository": "raft"}, "repository is empty"),
         ({"repository": "nothing"}, "repository does not exist: nothing"),
@@ -83,15 +86,17 @@ def test_a_repository_can_be_chosen_where_there_are_several(world: ServiceClient
         assert (answer.status_code, answer.json()["message"]) == (404, message)
 
 
-def test_repositories_of_others_cannot_be_chosen(world: ServiceClients, ada: httpx.Client) -> None:
+def test_repositories_of_others_cannot_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
     """One's own hooks are tried with one's own repositories, and those of the service with any."""
     hook = made(ada, "/user/hooks")["id"]
     answer = ada.post(f"/user/hooks/{hook}/tests")
     nothing = "there is no repository with commits to try it with"
     assert (answer.status_code, answer.json()["message"]) == (404, nothing)
     assert ada.post(f"/user/hooks/{hook}/tests", params={"repository": "guild/ship"}).status_code == 404
-    system = made(world.admin, "/admin/hooks")["id"]
-    assert world.admin.post(f"/admin/hooks/{system}/tests").status_code == 204
-    answer = world.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
+    system = made(clients.admin, "/admin/hooks")["id"]
+    assert clients.admin.post(f"/admin/hooks/{system}/tests").status_code == 204
+    answer = clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
     assert (answer.status_code, answer.json()["message"][:14]) == (422, "[Repository]: ")
-    assert world.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "guild/ship"}).status_code == 204
+    assert (
+        clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "guild/ship"}).status_code == 204
+    )

@@ -19,13 +19,13 @@ ORG = "/orgs/guild/hooks"
 
 
 @pytest.fixture
-def people(world: ServiceClients) -> dict[str, httpx.Client]:
+def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     """Let somebody own an organization with a repository."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
     assert ada.post("/orgs/guild/repos", json={"name": "ship", "auto_init": True}).status_code == 201
     assert ada.post("/user/repos", json={"name": "own", "auto_init": True}).status_code == 201
-    return {"ada": ada, "admin": world.admin}
+    return {"ada": ada, "admin": clients.admin}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def ada(people: dict[str, httpx.Client]) -> httpx.Client:
 
 @pytest.mark.parametrize("path", OWNERS)
 def test_a_hook_has_deliveries_whoever_owns_it(
-    world: ServiceClients, people: dict[str, httpx.Client], path: str
+    clients: ServiceClients, people: dict[str, httpx.Client], path: str
 ) -> None:
     """Made, tried, listed, shown by number and by uuid, made again, cancelled, and started again."""
     client = people[OWNERS[path]]
@@ -57,15 +57,15 @@ def test_a_hook_has_deliveries_whoever_owns_it(
     assert client.post(f"{hook}/resume").status_code == 200
     assert client.patch(hook, json={"name": "still here"}).status_code == 200
     assert client.delete(hook).status_code == 204
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         assert connection.execute(select(deliveries.c.id)).all() == []
 
 
-def test_a_delivery_shows_what_was_sent_and_what_came_back(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClients, ada: httpx.Client) -> None:
     """What authorizes it is masked, bytes that are no text are shown as well as can be."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
-    with_answer(world.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
+    with_answer(clients.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
     one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     assert one["request"] == {
         "method": "POST",
@@ -82,12 +82,12 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(world: ServiceClients
     assert (one["next_try_at"], one["ended_at"]) == (None, "2023-11-14T22:13:20Z")
 
 
-def test_the_body_is_the_event_as_all_are_told_it(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_body_is_the_event_as_all_are_told_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Where a service gets no words of its own, what is sent is kept once."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
-    with_answer(world.database, number, state="failed", status=0, error="refused", answer=b"")
-    with world.database.write() as connection:
+    with_answer(clients.database, number, state="failed", status=0, error="refused", answer=b"")
+    with clients.database.write() as connection:
         connection.execute(update(events).values(payload='{"ref": "refs/heads/main"}'))
     one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     assert one["request"]["body"] == '{"ref": "refs/heads/main"}'
@@ -104,11 +104,11 @@ def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
     assert 'rel="next"' in answer.headers["link"]
 
 
-def test_deliveries_can_be_sifted(world: ServiceClients, ada: httpx.Client) -> None:
+def test_deliveries_can_be_sifted(clients: ServiceClients, ada: httpx.Client) -> None:
     """By what became of them, by the event, and by the time."""
     hook = made(ada, ORG, active=True, events=["push", "issues_only"])["id"]
     first, second = tried(ada, ORG, hook, 2)
-    with_answer(world.database, first, created_at=1_700_000_000)
+    with_answer(clients.database, first, created_at=1_700_000_000)
     assert ada.post("/repos/guild/ship/issues", json={"title": "x"}).status_code == 201
     third = ada.get(f"{ORG}/{hook}/deliveries").json()[0]["id"]
 
@@ -171,11 +171,11 @@ def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
     assert ada.get(f"{ORG}/{second}/deliveries").json() == []
 
 
-def test_a_delivery_is_made_again_at_the_end(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_delivery_is_made_again_at_the_end(clients: ServiceClients, ada: httpx.Client) -> None:
     """As a new one with a name of its own, which says what it repeats."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
-    with_answer(world.database, first)
+    with_answer(clients.database, first)
     again = ada.post(f"{ORG}/{hook}/deliveries/{first}/redeliver").json()
     assert again["id"] > second
     assert (again["again_of"], again["status"], again["tries"]) == (first, "waiting", 0)
@@ -184,14 +184,14 @@ def test_a_delivery_is_made_again_at_the_end(world: ServiceClients, ada: httpx.C
     assert old["status"] == "delivered"
 
 
-def test_a_time_is_made_again_in_order_each_event_once(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_time_is_made_again_in_order_each_event_once(clients: ServiceClients, ada: httpx.Client) -> None:
     """What waits anyway is not told twice, so asking twice does no harm."""
     hook = made(ada, ORG, active=True)["id"]
     numbers = tried(ada, ORG, hook, 4)
     for number in numbers[:3]:
-        with_answer(world.database, number, created_at=1_700_000_000 + number)
+        with_answer(clients.database, number, created_at=1_700_000_000 + number)
     again = ada.post(f"{ORG}/{hook}/deliveries/{numbers[1]}/redeliver").json()["id"]
-    with_answer(world.database, again, created_at=1_700_000_000 + again, state="failed")
+    with_answer(clients.database, again, created_at=1_700_000_000 + again, state="failed")
     since = {"since": "2023-11-14T22:13:20Z"}
     path = f"{ORG}/{hook}/redeliver"
     assert ada.post(path, json={**since, "status": "cancelled"}).json() == {"count": 0}
@@ -227,11 +227,11 @@ def test_a_time_must_be_said(ada: httpx.Client) -> None:
     assert (answer.status_code, answer.json()["message"]) == (422, "[Since]: Required")
 
 
-def test_only_what_waits_can_be_cancelled(world: ServiceClients, ada: httpx.Client) -> None:
+def test_only_what_waits_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
     """It says by whom; what has ended stays as it ended."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
-    with_answer(world.database, first)
+    with_answer(clients.database, first)
     answer = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
     assert (answer.status_code, answer.json()["message"]) == (409, "only a waiting delivery can be cancelled")
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 204
@@ -241,9 +241,9 @@ def test_only_what_waits_can_be_cancelled(world: ServiceClients, ada: httpx.Clie
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 409
 
 
-def paused(world: ServiceClients, hook: object, delivery: int) -> None:
+def paused(clients: ServiceClients, hook: object, delivery: int) -> None:
     """Pause a hook whose first delivery has used up its tries, as whoever sends deliveries does."""
-    with world.database.write() as connection:
+    with clients.database.write() as connection:
         connection.execute(
             update(hooks).where(hooks.c.id == hook).values(paused_at=1_700_000_000, pause_reason="8 tries failed")
         )
@@ -252,11 +252,11 @@ def paused(world: ServiceClients, hook: object, delivery: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["resume", "url", "inactive"])
-def test_a_pause_is_seen_and_ended(world: ServiceClients, ada: httpx.Client, how: str) -> None:
+def test_a_pause_is_seen_and_ended(clients: ServiceClients, ada: httpx.Client, how: str) -> None:
     """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
-    paused(world, hook, number)
+    paused(clients, hook, number)
     seen = ada.get(f"{ORG}/{hook}").json()
     assert (seen["paused_at"], seen["pause_reason"]) == ("2023-11-14T22:13:20Z", "8 tries failed")
     assert ada.patch(f"{ORG}/{hook}", json={"name": "x", "config": CONFIG}).json()["paused_at"] is not None

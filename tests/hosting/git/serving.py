@@ -1,4 +1,4 @@
-"""A small service of git over HTTP for the tests, and a client in a world of its own."""
+"""A small service of git over HTTP for the tests, and a client with its own environment."""
 
 import os
 import subprocess

@@ -25,7 +25,7 @@ from tests.hosting.git.oracle import commit, git, line, loose, new_repository, u
 STATUS = {b"A": "added", b"D": "removed", b"M": "modified", b"T": "modified"}
 
 
-def told(folder: Path, old: str, new: str) -> list[tuple[bytes, str]]:
+def git_diff(folder: Path, old: str, new: str) -> list[tuple[bytes, str]]:
     """Ask git which files differ."""
     parts = git(folder, "diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new).split(b"\0")[:-1]
     return [(path, STATUS[status]) for status, path in zip(parts[::2], parts[1::2], strict=True)]
@@ -50,7 +50,7 @@ def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFacto
     for made in ids:
         found = read_commit(repo, made)
         before = found.parents[0] if found.parents else changes.EMPTY_TREE
-        expected = told(folder, before, made)
+        expected = git_diff(folder, before, made)
         assert [(change.raw_path, change.status) for change in changed_files(repo, found).files] == expected
         numbers = stats(repo, found)
         assert (numbers.additions, numbers.deletions) == counted(folder, before, made)
@@ -71,7 +71,7 @@ def test_a_file_in_the_place_of_a_directory_is_all_that_came_and_went(folder: Pa
     two = commit(folder, new, modes=modes)
     repo = open_repository(folder)
     found = changed_files(repo, read_commit(repo, two))
-    assert [(change.raw_path, change.status) for change in found.files] == told(folder, one, two)
+    assert [(change.raw_path, change.status) for change in found.files] == git_diff(folder, one, two)
     assert found.paths("removed") == ["x/a", "x/b/c", "y"]
     mode = next(change for change in found.files if change.raw_path == b"z")
     assert (mode.old_mode, mode.new_mode) == (0o100644, 0o100755)

@@ -26,7 +26,7 @@ from tests.hosting.git.histories import NAMES, START, Step, histories, write
 from tests.hosting.git.oracle import commit, git, line, loose, unpack, write_object
 
 
-def told(folder: Path, *arguments: str | bytes) -> list[str]:
+def git_lines(folder: Path, *arguments: str | bytes) -> list[str]:
     """Ask git for a history."""
     return git(folder, "log", "--format=%H", *arguments).decode().split()
 
@@ -51,24 +51,24 @@ def test_any_history_is_gits(
     repo = open_repository(folder)
     start, other = made[-1], made[len(made) // 2]
     cases = [
-        (commit_range(repo, start), told(folder, start)),
-        (commit_range(repo, start, path=path), told(folder, start, "--", path)),
-        (commit_range(repo, start, since=START + cut), told(folder, f"--since={START + cut}", start)),
-        (commit_range(repo, start, until=START + cut), told(folder, f"--until={START + cut}", start)),
-        (commit_range(repo, start, exclude=[other]), told(folder, start, f"^{other}")),
-        (commit_range(repo, start, path=path, exclude=[other]), told(folder, start, f"^{other}", "--", path)),
+        (commit_range(repo, start), git_lines(folder, start)),
+        (commit_range(repo, start, path=path), git_lines(folder, start, "--", path)),
+        (commit_range(repo, start, since=START + cut), git_lines(folder, f"--since={START + cut}", start)),
+        (commit_range(repo, start, until=START + cut), git_lines(folder, f"--until={START + cut}", start)),
+        (commit_range(repo, start, exclude=[other]), git_lines(folder, start, f"^{other}")),
+        (commit_range(repo, start, path=path, exclude=[other]), git_lines(folder, start, f"^{other}", "--", path)),
     ]
     for wanted, expected in cases:
         assert commit_ids(repo, wanted) == tuple(expected)
         assert count(repo, wanted) == len(expected)
         assert commit_ids(repo, wanted, skip=1, limit=2) == tuple(expected[1:3])
     for begin in (other, start):
-        new = tuple(told(folder, start, f"^{begin}"))
+        new = tuple(git_lines(folder, start, f"^{begin}"))
         assert (new_commits(repo, begin, start, limit=99), new_commits(repo, begin, start, limit=1)) == (
             new,
             new[:1],
         )
-    touched = told(folder, "-1", start, "--", path)
+    touched = git_lines(folder, "-1", start, "--", path)
     assert last_commit(repo, start, path) == (touched[0] if touched else None)
     left, right = line(folder, "rev-list", "--left-right", "--count", f"{start}...{other}").split()
     assert ahead_behind(repo, start, other) == (int(left), int(right))
@@ -188,7 +188,7 @@ def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
         made = write_object(folder, "commit", content.encode())
         parent = f"parent {made}\n"
     repo = open_repository(folder)
-    assert commit_ids(repo, commit_range(repo, made)) == tuple(told(folder, made))
+    assert commit_ids(repo, commit_range(repo, made)) == tuple(git_lines(folder, made))
 
 
 def test_what_is_only_on_one_branch(folder: Path) -> None:

@@ -33,7 +33,7 @@ def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
     return {path: git(folder, "rev-list", "-1", commit, "--", path).decode().strip() for path in paths}
 
 
-def told(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
+def expected_commits(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
     """Ask for a directory."""
     return {path: found.id for path, found in of_directory(repo, commit, directory).items()}
 
@@ -61,11 +61,11 @@ def test_answers_are_gits(tmp_path: Path, steps: list[Step], filtered: bool, nea
                     assert found is not None
                     assert found.id == newest
                 if directory == b"" or answers:
-                    assert told(repo, commit, directory) == answers
+                    assert expected_commits(repo, commit, directory) == answers
         forget()
         # What was kept beside the repository is as good.
         for commit in ids[-3:]:
-            assert told(repo, commit, b"") == expected(folder, commit, b"")
+            assert expected_commits(repo, commit, b"") == expected(folder, commit, b"")
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_commit_on_top_costs_only_what_it_changed(
     """Git is asked once; afterwards the answers are carried forward."""
     repo, ids = linear
     assert not knows_directory(repo, ids[5], b"dir")
-    told(repo, ids[5], b"dir")
+    expected_commits(repo, ids[5], b"dir")
     assert knows_directory(repo, ids[5], b"dir")
     assert knows_path(repo, ids[5], b"dir/1")
     assert not knows_path(repo, ids[6], b"dir/1")
@@ -94,12 +94,12 @@ def test_a_commit_on_top_costs_only_what_it_changed(
     monkeypatch.setattr(last_commits, "log_changes", None)
     monkeypatch.setattr(history, "last_commit", None)
     for commit in ids[6:]:
-        assert told(repo, commit, b"dir") == expected(repo.folder, commit, b"dir")
+        assert expected_commits(repo, commit, b"dir") == expected(repo.folder, commit, b"dir")
         found = of_path(repo, commit, b"dir")
         assert found is not None
         assert found.id == commit
     forget()
-    assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+    assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
 
 def test_what_is_kept_can_be_deleted_or_damaged(linear: tuple[Repo, list[str]]) -> None:
@@ -107,22 +107,22 @@ def test_what_is_kept_can_be_deleted_or_damaged(linear: tuple[Repo, list[str]]) 
     repo, ids = linear
     file = repo.folder / history_cache.PLACE
     for spoil in (file.unlink, lambda: file.write_bytes(b"nonsense" * 1000), lambda: file.write_bytes(b"")):
-        assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+        assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
         history_cache.save(repo.folder, b"dir/", ids[3], b"\xff")
         forget()
-        assert told(repo, ids[4], b"dir") == expected(repo.folder, ids[4], b"dir")
+        assert expected_commits(repo, ids[4], b"dir") == expected(repo.folder, ids[4], b"dir")
         assert file.exists()
         spoil()
         forget()
-    assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+    assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
 
 def test_a_path_nobody_touched_has_no_commit(linear: tuple[Repo, list[str]]) -> None:
     """Nor has a directory that is not there any entries."""
     repo, ids = linear
     assert of_path(repo, ids[9], b"nothing") is None
-    assert told(repo, ids[9], b"nothing") == {}
-    assert told(repo, ids[9], b"dir/1") == {}
+    assert expected_commits(repo, ids[9], b"nothing") == {}
+    assert expected_commits(repo, ids[9], b"dir/1") == {}
 
 
 def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]]) -> None:

@@ -52,7 +52,7 @@ def files(draw: st.DrawFn) -> dict[bytes, tuple[bytes, bytes]]:
     }
 
 
-def told(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
+def entries_by_git(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
     """Ask git for a listing."""
     for row in git(folder, "ls-tree", "-z", "-l", "--full-tree", *arguments).split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
@@ -71,8 +71,8 @@ def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFac
     commit(folder, {path: content for path, (_, content) in drawn.items()}, modes=modes)
     repo = open_repository(folder)
     tree = line(folder, "rev-parse", "main^{tree}")
-    assert directory(repo, tree) == list(told(folder, "main"))
-    expected = list(told(folder, "-r", "-t", "main"))
+    assert directory(repo, tree) == list(entries_by_git(folder, "main"))
+    expected = list(entries_by_git(folder, "-r", "-t", "main"))
     assert [(mode, path, at) for mode, path, at in walk(repo, tree)] == [
         (e.mode, e.raw_path, e.id) for e in expected
     ]
@@ -199,7 +199,7 @@ def test_modes_of_old_repositories_are_what_git_takes_them_for(folder: Path) -> 
     rows = [(b"100664", b"a"), (b"100775", b"b"), (b"120777", b"c")]
     tree = write_object(folder, "tree", b"".join(b"%s %s\0%s" % (*row, bytes.fromhex(blob)) for row in rows))
     repo = open_repository(folder)
-    assert directory(repo, tree) == list(told(folder, tree))
+    assert directory(repo, tree) == list(entries_by_git(folder, tree))
 
 
 @pytest.mark.parametrize(

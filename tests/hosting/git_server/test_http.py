@@ -18,88 +18,88 @@ from tests.hosting.git_client import Git, address
 
 
 @pytest.fixture
-def work(world: ServiceClients, tmp_path: Path) -> Git:
+def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Make a user with a private repository, and a working copy with one commit."""
-    world.account("ada")
-    world.account("eve")
-    made = world.anonymous.post("/user/repos", json={"name": "notes", "private": True}, auth=("ada", PASSWORD))
+    clients.account("ada")
+    clients.account("eve")
+    made = clients.anonymous.post("/user/repos", json={"name": "notes", "private": True}, auth=("ada", PASSWORD))
     assert made.status_code == 201
     git = Git(tmp_path / "work")
     git("init", "-q", "-b", "trunk")
     git.commit("a.txt", "one\n")
-    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
     return git
 
 
-def events(world: ServiceClients) -> list[str]:
+def events(clients: ServiceClients) -> list[str]:
     """Return the kinds of what has happened, in order."""
-    with world.database.read() as connection:
+    with clients.database.read() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
 
 
-def test_the_first_push_fills_a_repository(world: ServiceClients, work: Git, tmp_path: Path) -> None:
+def test_the_first_push_fills_a_repository(clients: ServiceClients, work: Git, tmp_path: Path) -> None:
     """Its branch becomes the default, events are recorded, and a clone is the same."""
     work("push", "-q", "origin", "trunk")
-    shown = world.anonymous.get("/repos/ada/notes", auth=("ada", PASSWORD)).json()
+    shown = clients.anonymous.get("/repos/ada/notes", auth=("ada", PASSWORD)).json()
     assert (shown["default_branch"], shown["empty"], shown["branch_count"]) == ("trunk", False, 1)
-    assert events(world) == ["repository", "create", "push"]
+    assert events(clients) == ["repository", "create", "push"]
     clone = Git(tmp_path / "clone")
-    clone("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/notes"), ".")
+    clone("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/notes"), ".")
     assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
 
 
-def test_strangers_are_asked_who_they_are_and_others_find_nothing(world: ServiceClients, work: Git) -> None:
+def test_strangers_are_asked_who_they_are_and_others_find_nothing(clients: ServiceClients, work: Git) -> None:
     """A private repository and one that does not exist look the same."""
     work("push", "-q", "origin", "trunk")
     for name in ("ada/notes", "ada/nothing"):
-        asked = work.try_to("ls-remote", f"{world.service.url}/{name}.git")
+        asked = work.try_to("ls-remote", f"{clients.service.url}/{name}.git")
         assert "could not read Username" in asked.stderr
-        refused = work.try_to("ls-remote", address(world.service.url, "eve", PASSWORD, name))
+        refused = work.try_to("ls-remote", address(clients.service.url, "eve", PASSWORD, name))
         assert "not found" in refused.stderr
-    wrong = work.try_to("ls-remote", address(world.service.url, "ada", "wrong", "ada/notes"))
+    wrong = work.try_to("ls-remote", address(clients.service.url, "ada", "wrong", "ada/notes"))
     assert "Authentication failed" in wrong.stderr
 
 
 def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
-    world: ServiceClients, work: Git, tmp_path: Path
+    clients: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
     """With and without `.git`, shallow, without blobs, and in the old protocol."""
     work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
-    world.anonymous.patch("/repos/ada/notes", json={"private": False}, auth=("ada", PASSWORD))
+    clients.anonymous.patch("/repos/ada/notes", json={"private": False}, auth=("ada", PASSWORD))
     ways = [["--depth=1"], ["--filter=blob:none"], ["-c", "protocol.version=0"], ["-c", "protocol.version=2"]]
     for number, how in enumerate(ways):
         clone = Git(tmp_path / f"clone{number}")
-        clone("clone", "-q", *how, f"{world.service.url}/ada/notes", ".")
+        clone("clone", "-q", *how, f"{clients.service.url}/ada/notes", ".")
         assert (clone.folder / "b.txt").read_text() == "two\n"
-    refused = work.try_to("push", address(world.service.url, "eve", PASSWORD, "ada/notes"), "trunk:x")
+    refused = work.try_to("push", address(clients.service.url, "eve", PASSWORD, "ada/notes"), "trunk:x")
     assert "403" in refused.stderr
 
 
-def test_a_token_pushes_as_far_as_its_scopes_reach(world: ServiceClients, work: Git) -> None:
+def test_a_token_pushes_as_far_as_its_scopes_reach(clients: ServiceClients, work: Git) -> None:
     """Reading is not writing."""
-    ada = repositories.find_repository(world.database, "ada", "notes").owner
+    ada = repositories.find_repository(clients.database, "ada", "notes").owner
     for scope, succeeds in (("read:repository", False), ("write:issue", False), ("write:repository", True)):
-        token = world.holding(ada, scope).headers["authorization"].removeprefix("token ")
-        pushed = work.try_to("push", "-q", address(world.service.url, "ada", token, "ada/notes"), "trunk")
+        token = clients.with_token(ada, scope).headers["authorization"].removeprefix("token ")
+        pushed = work.try_to("push", "-q", address(clients.service.url, "ada", token, "ada/notes"), "trunk")
         assert (pushed.returncode == 0) is succeeds, pushed.stderr
 
 
-def test_an_archived_repository_is_read_and_not_written(world: ServiceClients, work: Git) -> None:
+def test_an_archived_repository_is_read_and_not_written(clients: ServiceClients, work: Git) -> None:
     """The refusal says why."""
     work("push", "-q", "origin", "trunk")
-    world.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
+    clients.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
     work("fetch", "-q", "origin")
     work.commit("b.txt", "two\n")
     assert "403" in work.try_to("push", "origin", "trunk").stderr
 
 
-def test_rules_are_asked_before_a_branch_moves(world: ServiceClients, work: Git) -> None:
+def test_rules_are_asked_before_a_branch_moves(clients: ServiceClients, work: Git) -> None:
     """Force, deletion, protected files and people who are not listed are refused; nothing is half-done."""
     first = work("rev-parse", "HEAD")
     work("push", "-q", "origin", "trunk")
     rule = {"rule_name": "trunk", "enable_push": True, "protected_file_patterns": "secret/*;*.lock"}
-    made = world.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
+    made = clients.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
     assert made.status_code == 201
 
     work.commit("b.txt", "fine\n")
@@ -114,14 +114,14 @@ def test_rules_are_asked_before_a_branch_moves(world: ServiceClients, work: Git)
     assert "Branch trunk is protected from force push" in work.try_to("push", "-f", "origin", "trunk").stderr
 
     lists = {"enable_push_whitelist": True, "push_whitelist_usernames": ["eve"], "protected_file_patterns": ""}
-    world.anonymous.patch("/repos/ada/notes/branch_protections/trunk", json=lists, auth=("ada", PASSWORD))
+    clients.anonymous.patch("/repos/ada/notes/branch_protections/trunk", json=lists, auth=("ada", PASSWORD))
     work("fetch", "-q", "origin")
     work("reset", "-q", "--hard", "origin/trunk")
     work.commit("d.txt", "by nobody listed\n")
     assert "Not allowed to push to protected branch trunk" in work.try_to("push", "origin", "trunk").stderr
 
 
-def test_the_default_branch_is_not_deleted(world: ServiceClients, work: Git) -> None:
+def test_the_default_branch_is_not_deleted(clients: ServiceClients, work: Git) -> None:
     """Others are, and so are tags; each is recorded."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     work("tag", "v1")
@@ -129,37 +129,37 @@ def test_the_default_branch_is_not_deleted(world: ServiceClients, work: Git) -> 
     assert "default branch" in work.try_to("push", "origin", ":trunk").stderr
     work("push", "-q", "origin", ":other", ":refs/tags/v1")
     expected = ["repository", "create", "push", "create", "push", "push", "create", "delete", "push", "delete"]
-    assert sorted(events(world)) == sorted(expected)
+    assert sorted(events(clients)) == sorted(expected)
 
 
-def test_a_renamed_repository_is_found_by_its_old_name(world: ServiceClients, work: Git) -> None:
+def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, work: Git) -> None:
     """Working copies go on working."""
     work("push", "-q", "origin", "trunk")
-    world.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
+    clients.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
     work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
 
 
 def test_a_repository_is_found_by_the_old_names_of_its_owner(
-    world: ServiceClients, work: Git, tmp_path: Path
+    clients: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
     """After several renames, and together with a rename of its own; clones, pushes and LFS go on."""
     work("push", "-q", "origin", "trunk")
     for old, new in (("ada", "countess"), ("countess", "lovelace")):
-        accounts.rename_account(world.database, accounts.find_user(world.database, old), new)
-    found = repositories.find_repository(world.database, "lovelace", "notes")
-    with world.database.write() as connection:
+        accounts.rename_account(clients.database, accounts.find_user(clients.database, old), new)
+    found = repositories.find_repository(clients.database, "lovelace", "notes")
+    with clients.database.write() as connection:
         repositories.rename_repository(connection, found, "journal")
-    accounts.rename_account(world.database, found.owner, "lady")
+    accounts.rename_account(clients.database, found.owner, "lady")
     for number, (owner, name) in enumerate([("ada", "notes"), ("countess", "journal"), ("lady", "notes")]):
-        place = address(world.service.url, "lady", PASSWORD, f"{owner}/{name}")
+        place = address(clients.service.url, "lady", PASSWORD, f"{owner}/{name}")
         made = work.commit(f"{number}.txt", "new\n")
         work("push", "-q", place, "trunk")
         clone = Git(tmp_path / f"clone{number}")
         clone("clone", "-q", place, ".")
         assert clone("rev-parse", "HEAD") == made
         wanted = {"operation": "upload", "objects": [{"oid": "1" * 64, "size": 3}]}
-        with world.service.client() as client:
+        with clients.service.client() as client:
             answer = client.post(
                 f"/{owner}/{name}.git/info/lfs/objects/batch",
                 json=wanted,
@@ -168,9 +168,9 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(
             )
         assert answer.status_code == 200
         href = answer.json()["objects"][0]["actions"]["upload"]["href"]
-        assert href.startswith(f"{world.service.url}/lady/journal.git/")
-    world.account("ada")
-    gone = work.try_to("ls-remote", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+        assert href.startswith(f"{clients.service.url}/lady/journal.git/")
+    clients.account("ada")
+    gone = work.try_to("ls-remote", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
     assert "not found" in gone.stderr, "somebody else has the name now"
 
 
@@ -185,10 +185,10 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(
     ],
 )
 def test_what_is_no_request_of_git_is_refused(
-    world: ServiceClients, work: Git, method: str, path: str, status: int
+    clients: ServiceClients, work: Git, method: str, path: str, status: int
 ) -> None:
     """In plain text, without starting git."""
-    with world.service.client() as client:
+    with clients.service.client() as client:
         answer = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/plain")
@@ -198,12 +198,12 @@ EMPTY = b"PACK\0\0\0\2\0\0\0\0"
 EMPTY_PACK = EMPTY + hashlib.sha1(EMPTY).digest()
 
 
-def push_raw(world: ServiceClients, *commands: str, pack: bytes = b"") -> bytes:
+def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> bytes:
     """Push commands that no git would send, and return the answer."""
     lines = [f"{command}\0report-status" if at == 0 else command for at, command in enumerate(commands)]
     body = b"".join(b"%04x" % (len(line) + 4) + line.encode() for line in lines) + b"0000" + pack
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
-    with world.service.client() as client:
+    with clients.service.client() as client:
         answer = client.post(
             "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
         )
@@ -211,30 +211,30 @@ def push_raw(world: ServiceClients, *commands: str, pack: bytes = b"") -> bytes:
     return answer.content
 
 
-def test_what_does_not_move_is_no_event(world: ServiceClients, work: Git) -> None:
+def test_what_does_not_move_is_no_event(clients: ServiceClients, work: Git) -> None:
     """Deleting what is not there, alone or beside what is; and nothing stays announced for recovery to find."""
     work("push", "-q", "origin", "trunk", "trunk:other")
-    before = events(world)
+    before = events(clients)
     none, head = "0" * 40, work("rev-parse", "HEAD")
     for ref in ("refs/heads/nope", "refs/tags/nope"):
-        assert f"ok {ref}".encode() in push_raw(world, f"{none} {none} {ref}")
-    assert b"ok refs/heads/other" in push_raw(world, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
-    with closing(App.open(world.service.settings)) as host:
+        assert f"ok {ref}".encode() in push_raw(clients, f"{none} {none} {ref}")
+    assert b"ok refs/heads/other" in push_raw(clients, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
+    with closing(App.open(clients.service.settings)) as host:
         assert pending_ref_updates.pending_updates(host.database) == []
         assert ref_changes.recover(host) == 0
-        assert events(world) == before
-        answer = push_raw(world, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
+        assert events(clients) == before
+        answer = push_raw(clients, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
         assert b"ok refs/heads/other" in answer
         assert pending_ref_updates.pending_updates(host.database) == []
-    assert events(world) == [*before, "delete"]
+    assert events(clients) == [*before, "delete"]
 
 
-def test_a_damaged_pack_is_refused_and_leaves_nothing(world: ServiceClients, work: Git) -> None:
+def test_a_damaged_pack_is_refused_and_leaves_nothing(clients: ServiceClients, work: Git) -> None:
     """The refs stay, and the next push works."""
     command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
-    with world.service.client() as client:
+    with clients.service.client() as client:
         answer = client.post(
             "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
         )
@@ -249,7 +249,7 @@ def pointer(oid: str, size: int = 12) -> str:
     return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
 
 
-def test_a_push_whose_large_files_are_not_here_is_refused(world: ServiceClients, work: Git) -> None:
+def test_a_push_whose_large_files_are_not_here_is_refused(clients: ServiceClients, work: Git) -> None:
     """It names the files and the command that helps, few or many; with the objects it goes through."""
     work("push", "-q", "origin", "trunk")
     work.commit("film.bin", pointer("a" * 64))
@@ -262,14 +262,14 @@ def test_a_push_whose_large_files_are_not_here_is_refused(world: ServiceClients,
     work("commit", "-q", "-m", "many")
     assert "and others" in work.try_to("push", "origin", "trunk", "trunk:side").stderr
     assert "side" not in work("ls-remote", "origin")
-    found = repositories.find_repository(world.database, "ada", "notes")
-    lfs.link(world.database, found, "a" * 64, 12)
+    found = repositories.find_repository(clients.database, "ada", "notes")
+    lfs.link(clients.database, found, "a" * 64, 12)
     for number in range(150):
-        lfs.link(world.database, found, f"{number:064x}", 12)
+        lfs.link(clients.database, found, f"{number:064x}", 12)
     work("push", "-q", "origin", "trunk")
 
 
-def test_what_only_looks_like_a_large_file_is_pushed(world: ServiceClients, work: Git) -> None:
+def test_what_only_looks_like_a_large_file_is_pushed(clients: ServiceClients, work: Git) -> None:
     """A text about pointers, an empty large file, and what the repository has already."""
     work.commit("docs.txt", "about:\n" + pointer("b" * 64))
     work.commit("empty.bin", pointer("c" * 64, 0))

@@ -26,13 +26,13 @@ OID = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
-def lfs(world: ServiceClients) -> httpx.Client:
+def lfs(clients: ServiceClients) -> httpx.Client:
     """Make a private repository, and a client of its owner's below its LFS address."""
-    world.account("ada")
-    world.account("eve")
+    clients.account("ada")
+    clients.account("eve")
     body = {"name": "media", "private": True}
-    assert world.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
-    return world.open("/ada/media.git/info/lfs", "ada", **ACCEPT)
+    assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    return clients.open("/ada/media.git/info/lfs", "ada", **ACCEPT)
 
 
 def batch(client: httpx.Client, operation: str, *items: tuple[str, int], **more: object) -> httpx.Response:
@@ -74,26 +74,26 @@ def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None
     assert answer["error"]["code"] == 404
 
 
-def test_who_knows_only_a_name_does_not_get_the_bytes(world: ServiceClients, lfs: httpx.Client) -> None:
+def test_who_knows_only_a_name_does_not_get_the_bytes(clients: ServiceClients, lfs: httpx.Client) -> None:
     """An object of one repository is not there for another, and a private one for nobody else."""
     upload(lfs)
-    world.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
-    eve = world.open("/eve/mine.git/info/lfs", "eve", **ACCEPT)
+    clients.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
+    eve = clients.open("/eve/mine.git/info/lfs", "eve", **ACCEPT)
     assert batch(eve, "download", (OID, len(CONTENT))).json()["objects"][0]["error"]["code"] == 404
     assert "upload" in batch(eve, "upload", (OID, len(CONTENT))).json()["objects"][0]["actions"]
     assert eve.get(f"/objects/{OID}").status_code == 404
-    foreign = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    foreign = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     assert batch(foreign, "download", (OID, 1)).status_code == 404
-    stranger = world.open("/ada/media.git/info/lfs", **ACCEPT)
+    stranger = clients.open("/ada/media.git/info/lfs", **ACCEPT)
     asked = batch(stranger, "download", (OID, 1))
     assert (asked.status_code, asked.headers["www-authenticate"]) == (401, 'Basic realm="Gitea"')
 
 
 @pytest.mark.parametrize("operation", ["upload", "\\u0075pload"])
-def test_readers_cannot_ask_to_write(world: ServiceClients, lfs: httpx.Client, operation: str) -> None:
+def test_readers_cannot_ask_to_write(clients: ServiceClients, lfs: httpx.Client, operation: str) -> None:
     """However they spell it."""
-    world.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
-    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    clients.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
+    eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     content = f'{{"operation": "{operation}", "objects": []}}'
     assert eve.post("/objects/batch", content=content.encode()).status_code == 403
     assert eve.put(f"/objects/{OID}/{len(CONTENT)}", content=CONTENT).status_code == 403
@@ -127,11 +127,11 @@ def test_objects_that_cannot_be_are_told_one_by_one(lfs: httpx.Client) -> None:
 
 
 def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
-    world: ServiceClients, lfs: httpx.Client
+    clients: ServiceClients, lfs: httpx.Client
 ) -> None:
     """Others see whose it is."""
-    world.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
-    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    clients.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
+    eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     made = lfs.post("/locks", json={"path": "a/film.mp4"})
     assert (made.status_code, made.json()["lock"]["owner"]) == (201, {"name": "ada"})
     number = made.json()["lock"]["id"]
@@ -146,16 +146,18 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
     assert lfs.post("/locks", json={"path": "../x"}).status_code == 400
 
 
-def test_locks_are_verified_by_who_may_push(world: ServiceClients, lfs: httpx.Client) -> None:
+def test_locks_are_verified_by_who_may_push(clients: ServiceClients, lfs: httpx.Client) -> None:
     """It is what a client asks before a push; a reader may list locks, and is told that verifying takes more."""
     lfs.post("/locks", json={"path": "a/film.mp4"})
     reader = {"permission": "read"}
-    world.anonymous.put("/repos/ada/media/collaborators/eve", json=reader, auth=("ada", PASSWORD))
-    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    clients.anonymous.put("/repos/ada/media/collaborators/eve", json=reader, auth=("ada", PASSWORD))
+    eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
     assert len(eve.get("/locks").json()["locks"]) == 1
     refused = eve.post("/locks/verify", json={})
     assert (refused.status_code, refused.json()["message"]) == (403, "you may not write to this repository")
-    assert world.open("/ada/media.git/info/lfs", None, **ACCEPT).post("/locks/verify", json={}).status_code == 401
+    assert (
+        clients.open("/ada/media.git/info/lfs", None, **ACCEPT).post("/locks/verify", json={}).status_code == 401
+    )
 
 
 def test_a_bucket_that_cannot_be_used_is_said(settings: Settings, database: Database) -> None:

@@ -12,14 +12,14 @@ from tests.conftest import Service
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_a_body_may_be_compressed_and_an_answer_is_when_liked(world: ServiceClients) -> None:
+def test_a_body_may_be_compressed_and_an_answer_is_when_liked(clients: ServiceClients) -> None:
     """Both ways."""
     body = gzip.compress(json.dumps({"name": "zipped"}).encode())
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    assert world.admin.post("/user/repos", content=body, headers=headers).status_code == 201
-    answer = world.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "gzip"})
+    assert clients.admin.post("/user/repos", content=body, headers=headers).status_code == 201
+    answer = clients.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
-    plain = world.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "identity"})
+    plain = clients.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.json() == answer.json()
 
@@ -36,64 +36,64 @@ def test_a_body_may_be_compressed_and_an_answer_is_when_liked(world: ServiceClie
     ids=["no gzip", "cut off", "unknown", "a bomb", "large"],
 )
 def test_a_body_that_cannot_be_read_is_refused(
-    world: ServiceClients, content: bytes, encoding: str, status: int
+    clients: ServiceClients, content: bytes, encoding: str, status: int
 ) -> None:
     """Damaged, unknown, bombs, and simply too large."""
     headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
-    assert world.admin.post("/user/repos", content=content, headers=headers).status_code == status
+    assert clients.admin.post("/user/repos", content=content, headers=headers).status_code == status
 
 
-def test_a_hundred_megabytes_are_refused_before_they_are_sent(world: ServiceClients) -> None:
+def test_a_hundred_megabytes_are_refused_before_they_are_sent(clients: ServiceClients) -> None:
     """The length alone says so."""
-    address = urlsplit(world.service.url)
+    address = urlsplit(clients.service.url)
     head = (
         "POST /api/v1/user/repos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        f"Authorization: {world.admin.headers['authorization']}\r\nContent-Length: {100 * 2**20}\r\n\r\n"
+        f"Authorization: {clients.admin.headers['authorization']}\r\nContent-Length: {100 * 2**20}\r\n\r\n"
     )
     with socket.create_connection((address.hostname, address.port), 10) as connection:
         connection.sendall(head.encode() + b'{"name": "')
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_scripts_of_other_sites_may_ask_without_cookies(world: ServiceClients) -> None:
+def test_scripts_of_other_sites_may_ask_without_cookies(clients: ServiceClients) -> None:
     """A preflight says what is allowed."""
-    preflight = world.anonymous.options("/user", headers={"Origin": "https://app.example"})
+    preflight = clients.anonymous.options("/user", headers={"Origin": "https://app.example"})
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-origin"] == "*"
     assert "Authorization" in preflight.headers["access-control-allow-headers"]
-    answer = world.anonymous.get("/version", headers={"Origin": "https://app.example"})
+    answer = clients.anonymous.get("/version", headers={"Origin": "https://app.example"})
     assert answer.headers["access-control-allow-origin"] == "*"
     assert "access-control-allow-credentials" not in answer.headers
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "0", "99999999999999999999", "1.5", "1e3", "%00", "%D9%A1"])
-def test_a_number_that_is_none_is_not_found(world: ServiceClients, number: str) -> None:
+def test_a_number_that_is_none_is_not_found(clients: ServiceClients, number: str) -> None:
     """Whatever it is instead."""
-    assert world.admin.get(f"/repositories/{number}").status_code == 404
+    assert clients.admin.get(f"/repositories/{number}").status_code == 404
 
 
 @pytest.mark.parametrize(
     "path", ["/api/v1/no/such/thing", "/api/v1", "/api/v1/", "/api/v2/version", "/api", "/api/"]
 )
-def test_a_route_that_is_not_there_is_named_in_json(world: ServiceClients, path: str) -> None:
+def test_a_route_that_is_not_there_is_named_in_json(clients: ServiceClients, path: str) -> None:
     """A program that looks for something newer learns what it asked for."""
-    answer = world.open("").get(path, headers={"Accept": "text/html"})
+    answer = clients.open("").get(path, headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json;charset=utf-8")
-    swagger = f"{world.service.url}/api/swagger"
+    swagger = f"{clients.service.url}/api/swagger"
     assert answer.json() == {"message": f"no such route: GET {path}", "url": swagger}
 
 
-def test_a_method_that_is_not_there_is_named_in_json(world: ServiceClients) -> None:
+def test_a_method_that_is_not_there_is_named_in_json(clients: ServiceClients) -> None:
     """With those that are."""
-    answer = world.anonymous.delete("/version")
+    answer = clients.anonymous.delete("/version")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
     assert answer.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
 
 
-def test_a_route_of_any_length_and_any_bytes_is_told_in_short(world: ServiceClients) -> None:
+def test_a_route_of_any_length_and_any_bytes_is_told_in_short(clients: ServiceClients) -> None:
     """The answer does not grow with the question, and is always JSON."""
     for path in ("/a" * 5000, "/%FF%00", "/%22%7B", "/%ED%A0%80"):
-        answer = world.anonymous.get(path)
+        answer = clients.anonymous.get(path)
         assert answer.status_code == 404
         assert answer.json()["message"].startswith("no such route: GET /api/v1/")
         assert len(answer.content) < 400
@@ -104,21 +104,21 @@ def test_a_route_of_any_length_and_any_bytes_is_told_in_short(world: ServiceClie
     ["/api/v1/version", "/api/v1/repos/search", "/", "/admin", "/ada/ship.git/info/refs", "/nothing/at/all"],
 )
 @pytest.mark.parametrize("accepts", ["text/html", "*/*"])
-def test_a_query_with_very_many_parameters_is_refused(world: ServiceClients, path: str, accepts: str) -> None:
+def test_a_query_with_very_many_parameters_is_refused(clients: ServiceClients, path: str, accepts: str) -> None:
     """By the API, by pages and by git, and never as a mistake of ours."""
     query = "&".join(f"a{number}=1" for number in range(600))
     for method in ("GET", "POST"):
-        answer = world.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
+        answer = clients.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
         assert answer.status_code in {400, 404, 405}, answer.text
     if path == "/api/v1/repos/search":
-        answer = world.anonymous.get(f"/repos/search?{query}")
+        answer = clients.anonymous.get(f"/repos/search?{query}")
         assert answer.json()["message"] == "a query string has at most 500 parameters"
-        assert world.anonymous.get("/repos/search?" + query[: query.index("&a500=")]).status_code == 200
+        assert clients.anonymous.get("/repos/search?" + query[: query.index("&a500=")]).status_code == 200
 
 
-def test_forms_are_read_too(world: ServiceClients) -> None:
+def test_forms_are_read_too(clients: ServiceClients) -> None:
     """As some scripts send them."""
-    answer = world.admin.post("/user/repos", data={"name": "formed", "private": "true"})
+    answer = clients.admin.post("/user/repos", data={"name": "formed", "private": "true"})
     assert (answer.status_code, answer.json()["private"]) == (201, True)
 
 
@@ -139,13 +139,13 @@ def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch
 
 
 @pytest.mark.parametrize(("ratio", "status"), [(150, 422), (250, 413)])
-def test_a_body_may_not_grow_more_than_so_many_times(world: ServiceClients, ratio: int, status: int) -> None:
+def test_a_body_may_not_grow_more_than_so_many_times(clients: ServiceClients, ratio: int, status: int) -> None:
     """Far below the largest body, what unpacks to more than 200 times its size and 64 KiB is refused."""
     packed = packed_to(ratio)
     plain = gzip.decompress(packed)
     assert len(plain) < 4 * 2**20
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    answer = world.admin.post("/user/repos", content=packed, headers=headers)
+    answer = clients.admin.post("/user/repos", content=packed, headers=headers)
     assert answer.status_code == status, answer.text
 
 

@@ -1,4 +1,4 @@
-"""The world as tests of the API see it."""
+"""Fixtures of the API tests."""
 
 from tests.hosting.api.conftest import ada
 

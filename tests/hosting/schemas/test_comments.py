@@ -23,7 +23,7 @@ KEYS = [
 ]
 
 
-def test_a_comment_has_every_key_in_order(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_comment_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """It leads to the issue, or to the pull request."""
     opened(ada)
     ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
@@ -31,11 +31,11 @@ def test_a_comment_has_every_key_in_order(world: ServiceClients, ada: httpx.Clie
     assert made.status_code == 201
     comment = made.json()
     assert list(comment) == KEYS
-    page = f"{world.service.url}/ada/ship/issues/1"
+    page = f"{clients.service.url}/ada/ship/issues/1"
     assert comment["html_url"] == f"{page}#issuecomment-{comment['id']}"
     assert (comment["issue_url"], comment["pull_request_url"], comment["assets"]) == (page, "", [])
     on_pull = ada.post(f"{ISSUES}/2/comments", json={"body": "Good."}).json()
-    pull_page = f"{world.service.url}/ada/ship/pulls/2"
+    pull_page = f"{clients.service.url}/ada/ship/pulls/2"
     assert (on_pull["issue_url"], on_pull["pull_request_url"]) == ("", pull_page)
     assert ada.get(f"{ISSUES}/comments/{comment['id']}").json() == comment
     assert ada.get(f"{ISSUES}/1").json()["comments"] == 1

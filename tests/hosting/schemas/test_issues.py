@@ -43,28 +43,28 @@ KEYS = [
 ]
 
 
-def test_an_issue_has_every_key_in_order(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_issue_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """Empty lists and nulls are what clients expect of them."""
     made = opened(ada, body="Below the waterline.")
     assert list(made) == KEYS
-    root = world.service.url
+    root = clients.service.url
     assert (made["url"], made["html_url"]) == (f"{root}/api/v1{ISSUES}/1", f"{root}/ada/ship/issues/1")
     assert made["repository"]["full_name"] == "ada/ship"
     assert (made["assets"], made["labels"]) == ([], [])
     for key in ("milestone", "projects", "assignee", "assignees", "closed_at", "due_date", "pull_request"):
         assert made[key] is None, key
     assert (made["state"], made["comments"], made["user"]["login"]) == ("open", 0, "ada")
-    assert world.anonymous.get(f"{ISSUES}/1").json() == {**made, "user": made["user"] | ANYBODY}
+    assert clients.anonymous.get(f"{ISSUES}/1").json() == {**made, "user": made["user"] | ANYBODY}
 
 
 ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0001-01-01T00:00:00Z"}
 
 
-def test_the_words_of_somebody_who_is_gone_stay(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_words_of_somebody_who_is_gone_stay(clients: ServiceClients, ada: httpx.Client) -> None:
     """A ghost has written them."""
-    bob = world.account("bob")
-    opened(world.holding(bob))
-    with world.database.write() as connection:
+    bob = clients.account("bob")
+    opened(clients.with_token(bob))
+    with clients.database.write() as connection:
         connection.execute(users.delete().where(users.c.id == bob.id))
     assert ada.get(f"{ISSUES}/1").json()["user"]["login"] == "Ghost"
-    assert world.user("eve").patch(f"{ISSUES}/1", json={"title": "mine"}).status_code == 403
+    assert clients.user("eve").patch(f"{ISSUES}/1", json={"title": "mine"}).status_code == 403

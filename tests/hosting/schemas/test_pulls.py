@@ -9,7 +9,7 @@ PULLS = "/repos/ada/ship/pulls"
 NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 
 
-def test_a_pull_request_is_an_issue_too(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_pull_request_is_an_issue_too(clients: ServiceClients, ada: httpx.Client) -> None:
     """It shares the numbers of issues, and is counted apart."""
     ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
     made = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
@@ -18,9 +18,9 @@ def test_a_pull_request_is_an_issue_too(world: ServiceClients, ada: httpx.Client
     assert (pull["number"], pull["state"], pull["mergeable"], pull["merged"]) == (2, "open", True, False)
     assert (pull["head"]["ref"], pull["base"]["ref"]) == ("fix", "main")
     assert pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"] == "ada/ship"
-    root = world.service.url
+    root = clients.service.url
     assert (pull["url"], pull["html_url"]) == (f"{root}/api/v1{PULLS}/2", f"{root}/ada/ship/pulls/2")
-    assert world.anonymous.get(f"{PULLS}/2").json()["title"] == "Plug it"
+    assert clients.anonymous.get(f"{PULLS}/2").json()["title"] == "Plug it"
     issue = ada.get("/repos/ada/ship/issues/2").json()
     assert issue["html_url"] == pull["html_url"]
     assert issue["pull_request"] == {
@@ -29,6 +29,6 @@ def test_a_pull_request_is_an_issue_too(world: ServiceClients, ada: httpx.Client
         "draft": False,
         "html_url": pull["html_url"],
     }
-    kept = repositories.find_repository(world.database, "ada", "ship")
+    kept = repositories.find_repository(clients.database, "ada", "ship")
     assert (kept.open_issues, kept.open_pulls) == (1, 1)
     assert ada.get(f"{PULLS}/1").status_code == 404

@@ -18,7 +18,7 @@ from holdfast.hosting.store.issues import Branches, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
-from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, told
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, recorded_events
 from tests.hosting.services.test_commit_references import ada, is_closed, open_issues, say, ship
 
 __all__ = ["ada", "ship"]
@@ -44,12 +44,12 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
     issues.open_issue(app.database, ship, ada, pull)
     with app.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
-    before = len(told(app.database))
+    before = len(recorded_events(app.database))
     made = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
     assert entries(app) == [("ship", 1, "commit_ref", made), ("ship", 3, "commit_ref", made)]
     changed = [issues.find_issue(app.database, ship, number).updated_at > 5 for number in (1, 2, 3)]
     assert changed == [True, False, True]
-    assert [kind for kind, _ in told(app.database)[before:]] == ["push"]
+    assert [kind for kind, _ in recorded_events(app.database)[before:]] == ["push"]
     assert [issues.find_issue(app.database, ship, number).comment_count for number in (1, 3)] == [0, 0]
 
 
@@ -146,15 +146,15 @@ def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_push_shows_on_the_timeline(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_push_shows_on_the_timeline(clients: ServiceClients, tmp_path: Path) -> None:
     """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
-    world.account("ada")
-    client = world.open("/api/v1", "ada")
+    clients.account("ada")
+    client = clients.open("/api/v1", "ada")
     made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
     assert made.status_code == 201
     assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
     git = Git(tmp_path / "work")
-    git("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/ship"), ".")
+    git("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/ship"), ".")
     commit = git.commit("b.txt", "b\n", "Look into #1")
     git("push", "-q", "origin", "main")
     (entry,) = client.get("/repos/ada/ship/issues/1/timeline").json()

@@ -26,7 +26,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
-from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, told
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, recorded_events
 from tests.hosting.webhooks.outboxes import Outbox, sending
 from tests.hosting.webhooks.receivers import receiving
 
@@ -70,7 +70,7 @@ def states(app: App) -> list[tuple[str, int, str]]:
     """Return what others were told of issues that were closed and opened again, in order."""
     return [
         (facts["action"], facts["number"], facts.get("commit_id", ""))
-        for kind, facts in told(app.database)
+        for kind, facts in recorded_events(app.database)
         if kind == "issues" and facts["action"] in {"closed", "reopened"}
     ]
 
@@ -82,7 +82,7 @@ def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada
     assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
     assert store.repository_by_id(app.database, ship.id).open_issues == 1
     assert states(app) == [("closed", 1, first), ("closed", 2, first)]
-    assert [kind for kind, _ in told(app.database)][-3:] == ["push", "issues", "issues"]
+    assert [kind for kind, _ in recorded_events(app.database)][-3:] == ["push", "issues", "issues"]
     say(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
     assert len(states(app)) == 2
     second = say(app, ship, ada, "reopens #2, #3")
@@ -145,7 +145,7 @@ def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account
     assert pending_ref_updates.pending_updates(app.database) == []
     say(app, ship, ada, "fixes #1, #2, #3")
     assert [number for _, number, _ in states(app)] == [3, 2, 1]
-    unblocked = [facts["issue_id"] for kind, facts in told(app.database) if kind == "issue_unblocked"]
+    unblocked = [facts["issue_id"] for kind, facts in recorded_events(app.database) if kind == "issue_unblocked"]
     assert unblocked == [second.id, first.id]
 
 
@@ -246,7 +246,7 @@ def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repo
     move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
     with capture_logs() as lines:
         ref_changes.settle(app, ship, ada.id, [], [move])
-    assert told(app.database)[-1][1]["after"] == made
+    assert recorded_events(app.database)[-1][1]["after"] == made
     assert issues.find_issue(app.database, ship, 1) == issue
     assert [line["event"] for line in lines] == ["commit message parsing failed"]
 
@@ -284,50 +284,54 @@ def test_what_a_crash_left_is_closed_once(
 
 
 @pytest.fixture
-def work(world: ServiceClients, tmp_path: Path) -> Git:
+def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Make a working copy of a repository of Ada's with three issues."""
-    world.account("ada")
-    client = world.open("/api/v1", "ada")
+    clients.account("ada")
+    client = clients.open("/api/v1", "ada")
     made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
     assert made.status_code == 201
     for _ in range(3):
         assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
     git = Git(tmp_path / "work")
-    git("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/ship"), ".")
+    git("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/ship"), ".")
     return git
 
 
-def closed(world: ServiceClients) -> list[int]:
+def closed(clients: ServiceClients) -> list[int]:
     """Return the numbers of Ada's closed issues."""
-    found = world.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
+    found = clients.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
     return sorted(one["number"] for one in found.json())
 
 
-def closing(world: ServiceClients) -> list[tuple[int, str]]:
+def closing(clients: ServiceClients) -> list[tuple[int, str]]:
     """Return which issues were told to be closed, by which commits."""
-    facts = [facts for kind, facts in told(world.database) if kind == "issues" and facts["action"] == "closed"]
+    facts = [
+        facts
+        for kind, facts in recorded_events(clients.database)
+        if kind == "issues" and facts["action"] == "closed"
+    ]
     return [(one["number"], one["commit_id"]) for one in facts]
 
 
-def test_a_push_closes_what_its_commits_say(world: ServiceClients, work: Git) -> None:
+def test_a_push_closes_what_its_commits_say(clients: ServiceClients, work: Git) -> None:
     """Merged branches count once they are merged, and what is pushed again by force closes nothing twice."""
     work("checkout", "-q", "-b", "topic")
     topic = work.commit("b.txt", "b\n", "Fixes #1")
     work("push", "-q", "origin", "topic")
-    assert closed(world) == []
+    assert closed(clients) == []
     work("checkout", "-q", "main")
     mine = work.commit("c.txt", "c\n", "Closes: #2")
     work("merge", "-q", "--no-ff", "-m", "Merge topic", "topic")
     work("push", "-q", "origin", "main")
-    assert closed(world) == [1, 2]
-    assert set(closing(world)) == {(1, topic), (2, mine)}
+    assert closed(clients) == [1, 2]
+    assert set(closing(clients)) == {(1, topic), (2, mine)}
     work("reset", "-q", "--hard", "HEAD~1")
     amended = work.commit("d.txt", "d\n", "closes #2, #3")
     work("push", "-q", "-f", "origin", "main")
-    assert closing(world)[2:] == [(3, amended)]
+    assert closing(clients)[2:] == [(3, amended)]
 
 
-def test_a_long_push_is_heard_and_the_last_word_counts(world: ServiceClients, work: Git) -> None:
+def test_a_long_push_is_heard_and_the_last_word_counts(clients: ServiceClients, work: Git) -> None:
     """Commit for commit, oldest first."""
     tree = work("rev-parse", "HEAD^{tree}")
     at = work("rev-parse", "HEAD")
@@ -340,24 +344,24 @@ def test_a_long_push_is_heard_and_the_last_word_counts(world: ServiceClients, wo
     ):
         at = work("commit-tree", tree, "-p", at, "-m", message)
     work("push", "-q", "origin", f"{at}:refs/heads/main")
-    assert closed(world) == [1, 3]
-    assert [number for number, _ in closing(world)] == [1, 3]
+    assert closed(clients) == [1, 3]
+    assert [number for number, _ in closing(clients)] == [1, 3]
 
 
-def test_everything_that_commits_through_the_api_closes(world: ServiceClients, work: Git) -> None:
+def test_everything_that_commits_through_the_api_closes(clients: ServiceClients, work: Git) -> None:
     """A file that is written, a branch that is moved; the timeline names the commit."""
     del work
-    client = world.open("/api/v1", "ada")
+    client = clients.open("/api/v1", "ada")
     made = client.post(
         "/repos/ada/ship/contents/n.txt", json={"content": "", "message": "fix #1", "new_branch": "side"}
     ).json()
-    assert closed(world) == []
+    assert closed(clients) == []
     side = made["commit"]["sha"]
     moved = client.put("/repos/ada/ship/branches/main", json={"new_commit_id": side})
     assert moved.status_code == 204, moved.text
-    assert closed(world) == [1]
+    assert closed(clients) == [1]
     written = client.post("/repos/ada/ship/contents/m.txt", json={"content": "", "message": "fix #2"}).json()
-    assert closed(world) == [1, 2]
+    assert closed(clients) == [1, 2]
     assert commits_of(client, 1) == [side]
     assert commits_of(client, 2) == [written["commit"]["sha"]]
 

@@ -48,7 +48,7 @@ from holdfast.hosting.store.tables import lfs_links, ref_updates
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import wait_for
-from tests.hosting.repository_helpers import told
+from tests.hosting.repository_helpers import recorded_events
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 
@@ -83,7 +83,9 @@ def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any)
 
 def pushes(app: App) -> list[tuple[str, str]]:
     """Return the pushes that were told of, in order."""
-    return [(details["before"], details["after"]) for kind, details in told(app.database) if kind == "push"]
+    return [
+        (details["before"], details["after"]) for kind, details in recorded_events(app.database) if kind == "push"
+    ]
 
 
 def log(app: App, repository: Repository, branch: str = "main") -> list[str]:

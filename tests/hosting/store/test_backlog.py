@@ -20,7 +20,7 @@ COLUMNS: dict[str, str | int | bool] = {
 }
 
 
-def told(database: Database, hook_id: int, state: str, **columns: object) -> int:
+def add_delivery(database: Database, hook_id: int, state: str, **columns: object) -> int:
     """Write down that a hook was told, or is to be."""
     with database.write() as connection:
         event = connection.execute(
@@ -43,10 +43,10 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
     admin = accounts.find_user(database, "admin")
     owners = (HookOwner("owner", admin.id), HookOwner("service"), HookOwner("service"), HookOwner("service"))
     well, slow, slower, paused = (hooks.add_hook(database, owner, COLUMNS, is_system=True).id for owner in owners)
-    told(database, well, "delivered", created_at=5)
-    told(database, slow, "waiting", created_at=20, tries=3, error="refused", due_at=99_000)
-    told(database, slow, "waiting", created_at=30)
-    told(database, slower, "waiting", created_at=10)
+    add_delivery(database, well, "delivered", created_at=5)
+    add_delivery(database, slow, "waiting", created_at=20, tries=3, error="refused", due_at=99_000)
+    add_delivery(database, slow, "waiting", created_at=30)
+    add_delivery(database, slower, "waiting", created_at=10)
     with database.write() as connection:
         connection.execute(table.update().where(table.c.id == paused).values(paused_at=7))
     found, total = stuck_hooks(database, skip=0, limit=10)
@@ -56,7 +56,7 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
     assert (last.waiting, last.oldest, last.tries, last.error, last.due_at) == (2, 20, 3, "refused", 99_000)
     assert (found[0].waiting, found[0].oldest) == (0, 0)
     assert stuck_hooks(database, skip=2, limit=1) == ([last], 3)
-    told(database, well, "waiting", created_at=1)
+    add_delivery(database, well, "waiting", created_at=1)
     found, _ = stuck_hooks(database, skip=0, limit=10)
     assert [(one.owner, one.of_organization) for one in found if one.id == well] == [("admin", False)]
 
@@ -66,9 +66,9 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
     failing, behind = (
         hooks.add_hook(database, HookOwner("service"), COLUMNS, is_system=True).id for _ in range(2)
     )
-    told(database, failing, "failed", error="first")
-    told(database, failing, "failed", error="last")
-    told(database, behind, "waiting", created_at=10)
+    add_delivery(database, failing, "failed", error="first")
+    add_delivery(database, failing, "failed", error="last")
+    add_delivery(database, behind, "waiting", created_at=10)
     found, total = stuck_hooks(database, skip=0, limit=10)
     assert [(one.id, one.waiting, one.failed) for one in found] == [(behind, 1, 0), (failing, 0, 2)]
     assert (found[1].error, total) == ("last", 2)
@@ -77,10 +77,10 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
 def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
     """Whatever became of it, and without what was sent."""
     first, second, third = (hooks.add_hook(database, HookOwner("service"), COLUMNS).id for _ in range(3))
-    told(database, first, "failed")
-    newest = told(database, first, "delivered", answer=b"much", body="much")
-    told(database, second, "delivered")
-    other = told(database, second, "cancelled")
+    add_delivery(database, first, "failed")
+    newest = add_delivery(database, first, "delivered", answer=b"much", body="much")
+    add_delivery(database, second, "delivered")
+    other = add_delivery(database, second, "cancelled")
     found = last_deliveries(database, [first, second, third])
     assert {number: one.id for number, one in found.items()} == {first: newest, second: other}
     assert found[first].answer == b""

@@ -7,7 +7,7 @@ from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.repository_helpers import make_repository, told
+from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
 def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account) -> None:
@@ -15,9 +15,9 @@ def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     made = comments.add_comment(database, repository, issue, ada, "b")
-    before = told(database)
+    before = recorded_events(database)
     assert comments.edit_comment(database, repository, issue, made, actor=ada, body="b") == made
-    assert told(database) == before
+    assert recorded_events(database) == before
 
 
 def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:

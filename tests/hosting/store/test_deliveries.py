@@ -20,7 +20,7 @@ def hook(database: Database, ada: Account) -> Hook:
     return hooks.add_hook(database, HookOwner("owner", ada.id), {**columns, "is_active": True})
 
 
-def told(database: Database, hook: Hook, count: int, **columns: object) -> list[int]:
+def add_deliveries(database: Database, hook: Hook, count: int, **columns: object) -> list[int]:
     """Let a hook have been told of some events; return their numbers."""
     with database.write() as connection:
         rows = [{"kind": "push", "created_at": 1}] * count
@@ -33,7 +33,7 @@ def told(database: Database, hook: Hook, count: int, **columns: object) -> list[
 
 def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None:
     """Which may be much, and is there when one delivery is looked at."""
-    told(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
+    add_deliveries(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
     ((listed,), total) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=10)
     assert (total, listed.headers, listed.body, listed.answer) == (1, "{}", "", b"")
     whole = deliveries.find_delivery(database, hook.id, listed.uuid)
@@ -43,7 +43,7 @@ def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None
 def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it, so that nobody thinks half is everything."""
     monkeypatch.setattr(deliveries, "MOST_AGAIN", 3)
-    told(database, hook, 4, state="failed")
+    add_deliveries(database, hook, 4, state="failed")
     with pytest.raises(TooManyAtOnce, match="more than 3"):
         deliveries.redeliver_all(database, hook.id, DeliveryFilter(since=0))
     assert deliveries.deliveries_of(database, hook.id, DeliveryFilter(state="waiting"), skip=0, limit=1)[1] == 0
@@ -51,7 +51,7 @@ def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch
 
 def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: Hook) -> None:
     """The second finds that it waits already."""
-    told(database, hook, 20, state="failed")
+    add_deliveries(database, hook, 20, state="failed")
     counts: list[int] = []
     barrier = threading.Barrier(4)
 
@@ -69,7 +69,7 @@ def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: 
 
 def test_what_has_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
     """Though it still waited when it was looked at."""
-    told(database, hook, 1)
+    add_deliveries(database, hook, 1)
     ((seen,), _) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=1)
     deliveries.cancel(database, seen, "first")
     with pytest.raises(NotWaiting):

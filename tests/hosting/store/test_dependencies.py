@@ -18,25 +18,25 @@ from holdfast.hosting.store.issues import Issue, IssueChanges, find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events as event_table
 from tests.hosting.dependency_helpers import edges, open_many, relate
-from tests.hosting.repository_helpers import make_people, make_repository, told
+from tests.hosting.repository_helpers import make_people, make_repository, recorded_events
 
 COUNT = 5
 CLOSED, OPEN = IssueChanges(is_closed=True), IssueChanges(is_closed=False)
 places = itertools.count()
 
 
-def at_once(*deeds: Callable[[], object]) -> list[BaseException]:
+def at_once(*actions: Callable[[], object]) -> list[BaseException]:
     """Do things at the same moment, and return what went wrong."""
-    gate, failures = threading.Barrier(len(deeds)), []
+    gate, failures = threading.Barrier(len(actions)), []
 
-    def work(deed: Callable[[], object]) -> None:
+    def work(action: Callable[[], object]) -> None:
         gate.wait()
         try:
-            deed()
+            action()
         except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(deed,)) for deed in deeds]
+    threads = [threading.Thread(target=work, args=(action,)) for action in actions]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -48,7 +48,7 @@ def unblocked(database: Database) -> list[tuple[int, int]]:
     """Return which issues were told to be free, and by what."""
     return [
         (details["issue_id"], details["blocker_id"])
-        for kind, details in told(database)
+        for kind, details in recorded_events(database)
         if kind == "issue_unblocked"
     ]
 
@@ -274,7 +274,7 @@ def test_an_issue_is_closed_or_blocked_but_not_both(
         assert all(isinstance(error, StillBlocked) for error in failures)
         kinds = [
             (kind, details["action"])
-            for kind, details in told(database)
+            for kind, details in recorded_events(database)
             if (kind, details.get("action")) in {("issues", "closed"), ("issue_dependency", "added")}
         ]
         expected = (
@@ -313,7 +313,7 @@ def test_events_tell_what_others_cannot_see(database: Database, ada: Account, ho
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
     dependencies.remove_dependency(database, homes[0], issue, blocker, actor=ada)
-    found = [(kind, details) for kind, details in told(database) if "blocker_id" in details]
+    found = [(kind, details) for kind, details in recorded_events(database) if "blocker_id" in details]
     both = {"issue_id": issue.id, "blocker_id": blocker.id}
     assert found == [
         ("issue_dependency", {"action": "added", **both}),

@@ -39,7 +39,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import record_changed, record_renamed
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.repository_helpers import make_people
-from tests.hosting.webhooks.telling import add_hook, recorded
+from tests.hosting.webhooks.event_helpers import add_hook, recorded
 
 
 @pytest.fixture

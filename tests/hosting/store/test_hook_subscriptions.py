@@ -45,7 +45,7 @@ def tell(
         )
 
 
-def told(database: Database) -> list[tuple[int, int]]:
+def queued_deliveries(database: Database) -> list[tuple[int, int]]:
     """Return which hook is to be told of which event, in the order of the rows."""
     with database.read() as connection:
         rows = connection.execute(select(deliveries.c.hook_id, deliveries.c.event_id).order_by(deliveries.c.id))
@@ -66,7 +66,7 @@ def test_the_repository_then_its_owner_then_everybody_is_told(
     add_hook(database, "system", is_active=False)
     add_hook(database, "system", events="create,issues")
     event = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
-    assert told(database) == [(own, event), (owner, event), (system, event)]
+    assert queued_deliveries(database) == [(own, event), (owner, event), (system, event)]
 
 
 def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_id: int) -> None:
@@ -94,7 +94,7 @@ def test_what_is_taken_back_tells_nobody(database: Database, ada: Account, repos
 
     with pytest.raises(OSError, match="no space"):
         fail()
-    assert told(database) == []
+    assert queued_deliveries(database) == []
 
 
 def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Account, repository_id: int) -> None:
@@ -110,7 +110,7 @@ def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Acco
         teller.join(0.3)
         assert results == []
     teller.join()
-    assert told(database) == [(stays, results[0])]
+    assert queued_deliveries(database) == [(stays, results[0])]
 
 
 def test_an_event_without_repository_reaches_the_owner(database: Database, ada: Account) -> None:
@@ -118,7 +118,7 @@ def test_an_event_without_repository_reaches_the_owner(database: Database, ada: 
     owner = add_hook(database, "owner", owner_id=ada.id, events="repository")
     add_hook(database, "default", events="repository")
     event = tell(database, "repository", ada, None, {"action": "deleted"})
-    assert told(database) == [(owner, event)]
+    assert queued_deliveries(database) == [(owner, event)]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, 
         tell(database, kind, ada, repository_id, {"ref": "refs/heads/other"})
     first = tell(database, "issues", ada, repository_id, {"action": "opened"})
     second = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
-    assert told(database) == [(hook, first), (hook, second)]
+    assert queued_deliveries(database) == [(hook, first), (hook, second)]
 
 
 def test_where_webhooks_are_switched_off_nobody_is_told(
@@ -159,6 +159,6 @@ def test_where_webhooks_are_switched_off_nobody_is_told(
     off = Settings(data=settings.data, database_url=settings.database_url, webhooks=False)
     with open_database(off) as silent:
         tell(silent, "push", ada, repository_id, {"ref": "refs/heads/main"})
-    assert told(database) == []
+    assert queued_deliveries(database) == []
     with database.read() as connection:
         assert connection.execute(select(func.count()).select_from(tables.events)).scalar_one() == 1

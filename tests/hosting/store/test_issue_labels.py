@@ -4,7 +4,7 @@ from holdfast.hosting.store import comments, issue_labels, issues, labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.repository_helpers import make_repository, told
+from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
 def test_labels_that_are_there_already_change_nothing(database: Database, ada: Account) -> None:
@@ -12,11 +12,11 @@ def test_labels_that_are_there_already_change_nothing(database: Database, ada: A
     repository = make_repository(database, ada)
     bug, hull = (labels.add_label(database, repository, name, "f00") for name in ("bug", "hull"))
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t", labels=[bug]))
-    before = told(database)
+    before = recorded_events(database)
     issue_labels.add_labels(database, repository, issue, ada, [bug])
     issue_labels.replace_labels(database, repository, issue, ada, [bug])
     issue_labels.remove_labels(database, repository, issue, ada, [hull])
-    assert told(database) == before
+    assert recorded_events(database) == before
     assert comments.entries_of(database, issue, plain=False, skip=0, limit=9)[1] == 1
     issue_labels.remove_labels(database, repository, issue, ada, [bug])
-    assert told(database)[-1][1]["action"] == "label_cleared"
+    assert recorded_events(database)[-1][1]["action"] == "label_cleared"

@@ -7,7 +7,7 @@ from holdfast.hosting.store import comments, issues, labels, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
-from tests.hosting.repository_helpers import make_repository, told
+from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
 def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) -> None:
@@ -18,14 +18,14 @@ def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) ->
     with pytest.raises(GoneMeanwhile):
         issues.open_issue(database, repository, ada, NewIssue(title="t", labels=[gone], assignees=[ada]))
     assert repositories.repository_by_id(database, repository.id).last_issue == 0
-    assert told(database) == []
+    assert recorded_events(database) == []
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     with pytest.raises(Outdated):
         issues.change_issue(database, repository, issue, ada, IssueChanges(title="x", content_version=5))
     with pytest.raises(GoneMeanwhile):
         issues.change_issue(database, repository, issue, ada, IssueChanges(title="x", labels=[gone]))
     assert issues.find_issue(database, repository, 1) == issue
-    assert len(told(database)) == 1
+    assert len(recorded_events(database)) == 1
 
 
 def test_what_was_deleted_meanwhile_is_missing(database: Database, ada: Account) -> None:

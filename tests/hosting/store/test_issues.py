@@ -17,7 +17,7 @@ from holdfast.hosting.store.tables import comments as comment_table
 from holdfast.hosting.store.tables import issue_assignees, issue_labels, users
 from holdfast.hosting.store.tables import issues as issue_table
 from tests.examples import examples
-from tests.hosting.repository_helpers import make_repository, told
+from tests.hosting.repository_helpers import make_repository, recorded_events
 
 ACTIONS = ("open", "pull", "close", "reopen", "comment", "uncomment", "label", "milestone", "delete", "edit")
 
@@ -174,7 +174,7 @@ def test_every_change_is_recorded_for_others(database: Database, ada: Account) -
     comments.edit_comment(database, repository, issue, comment, actor=ada, body="c")
     comments.delete_comment(database, repository, issue, comment, actor=ada)
     issues.delete_issue(database, repository, issue, ada)
-    found = told(database)
+    found = recorded_events(database)
     assert [(kind, details["action"]) for kind, details in found] == [
         ("issues", "opened"),
         ("issues", "edited"),
@@ -203,7 +203,7 @@ def test_pull_requests_have_events_of_their_own(database: Database, ada: Account
     new = NewIssue(title="t", assignees=[ada], branches=Branches("fix", "main"))
     pull = issues.open_issue(database, repository, ada, new)
     comments.add_comment(database, repository, pull, ada, "b")
-    kinds = [kind for kind, _ in told(database)]
+    kinds = [kind for kind, _ in recorded_events(database)]
     assert kinds == ["pull_request", "pull_request_assign", "pull_request_comment"]
 
 

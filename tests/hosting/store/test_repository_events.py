@@ -6,12 +6,12 @@ from typing import Any
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repository_events import record_changed, record_deleted
-from tests.hosting.repository_helpers import make_people, make_repository, told
+from tests.hosting.repository_helpers import make_people, make_repository, recorded_events
 
 
 def actions(database: Database) -> list[tuple[str, Any]]:
     """Return what was done, and what was there before."""
-    return [(details["action"], details.get("changed")) for _, details in told(database)]
+    return [(details["action"], details.get("changed")) for _, details in recorded_events(database)]
 
 
 def test_only_what_changes_is_written_down(database: Database, ada: Account) -> None:
@@ -47,7 +47,7 @@ def test_a_deleted_repository_is_written_down_whole(database: Database) -> None:
     home = make_repository(database, bob, "boat", description="small")
     with database.write() as connection:
         record_deleted(connection, home, bob)
-    ((_, details),) = told(database)
+    ((_, details),) = recorded_events(database)
     assert (details["repository"], details["name"]) == (home.id, "bob/boat")
     assert (details["was"]["description"], details["was"]["owner"]["full_name"]) == ("small", "Bob")
     assert "bob@example.org" not in json.dumps(details)

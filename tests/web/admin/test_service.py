@@ -13,13 +13,13 @@ def test_health_says_what_is_well_and_what_is_not(
 ) -> None:
     """The checks of `/readyz`, versions, room and counts."""
     admin = guild.visit("admin")
-    with counting_queries(guild.world.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as asked:
         text = admin.get("/-/admin").text
     assert len(asked) <= 15
     assert "Unhealthy" not in text
     assert text.count("Healthy") == 5
     assert "SQLite 3" in text or "PostgreSQL" in text
-    assert str(guild.world.service.settings.data) in text
+    assert str(guild.clients.service.settings.data) in text
     monkeypatch.setattr("holdfast.hosting.services.health.expected", lambda: "9999")
     text = admin.get("/-/admin").text
     assert "but this version expects 9999" in text
@@ -32,7 +32,7 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
     path = "/repos/guild/ship/hooks"
     number = made(guild.api, path, active=True)["id"]
     tried(guild.api, path, number)
-    with guild.world.database.write() as connection:
+    with guild.clients.database.write() as connection:
         connection.execute(deliveries.update().values(state="failed", tries=8, error="no connection"))
     text = admin.get("/-/admin").text
     assert text.count("Healthy") == 4
@@ -57,10 +57,10 @@ def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypa
     guild.api.post("/user/repos", json={"name": "own", "auto_init": True})
     own = made(guild.api, "/user/hooks", active=True)["id"]
     guild.api.post(f"/user/hooks/{own}/tests")
-    with guild.world.database.write() as connection:
+    with guild.clients.database.write() as connection:
         connection.execute(deliveries.update().values(tries=2, error=f"no connection {EVIL}"))
         connection.execute(hooks.update().where(hooks.c.id == 2).values(paused_at=1, pause_reason="gave up"))
-    with counting_queries(guild.world.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as asked:
         text = admin.get("/-/admin/deliveries").text
     assert len(asked) <= 15
     assert "<script>" not in text
@@ -77,7 +77,7 @@ def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
     admin = guild.visit("admin")
     text = admin.get("/-/admin/settings").text
     assert "webhook_allowed_hosts" in text
-    password = guild.world.service.settings.admin_password
+    password = guild.clients.service.settings.admin_password
     assert password is not None
     assert password.reveal() not in text
     assert "********" in text

@@ -21,11 +21,11 @@ def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: py
     assert made.headers["cache-control"] == "no-store"
     found = re.search(r'class="once">([a-z0-9-]+)<', made.text)
     assert found is not None
-    user = accounts.check_password(guild.world.database, "fay", Secret(found[1]))
+    user = accounts.check_password(guild.clients.database, "fay", Secret(found[1]))
     assert user is not None
     assert user.must_change_password
     assert found[1] not in admin.get(f"{PAGE}/fay").text
-    with counting_queries(guild.world.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as asked:
         listed = admin.get(PAGE).text
     assert len(asked) <= 5
     assert "<script>" not in listed
@@ -70,7 +70,7 @@ def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
     assert admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "no"}).status_code == 422
     moved = admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "eve"})
     assert moved.headers["location"] == f"{PAGE}/eva"
-    guild.world.admin.post("/admin/users/eva/repos", json={"name": "own"})
+    guild.clients.admin.post("/admin/users/eva/repos", json={"name": "own"})
     stays = admin.post(f"{PAGE}/eva/delete", data={"confirm": "eva"})
     assert stays.status_code == 422
     assert "owns a repository" in stays.text

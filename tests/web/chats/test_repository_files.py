@@ -29,17 +29,17 @@ from tests.backup.archives.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 AT = "/ada/Snapshots/chats/branch/main"
 
 
 @pytest.fixture
-def ada(world: ServiceClients, tmp_path: Path) -> httpx.Client:
+def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
     """Make a private repository with a backup, an archive, a text, an encrypted backup and a large file."""
-    ada = world.user("ada")
+    ada = clients.user("ada")
     ada.post(
         "/user/repos", json={"name": "Snapshots", "private": True, "auto_init": True, "default_branch": "main"}
     )
@@ -48,7 +48,7 @@ def ada(world: ServiceClients, tmp_path: Path) -> httpx.Client:
     write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
     large = write(tmp_path / "large", *copies(61)).read_bytes()
     stored = LfsPointer(hashlib.sha256(large).hexdigest(), len(large))
-    world.open("/ada/Snapshots.git/info/lfs", "ada").put(f"/objects/{stored.oid}/{stored.size}", content=large)
+    clients.open("/ada/Snapshots.git/info/lfs", "ada").put(f"/objects/{stored.oid}/{stored.size}", content=large)
     elsewhere = LfsPointer("0" * 64, 100)
     files = {
         "phone/my <b> backup.binproto": source.read_bytes(),
@@ -63,7 +63,7 @@ def ada(world: ServiceClients, tmp_path: Path) -> httpx.Client:
         for path, content in files.items()
     ]
     assert ada.post("/repos/ada/Snapshots/contents", json={"files": changes}).status_code == 201
-    return world.open("", "ada", accept="text/html")
+    return clients.open("", "ada", accept="text/html")
 
 
 def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
@@ -84,10 +84,10 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
 
 
-def test_the_page_of_a_file_knows_what_to_offer(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: httpx.Client) -> None:
     """Backups and archives, also large ones; not texts, and not what might be anything."""
-    repository = repositories.find_repository(world.database, "ada", "Snapshots")
-    host = App.open(world.service.settings)
+    repository = repositories.find_repository(clients.database, "ada", "Snapshots")
+    host = App.open(clients.service.settings)
     target = RepositoryAccess(repository, access.repository_access(Actor(repository.owner), repository, ()))
     repo = open_repository(host.folders.existing(repository.id))
     commit = refs.rev_parse(repo, "main")
@@ -113,18 +113,18 @@ def test_the_page_of_a_file_knows_what_to_offer(world: ServiceClients, ada: http
     assert not any(holds.exposed for holds in offered.values() if holds)
 
 
-def test_who_may_not_read_the_file_does_not_see_it(world: ServiceClients, ada: httpx.Client) -> None:
+def test_who_may_not_read_the_file_does_not_see_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
     wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
-    world.account("bob")
-    bob = world.open("", "bob", accept="text/html")
-    visitor = world.open("", accept="text/html")
+    clients.account("bob")
+    bob = clients.open("", "bob", accept="text/html")
+    visitor = clients.open("", accept="text/html")
     for path in (address, f"{address}/people", f"{AT}/none"):
         assert visitor.get(path).status_code == 404
         assert bob.get(path).status_code == 404
         assert bob.post(f"{path}/-again").status_code == 404
-    owner = world.open("/api/v1", "ada")
+    owner = clients.open("/api/v1", "ada")
     owner.put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
     assert bob.get(f"{address}/people").status_code == 200
     owner.delete("/repos/ada/Snapshots/collaborators/bob")
@@ -142,9 +142,9 @@ def test_other_files_are_no_conversations(ada: httpx.Client, path: str) -> None:
         assert ada.get(f"/ada/Snapshots/chats/{kind}/main/a.db").status_code == 404
 
 
-def test_the_page_of_a_file_leads_to_its_conversations(world: ServiceClients, ada: httpx.Client) -> None:
+def test_the_page_of_a_file_leads_to_its_conversations(clients: ServiceClients, ada: httpx.Client) -> None:
     """Of a backup, also of a large one; a text has none."""
-    site = world.open("", "ada")
+    site = clients.open("", "ada")
     for path, offered in (("phone/my%20%3Cb%3E%20backup.binproto", True), ("phone/notes.txt", False)):
         page = site.get(f"/ada/Snapshots/src/branch/main/{path}", headers={"Accept": "text/html"}).text
         assert (f'href="{AT}/{path}"' in page) == offered
@@ -155,34 +155,34 @@ PLAIN = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
 SEALED = f"{AT}/sealed.backup"
 
 
-def cached(world: ServiceClients) -> list[Path]:
+def cached(clients: ServiceClients) -> list[Path]:
     """List the conversations in the cache of a service."""
-    folder = cache_of(world.service.settings).folder
+    folder = cache_of(clients.service.settings).folder
     return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
 
 
-def make_public(world: ServiceClients) -> None:
+def make_public(clients: ServiceClients) -> None:
     """Let everybody read the repository."""
-    world.open("/api/v1", "ada").patch("/repos/ada/Snapshots", json={"private": False}).raise_for_status()
+    clients.open("/api/v1", "ada").patch("/repos/ada/Snapshots", json={"private": False}).raise_for_status()
 
 
-def test_an_archive_of_a_repository_is_never_opened(world: ServiceClients, ada: httpx.Client) -> None:
+def test_an_archive_of_a_repository_is_never_opened(clients: ServiceClients, ada: httpx.Client) -> None:
     """It is a database from anybody; the page says what to do instead, and nothing of it is copied."""
     page = ada.get(f"{AT}/a.db")
     assert page.status_code == 422
     assert "holdfast archive serve" in page.text
     assert ada.get(f"{AT}/a.db/people").status_code == 422
     assert ada.post(f"{AT}/a.db/-again", headers=FORM).status_code == 404
-    assert cached(world) == []
+    assert cached(clients) == []
     shown = ada.get("/ada/Snapshots/src/branch/main/a.db").text
     assert "holdfast archive serve" in shown
     assert f'href="{AT}/a.db"' not in shown
 
 
-def test_visitors_have_nothing_read(world: ServiceClients, ada: httpx.Client) -> None:
+def test_visitors_have_nothing_read(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
-    make_public(world)
-    visitor = world.open("", accept="text/html")
+    make_public(clients)
+    visitor = clients.open("", accept="text/html")
     first = visitor.get(PLAIN)
     assert first.status_code == 403
     assert "/login?next=" in first.text
@@ -191,29 +191,29 @@ def test_visitors_have_nothing_read(world: ServiceClients, ada: httpx.Client) ->
         assert sent.status_code == 403
         assert "set-cookie" not in sent.headers
     assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
-    assert cached(world) == []
+    assert cached(clients) == []
     wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
     assert f'href="{PLAIN}/people"' in visitor.get(PLAIN).text
     assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
-    assert len(cached(world)) == 1
+    assert len(cached(clients)) == 1
 
 
-def test_what_is_ready_is_dropped_only_by_who_may_write(world: ServiceClients, ada: httpx.Client) -> None:
+def test_what_is_ready_is_dropped_only_by_who_may_write(clients: ServiceClients, ada: httpx.Client) -> None:
     """A reader can neither have it read anew nor forget it."""
-    world.account("bob")
-    world.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
-    bob = world.open("", "bob", accept="text/html")
+    clients.account("bob")
+    clients.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
+    bob = clients.open("", "bob", accept="text/html")
     wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
     assert bob.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
     assert bob.post(f"{PLAIN}/-forget", headers=FORM).status_code == 404
     assert bob.post(f"{PLAIN}/-key", data={"key": "a" * 64}).status_code == 404
     assert "people" in bob.get(PLAIN).text
     assert ada.post(f"{PLAIN}/-again", headers=FORM).status_code == 303
-    assert cached(world) == []
+    assert cached(clients) == []
 
 
 def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
-    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a folder nor a cookie."""
     # A busy machine takes longer to check a key than a person would wait.
@@ -222,11 +222,11 @@ def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
     assert sent.status_code == 422
     assert 'role="alert"' in sent.text
     assert "set-cookie" not in sent.headers
-    assert cached(world) == []
+    assert cached(clients) == []
 
 
 def test_too_many_are_told_when_to_come_back(
-    world: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In words, and in a header that programs know."""
     monkeypatch.setattr(cache_module, "QUEUE", 0)
@@ -234,10 +234,10 @@ def test_too_many_are_told_when_to_come_back(
     assert full.status_code == 503
     assert int(full.headers["retry-after"]) > 0
     assert "Try again in" in full.text
-    assert cached(world) == []
+    assert cached(clients) == []
 
 
-def test_no_browser_keeps_a_conversation(world: ServiceClients, ada: httpx.Client) -> None:
+def test_no_browser_keeps_a_conversation(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor any page on the way to one."""
     answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
     wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
@@ -246,16 +246,16 @@ def test_no_browser_keeps_a_conversation(world: ServiceClients, ada: httpx.Clien
 
 
 def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(
-    world: ServiceClients, ada: httpx.Client
+    clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
     file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
     words = "Everybody can read these conversations"
     assert words not in ada.get(file).text
-    make_public(world)
+    make_public(clients)
     assert words in ada.get(file).text
     assert words in ada.get(PLAIN).text
     assert words in ada.get("/ada/Snapshots/src/branch/main/a.db").text
     assert words not in ada.get("/ada/Snapshots/src/branch/main/sealed.backup").text
     assert words not in ada.get(SEALED).text
-    assert words not in world.open("", accept="text/html").get(file).text
+    assert words not in clients.open("", accept="text/html").get(file).text

@@ -23,9 +23,9 @@ from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import PASSWORD, ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 FILE = "/repos/ada/Snapshots/contents/phone.backup"
 SEALED = "/ada/Snapshots/chats/branch/main/phone.backup"
@@ -39,23 +39,23 @@ def content(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def ada(world: ServiceClients, content: str) -> httpx.Client:
+def ada(clients: ServiceClients, content: str) -> httpx.Client:
     """Make a public repository with an encrypted backup, and a reader."""
-    ada = world.user("ada")
-    world.account("bob")
+    ada = clients.user("ada")
+    clients.account("bob")
     ada.post("/user/repos", json={"name": "Snapshots", "auto_init": True, "default_branch": "main"})
     ada.post(FILE, json={"content": content}).raise_for_status()
     return ada
 
 
-def conversation(world: ServiceClients, **more: object) -> CacheEntry:
+def conversation(clients: ServiceClients, **more: object) -> CacheEntry:
     """Put a conversation of the file into the cache, as if it had been brought in."""
-    repository = repositories.find_repository(world.database, "ada", "Snapshots")
-    blob = world.admin.get(FILE).json()["sha"]
+    repository = repositories.find_repository(clients.database, "ada", "Snapshots")
+    blob = clients.admin.get(FILE).json()["sha"]
     public = not repository.is_private
     origin = FileOrigin(repository.id, repository.owner.id, public, "branch", "main", b"phone.backup", blob)
     record = CacheEntry("x", origin, **more)  # type: ignore[arg-type]
-    folder = cache_of(world.service.settings).folder / "1234"
+    folder = cache_of(clients.service.settings).folder / "1234"
     folder.mkdir(parents=True)
     (folder / "chats.db").touch()
     write_atomically(folder / "record", record)
@@ -92,31 +92,31 @@ def delete_branch(ada: httpx.Client) -> None:
 
 @pytest.mark.parametrize("change", [delete_file, replace_file, make_private, delete_repository, delete_branch])
 def test_a_change_takes_the_conversation_with_it_at_once(
-    world: ServiceClients, ada: httpx.Client, change: Callable[[httpx.Client], None]
+    clients: ServiceClients, ada: httpx.Client, change: Callable[[httpx.Client], None]
 ) -> None:
     """Without anybody looking; a change elsewhere does not."""
-    conversation(world)
-    folder = cache_of(world.service.settings).folder
+    conversation(clients)
+    folder = cache_of(clients.service.settings).folder
     ada.post("/repos/ada/Snapshots/issues", json={"title": "nothing"}).raise_for_status()
     change(ada)
     wait_for(lambda: not (folder / "1234").exists(), 30)
 
 
-def test_what_did_not_change_stays(world: ServiceClients, ada: httpx.Client) -> None:
+def test_what_did_not_change_stays(clients: ServiceClients, ada: httpx.Client) -> None:
     """Commits to other files, and what was opened by its commit although its branch went on."""
-    host = App.open(world.service.settings)
-    record = conversation(world)
+    host = App.open(clients.service.settings)
+    record = conversation(clients)
     ada.post("/repos/ada/Snapshots/contents/other", json={"content": ""}).raise_for_status()
     assert is_current(host, record)
     assert is_current(host, CacheEntry("on the shelf"))
     host.close()
 
 
-def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: ServiceClients, ada: httpx.Client) -> None:
+def test_a_sealed_one_goes_with_its_reader_and_the_log_in(clients: ServiceClients, ada: httpx.Client) -> None:
     """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
-    host = App.open(world.service.settings)
-    bob = world.open("/api/v1", "bob").get("/user").json()["id"]
-    mine = conversation(world, browser="b", account=bob)
+    host = App.open(clients.service.settings)
+    bob = clients.open("/api/v1", "bob").get("/user").json()["id"]
+    mine = conversation(clients, browser="b", account=bob)
     assert is_current(host, mine)
     assert not is_current(host, CacheEntry("x", mine.origin, "b", bob, "no such log-in"))
     assert not is_current(host, CacheEntry("x", mine.origin, "b", 9999))
@@ -137,22 +137,22 @@ def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: ServiceClients,
     host.close()
 
 
-def test_logging_out_closes_what_a_key_opened(world: ServiceClients, ada: httpx.Client) -> None:
+def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: httpx.Client) -> None:
     """The cookie and the cache are gone, and the same cookies brought again open nothing."""
-    with httpx.Client(base_url=world.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
+    with httpx.Client(base_url=clients.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
         browser.post("/login", data={"name": "bob", "password": PASSWORD})
         given = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
         assert given.status_code == 303
         wait_for(lambda: "Reading the backup" not in browser.get(SEALED).text, 60)
         assert "Forget the key" in browser.get(SEALED).text
-        assert any(cache_of(world.service.settings).folder.glob("s*/sealed"))
+        assert any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
         kept = dict(browser.cookies)
         left = browser.post("/logout")
         assert 'holdfast_chats=""' in left.headers["set-cookie"]
         assert left.headers["clear-site-data"] == '"cache"'
-        assert not any(cache_of(world.service.settings).folder.glob("s*/sealed"))
+        assert not any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
         assert "holdfast_chats" not in browser.cookies
-    with httpx.Client(base_url=world.service.url, timeout=60, cookies=kept) as again:
+    with httpx.Client(base_url=clients.service.url, timeout=60, cookies=kept) as again:
         assert "Forget the key" not in again.get(SEALED, headers={"accept": "text/html"}).text
 
 

@@ -15,10 +15,10 @@ TOKEN = "one-time-token"
 
 
 @pytest.fixture
-def client(archive_file: Path, stage: SharedServer) -> Iterator[httpx.Client]:
+def client(archive_file: Path, shared_server: SharedServer) -> Iterator[httpx.Client]:
     """Serve the archive; the client has not been let in yet."""
     with (
-        stage.playing(build(archive_file, Secret(TOKEN), stage.port)) as url,
+        shared_server.serving(build(archive_file, Secret(TOKEN), shared_server.port)) as url,
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         yield client

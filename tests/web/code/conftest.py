@@ -7,20 +7,20 @@ import pytest
 
 from tests.hosting.api.file_helpers import make_files
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 from tests.hosting.git_client import Git
 from tests.web.browser import visitor
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 
 @pytest.fixture
-def git(world: ServiceClients, tmp_path: Path) -> Git:
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push Ada's repository `Notes`."""
-    return make_files(world, tmp_path)
+    return make_files(clients, tmp_path)
 
 
 @pytest.fixture
-def ada(world: ServiceClients, git: Git) -> httpx.Client:
+def ada(clients: ServiceClients, git: Git) -> httpx.Client:
     """Open the browser of the repository's owner."""
-    return visitor(world, "ada")
+    return visitor(clients, "ada")

@@ -24,11 +24,11 @@ NAMES = (
 )
 
 
-def make_hostile(world: ServiceClients, folder: Path) -> Git:
+def make_hostile(clients: ServiceClients, folder: Path) -> Git:
     """Make Ada's repository `hostile`; every file lies at the top and in a directory with an odd name."""
-    world.account("ada")
+    clients.account("ada")
     body = {"name": "hostile", "description": EVIL}
-    assert world.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
     git = Git(folder / "work")
     git("init", "-q", "-b", "main")
     inside = git.folder / "<i>dir\n"
@@ -42,7 +42,7 @@ def make_hostile(world: ServiceClients, folder: Path) -> Git:
     git("commit", "-q", "-m", MESSAGE)
     git("tag", "-a", "-m", f"{EVIL}\nmore", 't"<b>')
     git("branch", BRANCH)
-    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/hostile"))
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/hostile"))
     git("push", "-q", "origin", "--all")
     git("push", "-q", "origin", "--tags")
     return git

@@ -11,24 +11,26 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_each_line_stands_beside_its_commit(world: ServiceClients, git: Git) -> None:
+def test_each_line_stands_beside_its_commit(clients: ServiceClients, git: Git) -> None:
     """Once for lines that came together."""
     (git.folder / "README.md").write_text("# Notes\nnew\nlines\n")
     commit = commit_all(git, "third", "2026-01-02T00:00:00Z")
     git("push", "-q", "origin", "main")
-    page = visitor(world).get(f"{AT}/blame/branch/main/README.md").text
+    page = visitor(clients).get(f"{AT}/blame/branch/main/README.md").text
     assert page.count(f'href="{AT}/commit/{commit}"') == 1
     assert page.count('class="first"') == 2
     assert page.count('<tr id="L') == 3
     assert "2 Jan 2026" in page
 
 
-def test_what_has_no_lines_is_explained(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_lines_is_explained(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is not text, too large, or takes too long; and what is no file is not there."""
     (git.folder / "b.bin").write_bytes(b"\0\1")
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
-    site = visitor(world)
+    site = visitor(clients)
     assert "not text" in site.get(f"{AT}/blame/branch/main/b.bin").text
     assert "is empty" in site.get(f"{AT}/blame/branch/main/empty").text
     for path in ("dir", "nothing", "link", "lib"):

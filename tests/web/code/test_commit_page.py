@@ -21,13 +21,13 @@ def pushed(git: Git, message: str = "third") -> str:
     return commit
 
 
-def test_a_commit_is_shown_with_its_lines(world: ServiceClients, git: Git) -> None:
+def test_a_commit_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> None:
     """Who, why and what: each line with its numbers on both sides."""
     (git.folder / "dir/sub/file.txt").write_text("deepest\nmore\n")
     (git.folder / "run").rename(git.folder / "walk")
     (git.folder / "p.png").write_bytes(PNG)
     commit = pushed(git, "Say it\n\nand explain <it>")
-    page = visitor(world).get(f"{AT}/commit/{commit}").text
+    page = visitor(clients).get(f"{AT}/commit/{commit}").text
     for words in (
         "<bdi>Say it</bdi></h2>",
         "and explain &lt;it&gt;",
@@ -42,22 +42,22 @@ def test_a_commit_is_shown_with_its_lines(world: ServiceClients, git: Git) -> No
         assert words in page, words
 
 
-def test_the_first_commit_brings_everything(world: ServiceClients, git: Git) -> None:
+def test_the_first_commit_brings_everything(clients: ServiceClients, git: Git) -> None:
     """There is nothing before it."""
     first = git("rev-list", "--max-parents=0", "main")
-    page = visitor(world).get(f"{AT}/commit/{first[:8]}").text
+    page = visitor(clients).get(f"{AT}/commit/{first[:8]}").text
     assert "+ # Notes" in page
     assert "Parent" not in page
 
 
-def test_a_page_has_room_for_so_much(world: ServiceClients, git: Git) -> None:
+def test_a_page_has_room_for_so_much(clients: ServiceClients, git: Git) -> None:
     """The rest is shown file by file, and no page is larger than promised."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
     (git.folder / "b-wide.txt").write_text("y" * 100_000)
     for number in range(150):
         (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
     commit = pushed(git)
-    site = visitor(world)
+    site = visitor(clients)
     page = site.get(f"{AT}/commit/{commit}")
     assert len(page.content) < 200_000
     assert "153 files" in page.text
@@ -83,14 +83,14 @@ def followed(site: httpx.Client, page: httpx.Response, words: str) -> list[str]:
     return texts
 
 
-def test_every_file_and_line_of_a_large_difference_can_be_reached(world: ServiceClients, git: Git) -> None:
+def test_every_file_and_line_of_a_large_difference_can_be_reached(clients: ServiceClients, git: Git) -> None:
     """The pages of a commit follow each other to its last file, and those of one file to its last line."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}.\n" for number in range(6000)))
     (git.folder / "b-wide.txt").write_text(f"{'&' * 200_000}\n" * 3 + "the end\n")
     for number in range(150):
         (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
     commit = pushed(git)
-    site, at = visitor(world), f"{AT}/commit/{commit}"
+    site, at = visitor(clients), f"{AT}/commit/{commit}"
     pages = followed(site, site.get(at), "Next files")
     assert len(pages) > 2
     shown = [int(position) for text in pages for position in re.findall(r'id="file-(\d+)"', text)]
@@ -106,7 +106,7 @@ def test_every_file_and_line_of_a_large_difference_can_be_reached(world: Service
         assert site.get(at, params=odd).status_code == 200
 
 
-def test_a_merge_is_told_as_what_it_brought(world: ServiceClients, git: Git) -> None:
+def test_a_merge_is_told_as_what_it_brought(clients: ServiceClients, git: Git) -> None:
     """Against the first of its parents."""
     git("checkout", "-q", "feature/x")
     (git.folder / "side.txt").write_text("side\n")
@@ -114,13 +114,13 @@ def test_a_merge_is_told_as_what_it_brought(world: ServiceClients, git: Git) -> 
     git("checkout", "-q", "main")
     git("merge", "-q", "--no-ff", "-m", "join", "feature/x")
     git("push", "-q", "origin", "main")
-    page = visitor(world).get(f"{AT}/commit/{git('rev-parse', 'HEAD')}").text
+    page = visitor(clients).get(f"{AT}/commit/{git('rev-parse', 'HEAD')}").text
     assert "joins histories" in page
     assert "Parents" in page
     assert "+ side" in page
 
 
-def test_what_is_no_commit_is_not_there(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_what_is_no_commit_is_not_there(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Neither a tree, nor a name, nor an id nobody has."""
     for name in (git("rev-parse", "HEAD^{tree}"), "main", "e" * 40, "abc", "HEAD"):
         assert ada.get(f"{AT}/commit/{name}").status_code == 404

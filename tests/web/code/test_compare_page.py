@@ -7,9 +7,9 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_two_sides_are_compared(world: ServiceClients, git: Git) -> None:
+def test_two_sides_are_compared(clients: ServiceClients, git: Git) -> None:
     """What one has that the other has not, from where they parted."""
-    site = visitor(world)
+    site = visitor(clients)
     page = site.get(f"{AT}/compare/feature/x...main").text
     assert "1 commit" in page
     assert "><bdi>second</bdi></a>" in page
@@ -20,9 +20,9 @@ def test_two_sides_are_compared(world: ServiceClients, git: Git) -> None:
     assert "><bdi>second</bdi></a>" not in site.get(f"{AT}/compare/v1.0").text
 
 
-def test_the_form_leads_to_the_comparison(world: ServiceClients, git: Git) -> None:
+def test_the_form_leads_to_the_comparison(clients: ServiceClients, git: Git) -> None:
     """And keeps what was typed when it names nothing."""
-    site = visitor(world)
+    site = visitor(clients)
     assert "Choose two" in site.get(f"{AT}/compare").text
     answer = site.get(f"{AT}/compare", params={"base": "feature/x", "head": "main"})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/compare/feature/x...main")
@@ -33,11 +33,11 @@ def test_the_form_leads_to_the_comparison(world: ServiceClients, git: Git) -> No
     assert site.get(f"{AT}/compare/...").status_code == 404
 
 
-def test_histories_without_a_common_commit_can_be_compared(world: ServiceClients, git: Git) -> None:
+def test_histories_without_a_common_commit_can_be_compared(clients: ServiceClients, git: Git) -> None:
     """All that differs is shown then."""
     git("checkout", "-q", "--orphan", "apart")
     git("commit", "-q", "-m", "apart")
     git("push", "-q", "origin", "apart")
-    page = visitor(world).get(f"{AT}/compare/main...apart")
+    page = visitor(clients).get(f"{AT}/compare/main...apart")
     assert page.status_code == 200
     assert "no commit in common" in page.text

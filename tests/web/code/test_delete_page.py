@@ -13,7 +13,7 @@ from tests.web.code.test_edit_page import field
 AT = "/ada/Notes"
 
 
-def test_a_file_is_deleted_when_it_is_still_the_same(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_is_deleted_when_it_is_still_the_same(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Who deletes what somebody has just changed is told first."""
     page = ada.get(f"{AT}/_delete/main/README.md").text
     old = field(page, "sha")
@@ -25,10 +25,10 @@ def test_a_file_is_deleted_when_it_is_still_the_same(world: ServiceClients, git:
     gone = ada.post(f"{AT}/_delete/main/README.md", data={"sha": field(refused.text, "sha"), "message": "Away"})
     assert (gone.status_code, gone.headers["location"]) == (303, f"{AT}/src/branch/main")
     assert ada.get(f"{AT}/src/branch/main/README.md").status_code == 404
-    assert world.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]["message"] == "Away\n"
+    assert clients.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]["message"] == "Away\n"
 
 
-def test_a_link_and_a_last_file_of_a_folder_can_go(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_link_and_a_last_file_of_a_folder_can_go(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """A directory, a submodule or nothing cannot."""
     for path in ("link", "dir/sub/file.txt"):
         sha = field(ada.get(f"{AT}/_delete/main/{path}").text, "sha")
@@ -38,7 +38,7 @@ def test_a_link_and_a_last_file_of_a_folder_can_go(world: ServiceClients, git: G
         assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": "0" * 40}).status_code == 404
 
 
-def test_a_file_whose_name_is_no_text_can_go(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_whose_name_is_no_text_can_go(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Its address carries the bytes, as the page that shows it does."""
     path = f"{git.folder}/caf".encode() + b"\xe9"
     Path(os.fsdecode(path)).write_text("latin\n")
@@ -47,5 +47,5 @@ def test_a_file_whose_name_is_no_text_can_go(world: ServiceClients, git: Git, ad
     assert "_delete/main/caf%E9" in ada.get(f"{AT}/src/branch/main/caf%E9").text
     sha = field(ada.get(f"{AT}/_delete/main/caf%E9").text, "sha")
     assert ada.post(f"{AT}/_delete/main/caf%E9", data={"sha": sha}).status_code == 303
-    assert world.anonymous.get("/repos/ada/Notes/raw/caf%E9").status_code == 404
+    assert clients.anonymous.get("/repos/ada/Notes/raw/caf%E9").status_code == 404
     assert ada.get(f"{AT}/_edit/main/caf%E9").status_code == 404

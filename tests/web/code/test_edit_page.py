@@ -30,20 +30,20 @@ def text_in(page: str) -> str:
     return unescape(found[1])
 
 
-def read(world: ServiceClients, path: str, ref: str = "main") -> bytes:
+def read(clients: ServiceClients, path: str, ref: str = "main") -> bytes:
     """Return a file's bytes."""
-    return world.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
+    return clients.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
 
 
-def test_a_file_is_made_changed_and_moved(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_is_made_changed_and_moved(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Each in one commit that says so, with the lines as the file has them."""
     form = ada.get(f"{AT}/_new/main/dir?path=a")
     assert field(form.text, "path") == "dir/a"
     typed: dict[str, Any] = {"path": "dir/new file.txt", "content": "one\r\ntwo & <three>\r\n", "target": "here"}
     made = ada.post(f"{AT}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
     assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir/new%20file.txt")
-    assert read(world, "dir/new file.txt") == b"one\ntwo & <three>\n"
-    commit = world.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]
+    assert read(clients, "dir/new file.txt") == b"one\ntwo & <three>\n"
+    commit = clients.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]
     assert commit["message"] == "Begin it\n\nbecause\n"
     assert commit["author"]["name"] == "ada"
 
@@ -56,12 +56,12 @@ def test_a_file_is_made_changed_and_moved(world: ServiceClients, git: Git, ada: 
     assert text_in(seen.text) == "\r\nother\r\n"
     moved = ada.post(f"{AT}/_edit/main/dir/new file.txt", data=typed)
     assert moved.headers["location"] == f"{AT}/src/branch/main/moved.txt"
-    assert read(world, "moved.txt") == b"\nother\n"
-    assert world.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
+    assert read(clients, "moved.txt") == b"\nother\n"
+    assert clients.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
     assert "File saved." in ada.get(moved.headers["location"]).text
 
 
-def test_a_file_keeps_how_its_lines_end(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_keeps_how_its_lines_end(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """A form does not turn one kind into the other."""
     (git.folder / "dos.txt").write_bytes(b"a\r\nb\r\n")
     commit_all(git, "dos")
@@ -69,10 +69,10 @@ def test_a_file_keeps_how_its_lines_end(world: ServiceClients, git: Git, ada: ht
     page = ada.get(f"{AT}/_edit/main/dos.txt").text
     typed = {"path": "dos.txt", "content": "a\r\nc\r\n", "sha": field(page, "sha"), "target": "here"}
     ada.post(f"{AT}/_edit/main/dos.txt", data=typed | {"lines_end": field(page, "lines_end")})
-    assert read(world, "dos.txt") == b"a\r\nc\r\n"
+    assert read(clients, "dos.txt") == b"a\r\nc\r\n"
 
 
-def test_a_new_branch_takes_the_change(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_new_branch_takes_the_change(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """The branch it started from stays as it is; a name that cannot be keeps what was typed."""
     page = ada.get(f"{AT}/_edit/feature/x/README.md").text
     assert field(page, "new_branch") == "ada-patch-1"
@@ -84,11 +84,11 @@ def test_a_new_branch_takes_the_change(world: ServiceClients, git: Git, ada: htt
         assert 'role="alert"' in refused.text
     made = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
     assert made.headers["location"] == f"{AT}/src/branch/fix/it/README.md"
-    assert read(world, "README.md", "fix/it") == b"# Other\n"
-    assert read(world, "README.md", "feature/x") == b"# Notes\n"
+    assert read(clients, "README.md", "fix/it") == b"# Other\n"
+    assert read(clients, "README.md", "feature/x") == b"# Notes\n"
 
 
-def test_whoever_was_slower_loses_nothing(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_whoever_was_slower_loses_nothing(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """They see what changed, keep their text, and choose: a new branch, replacing, or starting over."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": field(page, "sha"), "message": "Mine"}
@@ -99,20 +99,20 @@ def test_whoever_was_slower_loses_nothing(world: ServiceClients, git: Git, ada: 
     for words in ("Somebody else changed", "Faster", "- # Notes", "+ # Theirs", "Start over"):
         assert words in conflict.text
     assert text_in(conflict.text) == "# Mine <b>\n"
-    assert read(world, "README.md") == b"# Theirs\n"
+    assert read(clients, "README.md") == b"# Theirs\n"
     assert field(conflict.text, "message") == "Mine"
 
     kept = mine | {"sha": field(conflict.text, "sha"), "new_branch": field(conflict.text, "new_branch")}
     aside = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "new"})
     assert aside.headers["location"] == f"{AT}/src/branch/ada-patch-1/README.md"
-    assert read(world, "README.md", "ada-patch-1") == b"# Mine <b>\n"
-    assert read(world, "README.md") == b"# Theirs\n"
+    assert read(clients, "README.md", "ada-patch-1") == b"# Mine <b>\n"
+    assert read(clients, "README.md") == b"# Theirs\n"
     over = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "here"})
     assert over.status_code == 303
-    assert read(world, "README.md") == b"# Mine <b>\n"
+    assert read(clients, "README.md") == b"# Mine <b>\n"
 
 
-def test_a_file_that_went_away_can_be_made_again(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_that_went_away_can_be_made_again(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Somebody deleted it while it was being changed."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine\n", "sha": field(page, "sha"), "target": "here"}
@@ -122,14 +122,14 @@ def test_a_file_that_went_away_can_be_made_again(world: ServiceClients, git: Git
     assert "deleted or moved" in conflict.text
     assert f'action="{AT}/_new/main"' in conflict.text
     assert ada.post(f"{AT}/_new/main", data=mine | {"sha": ""}).status_code == 303
-    assert read(world, "README.md") == b"# Mine\n"
+    assert read(clients, "README.md") == b"# Mine\n"
 
 
-def test_a_first_file_can_be_written_here(world: ServiceClients) -> None:
+def test_a_first_file_can_be_written_here(clients: ServiceClients) -> None:
     """It makes the default branch of an empty repository."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    ada = visitor(world, "ada")
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    ada = visitor(clients, "ada")
     assert "first commit" in ada.get(f"{AT}/_new/main?path=README.md").text
     made = ada.post(f"{AT}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
     assert made.headers["location"] == f"{AT}/src/branch/main/README.md"
@@ -137,7 +137,9 @@ def test_a_first_file_can_be_written_here(world: ServiceClients) -> None:
     assert ada.get(f"{AT}/_new/other").status_code == 404
 
 
-def test_what_cannot_be_is_refused_with_the_text_kept(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_what_cannot_be_is_refused_with_the_text_kept(
+    clients: ServiceClients, git: Git, ada: httpx.Client
+) -> None:
     """Paths no file can have, and those where one is."""
     for path in ("README.md", "README.md/x", "../.git/config", ".git", ""):
         refused = ada.post(f"{AT}/_new/main", data={"path": path, "content": "kept <b>"})
@@ -148,7 +150,7 @@ def test_what_cannot_be_is_refused_with_the_text_kept(world: ServiceClients, git
 
 
 def test_what_is_no_text_is_not_changed_in_a_form(
-    world: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large file, bytes, a pointer: each with another way; a directory or nothing is not there."""
     (git.folder / "b.bin").write_bytes(b"\xff\0")
@@ -164,12 +166,12 @@ def test_what_is_no_text_is_not_changed_in_a_form(
     assert "too large" in ada.get(f"{AT}/_edit/main/README.md").text
 
 
-def test_a_protected_branch_says_so_before_one_begins(world: ServiceClients, git: Git) -> None:
+def test_a_protected_branch_says_so_before_one_begins(clients: ServiceClients, git: Git) -> None:
     """And the form begins with a new branch."""
-    world.account("writer")
-    world.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
-    world.admin.post("/repos/ada/Notes/branch_protections", json={"rule_name": "main", "enable_push": False})
-    writer = visitor(world, "writer")
+    clients.account("writer")
+    clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
+    clients.admin.post("/repos/ada/Notes/branch_protections", json={"rule_name": "main", "enable_push": False})
+    writer = visitor(clients, "writer")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
         page = writer.get(f"{AT}/{form}").text
         assert "is protected" in page, form
@@ -180,27 +182,27 @@ def test_a_protected_branch_says_so_before_one_begins(world: ServiceClients, git
     assert "is protected" not in writer.get(f"{AT}/_new/feature/x").text
 
 
-def test_only_writers_write(world: ServiceClients, git: Git) -> None:
+def test_only_writers_write(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
-    world.account("reader")
+    clients.account("reader")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
-        asked = visitor(world).get(f"{AT}/{form}")
+        asked = visitor(clients).get(f"{AT}/{form}")
         assert asked.status_code == 303
         assert asked.headers["location"].startswith("/login?next=%2Fada%2FNotes%2F_")
-        assert visitor(world, "reader").get(f"{AT}/{form}").status_code == 403
-        assert visitor(world, "reader").post(f"{AT}/{form}", data={"path": "x"}).status_code == 403
-        assert visitor(world).post(f"{AT}/{form}", data={"path": "x"}).status_code == 303
-    world.admin.patch("/repos/ada/Notes", json={"private": True})
-    assert visitor(world).get(f"{AT}/_new/main").status_code == 404
-    assert visitor(world, "reader").post(f"{AT}/_new/main", data={"path": "x"}).status_code == 404
-    world.admin.patch("/repos/ada/Notes", json={"archived": True})
-    assert visitor(world, "ada").get(f"{AT}/_new/main").status_code == 423
+        assert visitor(clients, "reader").get(f"{AT}/{form}").status_code == 403
+        assert visitor(clients, "reader").post(f"{AT}/{form}", data={"path": "x"}).status_code == 403
+        assert visitor(clients).post(f"{AT}/{form}", data={"path": "x"}).status_code == 303
+    clients.admin.patch("/repos/ada/Notes", json={"private": True})
+    assert visitor(clients).get(f"{AT}/_new/main").status_code == 404
+    assert visitor(clients, "reader").post(f"{AT}/_new/main", data={"path": "x"}).status_code == 404
+    clients.admin.patch("/repos/ada/Notes", json={"archived": True})
+    assert visitor(clients, "ada").get(f"{AT}/_new/main").status_code == 423
     before = git("rev-parse", "main")
-    assert world.admin.get("/repos/ada/Notes/branches/main").json()["commit"]["id"] == before
+    assert clients.admin.get("/repos/ada/Notes/branches/main").json()["commit"]["id"] == before
 
 
 def test_changing_a_file_does_not_move_one_with_a_line_break_in_its_name(
-    world: ServiceClients, git: Git, ada: httpx.Client
+    clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
     """The field for its path cannot hold one, and nobody changed it."""
     (git.folder / "two\nlines.txt").write_text("one\n")
@@ -215,5 +217,5 @@ def test_changing_a_file_does_not_move_one_with_a_line_break_in_its_name(
     }
     saved = ada.post(f"{AT}/_edit/main/two%0Alines.txt", data=sent)
     assert saved.status_code == 303, saved.text
-    assert read(world, "two%0Alines.txt") == b"two\n"
-    assert world.open("").get(f"{AT}/raw/branch/main/twolines.txt").status_code == 404
+    assert read(clients, "two%0Alines.txt") == b"two\n"
+    assert clients.open("").get(f"{AT}/raw/branch/main/twolines.txt").status_code == 404

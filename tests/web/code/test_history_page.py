@@ -11,27 +11,27 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_a_history_is_told_day_by_day(world: ServiceClients, git: Git) -> None:
+def test_a_history_is_told_day_by_day(clients: ServiceClients, git: Git) -> None:
     """Newest first, with the people who are known here."""
-    page = visitor(world).get(f"{AT}/commits/branch/main").text
+    page = visitor(clients).get(f"{AT}/commits/branch/main").text
     assert page.index("2 January 2025") < page.index("6 May 2024")
     assert page.index("second") < page.index("first")
     assert 'href="/ada"' in page
 
 
-def test_a_path_has_a_history_of_its_own(world: ServiceClients, git: Git) -> None:
+def test_a_path_has_a_history_of_its_own(clients: ServiceClients, git: Git) -> None:
     """Only what touched it; a path nobody touched has none."""
-    site = visitor(world)
+    site = visitor(clients)
     page = site.get(f"{AT}/commits/branch/main/README.md").text
     assert "><bdi>first</bdi></a>" in page
     assert "><bdi>second</bdi></a>" not in page
     assert "No commit touched" in site.get(f"{AT}/commits/branch/main/nothing").text
 
 
-def test_pages_follow_each_other(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_follow_each_other(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until there is nothing more."""
     monkeypatch.setattr(history_page, "PER_PAGE", 1)
-    site = visitor(world)
+    site = visitor(clients)
     first, second = (site.get(f"{AT}/commits/tag/v2.0", params={"page": n}).text for n in (1, 2))
     assert "Older" in first
     assert "Newer" not in first
@@ -42,10 +42,10 @@ def test_pages_follow_each_other(world: ServiceClients, git: Git, monkeypatch: p
         assert site.get(f"{AT}/commits/tag/v2.0", params={"page": page}).status_code == 200
 
 
-def test_people_who_hide_are_not_pointed_out(world: ServiceClients, git: Git) -> None:
+def test_people_who_hide_are_not_pointed_out(clients: ServiceClients, git: Git) -> None:
     """A private account behind an address is shown as the commit says it."""
-    world.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
-    page = visitor(world).get(f"{AT}/commits/branch/main")
+    clients.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
+    page = visitor(clients).get(f"{AT}/commits/branch/main")
     assert page.status_code in {200, 404}
     assert page.status_code == 404 or 'class="avatar"' not in page.text
 

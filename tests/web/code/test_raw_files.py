@@ -8,45 +8,45 @@ import pytest
 from holdfast.hosting.store import accounts, sessions
 from tests.hosting.api.file_helpers import LARGE, OID, commit_all, make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients
-from tests.hosting.conftest import world
+from tests.hosting.conftest import clients
 from tests.hosting.git_client import Git
 
-__all__ = ["world"]
+__all__ = ["clients"]
 
 AT = "/ada/Notes"
 
 
 @pytest.fixture
-def git(world: ServiceClients, tmp_path: Path) -> Git:
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
     """Push the repository the tests look at."""
-    return make_files(world, tmp_path)
+    return make_files(clients, tmp_path)
 
 
-def test_every_address_in_an_answer_works(world: ServiceClients, git: Git) -> None:
+def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> None:
     """Whatever the ref is."""
-    site = world.open("")
+    site = clients.open("")
     for ref in ("main", "feature/x", "v1.0", git("rev-parse", "v1.0")):
         for path in ("README.md", "dir/100% näme?.txt", "dir/sub/file.txt"):
-            found = world.anonymous.get(
+            found = clients.anonymous.get(
                 f"/repos/ada/Notes/contents/{path.replace('%', '%25').replace('?', '%3F')}", params={"ref": ref}
             ).json()
             assert found["type"] == "file", found
             got = site.get(found["download_url"])
             assert (got.status_code, got.headers["etag"]) == (200, f'"{found["sha"]}"')
             assert site.get(found["html_url"]).status_code == 200
-        for entry in world.anonymous.get("/repos/ada/Notes/contents", params={"ref": ref}).json():
+        for entry in clients.anonymous.get("/repos/ada/Notes/contents", params={"ref": ref}).json():
             if entry["html_url"]:
                 assert site.get(entry["html_url"]).status_code == 200
-    commit = world.anonymous.get("/repos/ada/Notes/commits").json()[0]
+    commit = clients.anonymous.get("/repos/ada/Notes/commits").json()[0]
     shown = site.get(commit["html_url"])
     assert shown.status_code == 200
     assert "second" in shown.text
 
 
-def test_bytes_are_those_of_the_api(world: ServiceClients, git: Git) -> None:
+def test_bytes_are_those_of_the_api(clients: ServiceClients, git: Git) -> None:
     """With the same headers, in parts, and not again when they are known."""
-    site = world.open("")
-    one, other = site.get(f"{AT}/raw/branch/main/run"), world.anonymous.get("/repos/ada/Notes/raw/run")
+    site = clients.open("")
+    one, other = site.get(f"{AT}/raw/branch/main/run"), clients.anonymous.get("/repos/ada/Notes/raw/run")
     volatile = {"date", "x-request-id", "referrer-policy"}
     assert {k: v for k, v in one.headers.items() if k not in volatile} == {
         k: v for k, v in other.headers.items() if k not in volatile
@@ -58,21 +58,21 @@ def test_bytes_are_those_of_the_api(world: ServiceClients, git: Git) -> None:
     assert site.head(f"{AT}/raw/branch/main/run").headers["content-length"] == one.headers["content-length"]
 
 
-def test_large_files_are_followed(world: ServiceClients, git: Git) -> None:
+def test_large_files_are_followed(clients: ServiceClients, git: Git) -> None:
     """Below `media`, not below `raw`."""
-    world.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
-    site = world.open("")
+    clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
+    site = clients.open("")
     assert site.get(f"{AT}/media/branch/main/large.bin").content == LARGE
     assert site.get(f"{AT}/raw/branch/main/large.bin").content != LARGE
 
 
-def test_nothing_is_run_and_everything_is_escaped(world: ServiceClients, git: Git) -> None:
+def test_nothing_is_run_and_everything_is_escaped(clients: ServiceClients, git: Git) -> None:
     """Names, contents and messages are text."""
     evil = "<script>alert(1)</script>"
     (git.folder / "<b>.html").write_text(evil)
     commit = commit_all(git, evil)
     git("push", "-q", "origin", "main")
-    site = world.open("")
+    site = clients.open("")
     for path in ("/src/branch/main/%3Cb%3E.html", "/src/branch/main/", f"/commit/{commit}"):
         answer = site.get(AT + path)
         assert answer.status_code == 200
@@ -82,9 +82,9 @@ def test_nothing_is_run_and_everything_is_escaped(world: ServiceClients, git: Gi
     assert "&lt;script&gt;" in site.get(f"{AT}/src/branch/main/%3Cb%3E.html").text
 
 
-def test_what_is_not_there_is_not_found(world: ServiceClients, git: Git) -> None:
+def test_what_is_not_there_is_not_found(clients: ServiceClients, git: Git) -> None:
     """A page for people, JSON for programs."""
-    site = world.open("")
+    site = clients.open("")
     for path in (
         *("/raw/branch/nowhere/run", "/raw/branch/main/nothing", "/raw/branch/main/dir", "/raw/other/main/run"),
         *("/raw/tag/main/run", "/media/commit/main/run", "/src/branch/nowhere", "/src/branch/main/nothing"),
@@ -97,27 +97,27 @@ def test_what_is_not_there_is_not_found(world: ServiceClients, git: Git) -> None
     assert site.get("/nobody/nothing/raw/branch/main/a").status_code == 404
 
 
-def test_a_private_repository_is_for_those_who_may_read_it(world: ServiceClients, tmp_path: Path) -> None:
+def test_a_private_repository_is_for_those_who_may_read_it(clients: ServiceClients, tmp_path: Path) -> None:
     """By the website's cookie, a password or a token."""
-    make_files(world, tmp_path, private=True)
-    stranger = world.account("stranger")
+    make_files(clients, tmp_path, private=True)
+    stranger = clients.account("stranger")
     paths = ("/raw/branch/main/run", "/media/branch/main/run", "/src/branch/main/run", "/src/branch/main/")
     cookies = {
-        name: {sessions.COOKIE: sessions.start_session(world.database, account, days=1).reveal()}
-        for name, account in (("ada", accounts.find_user(world.database, "ada")), ("stranger", stranger))
+        name: {sessions.COOKIE: sessions.start_session(clients.database, account, days=1).reveal()}
+        for name, account in (("ada", accounts.find_user(clients.database, "ada")), ("stranger", stranger))
     }
     for path in paths:
-        address = f"{world.service.url}{AT}{path}"
+        address = f"{clients.service.url}{AT}{path}"
         assert httpx.get(address).status_code == 404
         assert httpx.get(address, cookies=cookies["stranger"]).status_code == 404
         assert httpx.get(address, cookies=cookies["ada"]).status_code == 200
         assert httpx.get(address, auth=("ada", PASSWORD)).status_code == 200
 
 
-def test_a_renamed_repository_is_found_by_its_old_name(world: ServiceClients, git: Git) -> None:
+def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, git: Git) -> None:
     """The answer says where it is now."""
-    renamed = world.anonymous.patch("/repos/ada/Notes", json={"name": "Letters"}, auth=("ada", PASSWORD))
+    renamed = clients.anonymous.patch("/repos/ada/Notes", json={"name": "Letters"}, auth=("ada", PASSWORD))
     assert renamed.status_code == 200
-    answer = world.open("").get(f"{AT}/raw/branch/main/run")
+    answer = clients.open("").get(f"{AT}/raw/branch/main/run")
     assert answer.status_code == 301
-    assert answer.headers["location"] == f"{world.service.url}/ada/Letters/raw/branch/main/run"
+    assert answer.headers["location"] == f"{clients.service.url}/ada/Letters/raw/branch/main/run"

@@ -11,9 +11,9 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_branches_and_tags_are_listed(world: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """With their last commits, what tags say, a search by name, and pages."""
-    site = visitor(world)
+    site = visitor(clients)
     page = site.get(f"{AT}/branches").text
     assert "Default" in page
     assert f'href="{AT}/src/branch/feature/x"' in page
@@ -30,11 +30,11 @@ def test_branches_and_tags_are_listed(world: ServiceClients, git: Git, monkeypat
     assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
 
 
-def test_a_writer_makes_and_deletes_branches(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_writer_makes_and_deletes_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """With the words of the API when it cannot be."""
     made = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
     assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
-    assert world.anonymous.get("/repos/ada/Notes/branches/fix/it").status_code == 200
+    assert clients.anonymous.get("/repos/ada/Notes/branches/fix/it").status_code == 200
     for name, start in (("fix/it", "main"), ("bad name", "main"), ("other", "nowhere"), ("", "")):
         refused = ada.post(f"{AT}/branches", data={"name": name, "start": start})
         assert refused.status_code in {404, 409, 422}, name
@@ -46,21 +46,21 @@ def test_a_writer_makes_and_deletes_branches(world: ServiceClients, git: Git, ad
     assert ada.post(f"{AT}/branches/delete", data={"name": "nothing"}).status_code == 404
 
 
-def test_others_do_not(world: ServiceClients, git: Git) -> None:
+def test_others_do_not(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in, a reader is refused."""
-    world.account("reader")
-    answer = visitor(world).post(f"{AT}/branches", data={"name": "x"})
+    clients.account("reader")
+    answer = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/login")
-    assert visitor(world, "reader").post(f"{AT}/branches", data={"name": "x"}).status_code == 403
-    assert world.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
+    assert visitor(clients, "reader").post(f"{AT}/branches", data={"name": "x"}).status_code == 403
+    assert clients.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
 
 
-def test_a_name_that_is_no_text_is_listed_by_its_commit(world: ServiceClients, git: Git) -> None:
+def test_a_name_that_is_no_text_is_listed_by_its_commit(clients: ServiceClients, git: Git) -> None:
     """Git allows it, and an address cannot hold it."""
-    folder = next((world.service.settings.data / "repositories").rglob("*.git"))
+    folder = next((clients.service.settings.data / "repositories").rglob("*.git"))
     commit = git("rev-parse", "main")
     (folder / "refs" / "heads" / "odd-\udcff").write_text(commit + "\n")
-    page = visitor(world).get(f"{AT}/branches").text
+    page = visitor(clients).get(f"{AT}/branches").text
     assert f'href="{AT}/src/commit/{commit}"' in page
-    assert visitor(world).get(AT).status_code == 200
+    assert visitor(clients).get(AT).status_code == 200

@@ -25,15 +25,15 @@ def links(page: str) -> list[str]:
     return [unescape(found) for found in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
 
 
-def test_the_first_page_shows_what_is_there(world: ServiceClients, git: Git) -> None:
+def test_the_first_page_shows_what_is_there(clients: ServiceClients, git: Git) -> None:
     """Files with who touched them last, how to clone, the branches, and the introduction."""
-    page = visitor(world).get(AT)
+    page = visitor(clients).get(AT)
     assert page.status_code == 200
     for words in (
         "README.md",
         "second",
         "2 Jan 2025",
-        f"{world.service.url}/ada/Notes.git",
+        f"{clients.service.url}/ada/Notes.git",
         "<strong>2</strong> commits",
         "<strong>2</strong> branches",
         "<strong>2</strong> tags",
@@ -46,7 +46,7 @@ def test_the_first_page_shows_what_is_there(world: ServiceClients, git: Git) -> 
     assert len(page.content) < 200_000
 
 
-def test_every_link_of_a_page_leads_somewhere(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_every_link_of_a_page_leads_somewhere(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """For its owner, who sees all buttons."""
     seen: set[str] = set()
     for page in (
@@ -62,12 +62,12 @@ def test_every_link_of_a_page_leads_somewhere(world: ServiceClients, git: Git, a
             assert ada.get(link).status_code == 200, link
 
 
-def test_a_file_is_shown_with_its_lines(world: ServiceClients, git: Git) -> None:
+def test_a_file_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> None:
     """Numbered, with colours, and with what can be done about it."""
     (git.folder / "go.py").write_text("def go():\n    return '<here>'\n")
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
-    page = visitor(world).get(f"{AT}/src/branch/main/go.py").text
+    page = visitor(clients).get(f"{AT}/src/branch/main/go.py").text
     assert "<span id=L2><a href=#L2 tabindex=-1>2</a>" in page
     assert '<span class="k">def</span>' in page
     assert "&lt;here&gt;" in page
@@ -77,7 +77,7 @@ def test_a_file_is_shown_with_its_lines(world: ServiceClients, git: Git) -> None
     lasting = git("rev-parse", "HEAD")
     assert f'href="{AT}/src/commit/{lasting}/go.py"' in page
     # Markdown is shown rendered, with a switch to how it was written.
-    site = visitor(world)
+    site = visitor(clients)
     assert "Notes</h2>" in site.get(f"{AT}/src/branch/main/README.md").text
     source = site.get(f"{AT}/src/branch/main/README.md?view=source").text
     assert '<span class="h"># Notes</span>' in source
@@ -96,13 +96,13 @@ SHOWN = {
 }
 
 
-def test_what_is_not_text_is_shown_as_what_it_is(world: ServiceClients, git: Git) -> None:
+def test_what_is_not_text_is_shown_as_what_it_is(clients: ServiceClients, git: Git) -> None:
     """Pictures, sound and PDF in the page; the rest is offered for download; nothing runs here."""
     for name, (content, _) in SHOWN.items():
         (git.folder / name).write_bytes(content)
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
-    site = visitor(world)
+    site = visitor(clients)
     for name, (_, words) in SHOWN.items():
         page = site.get(f"{AT}/src/branch/main/{name}")
         assert page.status_code == 200
@@ -118,12 +118,14 @@ def test_what_is_not_text_is_shown_as_what_it_is(world: ServiceClients, git: Git
     assert site.get(f"{AT}/src/tag/v2.0/lib").status_code == 404
 
 
-def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world: ServiceClients, git: Git) -> None:
+def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(
+    clients: ServiceClients, git: Git
+) -> None:
     """Or is said to be missing, when only the pointer was pushed."""
-    site = visitor(world)
+    site = visitor(clients)
     missing = site.get(f"{AT}/src/branch/main/large.bin").text
     assert "never sent here" in missing
-    world.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
+    clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     there = site.get(f"{AT}/src/branch/main/large.bin").text
     assert f'href="{AT}/media/branch/main/large.bin"' in there
     assert "Git LFS" in there
@@ -134,12 +136,12 @@ def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world:
     assert f'href="{AT}/src/branch/feature/x"' in page.text
 
 
-def test_a_long_text_is_shown_in_pages(world: ServiceClients, git: Git) -> None:
+def test_a_long_text_is_shown_in_pages(clients: ServiceClients, git: Git) -> None:
     """None of which is larger than promised, and which hold every line."""
     (git.folder / "long.py").write_text("".join(f"value_{number} = {number}\n" for number in range(9_000)))
     commit_all(git, "third")
     git("push", "-q", "origin", "main")
-    site, at, seen = visitor(world), f"{AT}/src/branch/main/long.py", 0
+    site, at, seen = visitor(clients), f"{AT}/src/branch/main/long.py", 0
     page = site.get(at)
     for _ in range(20):
         assert len(page.content) < 200_000
@@ -151,52 +153,52 @@ def test_a_long_text_is_shown_in_pages(world: ServiceClients, git: Git) -> None:
     assert seen == 9_000
 
 
-def test_an_empty_repository_says_how_to_begin(world: ServiceClients) -> None:
+def test_an_empty_repository_says_how_to_begin(clients: ServiceClients) -> None:
     """To whoever may push; others learn that there is nothing yet."""
-    world.account("ada")
-    world.anonymous.post("/user/repos", json={"name": "new"}, auth=("ada", PASSWORD))
-    page = visitor(world, "ada").get("/ada/new").text
-    assert f"git clone {world.service.url}/ada/new.git" in page
+    clients.account("ada")
+    clients.anonymous.post("/user/repos", json={"name": "new"}, auth=("ada", PASSWORD))
+    page = visitor(clients, "ada").get("/ada/new").text
+    assert f"git clone {clients.service.url}/ada/new.git" in page
     assert 'href="/ada/new/_new/main?path=README.md"' in page
-    stranger = visitor(world).get("/ada/new").text
+    stranger = visitor(clients).get("/ada/new").text
     assert "has not put anything into it" in stranger
     assert "_new" not in stranger
 
 
-def test_only_writers_see_how_to_write(world: ServiceClients, git: Git) -> None:
+def test_only_writers_see_how_to_write(clients: ServiceClients, git: Git) -> None:
     """And nobody does in an archived repository."""
-    world.account("reader")
-    world.account("writer")
-    world.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
+    clients.account("reader")
+    clients.account("writer")
+    clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
     page = f"{AT}/src/branch/main/README.md"
-    assert ">Edit</a>" in visitor(world, "writer").get(page).text
-    assert ">Edit</a>" not in visitor(world, "reader").get(page).text
-    assert ">Edit</a>" not in visitor(world, "writer").get(f"{AT}/src/tag/v1.0/README.md").text
-    world.admin.patch("/repos/ada/Notes", json={"archived": True})
-    assert ">Edit</a>" not in visitor(world, "writer").get(page).text
+    assert ">Edit</a>" in visitor(clients, "writer").get(page).text
+    assert ">Edit</a>" not in visitor(clients, "reader").get(page).text
+    assert ">Edit</a>" not in visitor(clients, "writer").get(f"{AT}/src/tag/v1.0/README.md").text
+    clients.admin.patch("/repos/ada/Notes", json={"archived": True})
+    assert ">Edit</a>" not in visitor(clients, "writer").get(page).text
 
 
-def test_whoever_may_not_see_the_code_is_led_to_the_issues(world: ServiceClients) -> None:
+def test_whoever_may_not_see_the_code_is_led_to_the_issues(clients: ServiceClients) -> None:
     """Or finds nothing at all."""
-    world.account("clerk")
-    world.account("stranger")
-    world.admin.post("/orgs", json={"username": "tidewater"})
-    world.admin.post("/orgs/tidewater/repos", json={"name": "plans", "private": True})
+    clients.account("clerk")
+    clients.account("stranger")
+    clients.admin.post("/orgs", json={"username": "tidewater"})
+    clients.admin.post("/orgs/tidewater/repos", json={"name": "plans", "private": True})
     team = {"name": "clerks", "permission": "read", "units_map": {"repo.issues": "read"}}
-    made = world.admin.post("/orgs/tidewater/teams", json=team).json()
-    world.admin.put(f"/teams/{made['id']}/members/clerk")
-    world.admin.put(f"/teams/{made['id']}/repos/tidewater/plans")
-    answer = visitor(world, "clerk").get("/tidewater/plans")
+    made = clients.admin.post("/orgs/tidewater/teams", json=team).json()
+    clients.admin.put(f"/teams/{made['id']}/members/clerk")
+    clients.admin.put(f"/teams/{made['id']}/repos/tidewater/plans")
+    answer = visitor(clients, "clerk").get("/tidewater/plans")
     assert (answer.status_code, answer.headers["location"]) == (303, "/tidewater/plans/issues")
-    assert visitor(world, "clerk").get("/tidewater/plans/branches").status_code == 403
-    assert visitor(world, "stranger").get("/tidewater/plans").status_code == 404
-    assert visitor(world).get("/tidewater/plans").status_code == 404
+    assert visitor(clients, "clerk").get("/tidewater/plans/branches").status_code == 403
+    assert visitor(clients, "stranger").get("/tidewater/plans").status_code == 404
+    assert visitor(clients).get("/tidewater/plans").status_code == 404
 
 
-def test_names_and_texts_stay_what_they_are(world: ServiceClients, tmp_path: Path) -> None:
+def test_names_and_texts_stay_what_they_are(clients: ServiceClients, tmp_path: Path) -> None:
     """Whatever a repository calls its files, branches and people: no markup of theirs, and every link works."""
-    git = make_hostile(world, tmp_path)
-    site, root = visitor(world, "ada"), "/ada/hostile"
+    git = make_hostile(clients, tmp_path)
+    site, root = visitor(clients, "ada"), "/ada/hostile"
     commit = git("rev-parse", "HEAD")
     branch = quote(BRANCH)
     pages = [
@@ -228,7 +230,7 @@ def test_names_and_texts_stay_what_they_are(world: ServiceClients, tmp_path: Pat
 
 
 def test_a_page_asks_the_database_a_few_times(
-    world: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many files there are."""
     for number in range(60):
@@ -240,6 +242,6 @@ def test_a_page_asks_the_database_a_few_times(
         *(f"{AT}/branches", f"{AT}/tags", f"{AT}/compare/v1.0...main", f"{AT}/_edit/main/README.md", "/"),
         *("/-/explore?q=n", "/-/search?q=n"),
     ):
-        with counting_queries(world.database, monkeypatch) as asked:
+        with counting_queries(clients.database, monkeypatch) as asked:
             assert ada.get(address).status_code == 200
         assert len(asked) <= 15, (address, len(asked))

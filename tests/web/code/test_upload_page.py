@@ -17,7 +17,7 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_several_files_come_in_one_commit(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_several_files_come_in_one_commit(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """New ones and new versions, byte for byte, under the names they have without the sender's folders."""
     assert 'value="dir"' in ada.get(f"{AT}/_upload/main/dir").text
     sent = [
@@ -27,16 +27,16 @@ def test_several_files_come_in_one_commit(world: ServiceClients, git: Git, ada: 
     ]
     made = ada.post(f"{AT}/_upload/main/dir", data={"folder": "dir", "target": "here"}, files=sent)
     assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir")
-    site = world.open("")
+    site = clients.open("")
     assert site.get(f"{AT}/raw/branch/main/dir/a b.txt").content == b"one\r\n"
     assert site.get(f"{AT}/raw/branch/main/dir/b.bin").content == bytes(range(256)) * 8000
     assert site.get(f"{AT}/raw/branch/main/dir/100%25%20n%C3%A4me%3F.txt").content == b"new"
-    commits = world.anonymous.get("/repos/ada/Notes/commits").json()
+    commits = clients.anonymous.get("/repos/ada/Notes/commits").json()
     assert len(commits) == 3
     assert commits[0]["commit"]["message"] == "Upload 3 files\n"
 
 
-def test_what_cannot_be_uploaded_is_refused(world: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_what_cannot_be_uploaded_is_refused(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Nothing, too much, or to where no file can be; and the same name twice."""
     nothing = ada.post(f"{AT}/_upload/main", data={"folder": "x"}, files=[("files", ("", b""))])
     assert nothing.status_code == 422
@@ -49,16 +49,16 @@ def test_what_cannot_be_uploaded_is_refused(world: ServiceClients, git: Git, ada
         assert 'role="alert"' in refused.text
     twice = [("files", ("a.txt", b"1")), ("files", ("a.txt", b"2"))]
     assert ada.post(f"{AT}/_upload/main", files=twice).status_code == 422
-    assert len(world.anonymous.get("/repos/ada/Notes/commits").json()) == 2
+    assert len(clients.anonymous.get("/repos/ada/Notes/commits").json()) == 2
     torn = ada.post(
         f"{AT}/_upload/main", content=b"--x\r\nbroken", headers={"Content-Type": "multipart/form-data; boundary=x"}
     )
     assert torn.status_code == 422
-    assert visitor(world).post(f"{AT}/_upload/main", files=many[:1]).status_code == 303
+    assert visitor(clients).post(f"{AT}/_upload/main", files=many[:1]).status_code == 303
 
 
 def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
-    world: ServiceClients, git: Git, ada: httpx.Client, tmp_path: Path
+    clients: ServiceClients, git: Git, ada: httpx.Client, tmp_path: Path
 ) -> None:
     """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
     plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()
@@ -68,12 +68,12 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
     assert warned.status_code == 422
     assert "not encrypted" in warned.text
     assert 'name="plain"' in warned.text
-    assert world.anonymous.get("/repos/ada/Notes/contents/phone.binproto").status_code == 404
+    assert clients.anonymous.get("/repos/ada/Notes/contents/phone.binproto").status_code == 404
     sealed = [("files", ("phone.backup", (tmp_path / "sealed").read_bytes()))]
     assert ada.post(f"{AT}/_upload/main", files=sealed).status_code == 303
     given = ada.post(f"{AT}/_upload/main", data={"plain": "1"}, files=[("files", ("phone.binproto", plain))])
     assert given.status_code == 303
-    world.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
+    clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
     assert "Everybody can read this repository" not in ada.get(f"{AT}/_upload/main").text
     assert ada.post(f"{AT}/_upload/main", files=[("files", ("2.binproto", plain))]).status_code == 303
 

@@ -11,7 +11,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from tests.conftest import Service
-from tests.hosting.api_clients import ServiceClients, open_world
+from tests.hosting.api_clients import ServiceClients, open_clients
 from tests.hosting.repository_helpers import WRITE, let_in, make_people, make_repository
 
 __all__ = ["AT", "Harbour"]
@@ -23,16 +23,16 @@ AT = "/ada/ship"
 class Harbour:
     """Ada's public repository and her private one, and everybody who comes by."""
 
-    world: ServiceClients
+    clients: ServiceClients
     people: dict[str, Account]
     ship: Repository
     secret: Repository
 
     def browser(self, name: str | None = None) -> httpx.Client:
         """Open a browser that somebody is logged in with."""
-        made = self.world.open("", Accept="text/html")
+        made = self.clients.open("", Accept="text/html")
         if name is not None:
-            session = sessions.start_session(self.world.database, self.people[name], days=1)
+            session = sessions.start_session(self.clients.database, self.people[name], days=1)
             made.cookies.set(sessions.COOKIE, session.reveal())
         return made
 
@@ -40,20 +40,22 @@ class Harbour:
         """Open an issue."""
         place = self.secret if secret else self.ship
         wanted = NewIssue(title=title, body=body)
-        return issues.open_issue(self.world.database, place, self.people[author], wanted)
+        return issues.open_issue(self.clients.database, place, self.people[author], wanted)
 
 
 @pytest.fixture
-def world(service: Service) -> Iterator[ServiceClients]:
+def clients(service: Service) -> Iterator[ServiceClients]:
     """Run a service."""
-    yield from open_world(service)
+    yield from open_clients(service)
 
 
 @pytest.fixture
-def harbour(world: ServiceClients) -> Harbour:
+def harbour(clients: ServiceClients) -> Harbour:
     """Make the people and the places."""
     names = ("ada", "bob", "eve")
-    people = dict(zip(names, make_people(world.database, *names), strict=True))
-    ship = make_repository(world.database, people["ada"])
-    let_in(world.database, ship, people["bob"], WRITE)
-    return Harbour(world, people, ship, make_repository(world.database, people["ada"], "secret", is_private=True))
+    people = dict(zip(names, make_people(clients.database, *names), strict=True))
+    ship = make_repository(clients.database, people["ada"])
+    let_in(clients.database, ship, people["bob"], WRITE)
+    return Harbour(
+        clients, people, ship, make_repository(clients.database, people["ada"], "secret", is_private=True)
+    )

@@ -26,7 +26,7 @@ def test_a_day_ends_with_its_last_second() -> None:
 
 def test_writers_can_choose_labels_people_and_milestones(harbour: Harbour) -> None:
     """But not labels that are archived, nor people who may not write."""
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     add_label(database, ship, "bug", "ff0000")
     old = add_label(database, ship, "outdated", "00ff00")
     change_label(database, ship, old.id, archived_at=1)

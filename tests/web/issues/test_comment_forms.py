@@ -20,21 +20,21 @@ def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
     eve.post(f"{ONE}/comments", data={"body": "Moves again.", "then": "close"})
     assert "Reopen issue" in eve.get(ONE).text
     eve.post(f"{ONE}/comments", data={"body": "", "then": "reopen"})
-    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
     assert (now.is_closed, now.comment_count) == (False, 2)
     preview = eve.post(f"{ONE}/comments", data={"body": "*maybe*", "then": "preview"})
     assert "<em>maybe</em>" in preview.text
     assert "*maybe*</textarea>" in preview.text
     empty = eve.post(f"{ONE}/comments", data={"body": ""})
     assert (empty.status_code, "is required" in empty.text) == (422, True)
-    assert issues.find_issue(harbour.world.database, harbour.ship, 1).comment_count == 2
+    assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 2
 
 
 def test_a_comment_is_found_on_its_page(harbour: Harbour) -> None:
     """Also far down a long timeline."""
     gauge = harbour.issue("Gauge")
     for _ in range(ENTRIES):
-        comments.add_comment(harbour.world.database, harbour.ship, gauge, harbour.people["ada"], "again")
+        comments.add_comment(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "again")
     eve = harbour.browser("eve")
     place = eve.post(f"{ONE}/comments", data={"body": "the last word"}).headers["location"]
     assert place.startswith(f"{ONE}?page=2#issuecomment-")
@@ -47,7 +47,7 @@ def test_a_comment_is_found_on_its_page(harbour: Harbour) -> None:
 def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
     """Others are told so, and keep what they typed."""
     gauge = harbour.issue("Gauge")
-    issues.lock_issue(harbour.world.database, harbour.ship, gauge, harbour.people["ada"], "")
+    issues.lock_issue(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "")
     eve = harbour.browser("eve")
     assert "This is locked" in eve.get(ONE).text
     assert "Your comment" not in eve.get(ONE).text
@@ -55,14 +55,14 @@ def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
     assert harbour.browser("bob").post(f"{ONE}/comments", data={"body": "No"}).status_code == 303
     assert harbour.browser().post(f"{ONE}/comments", data={"body": "But"}).status_code == 303
     assert eve.post(f"{AT}/issues/9/comments", data={"body": "x"}).status_code == 404
-    assert issues.find_issue(harbour.world.database, harbour.ship, 1).comment_count == 1
+    assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 1
 
 
 def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> None:
     """Everybody else only reads them, each on a page of its own."""
     gauge = harbour.issue("Gauge")
     harbour.issue("Lantern")
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     made = comments.add_comment(database, ship, gauge, harbour.people["eve"], "Stuck <b>x</b>")
     at = f"{ONE}/comments/{made.id}"
     for name, may in (("eve", True), ("bob", True), (None, False)):

@@ -45,7 +45,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
 
     assert sent(ADD, "2") == f"{ONE}#dependencies"
     assert sent(ADD, "ada/ship#3", "blocks") == f"{ONE}#dependencies"
-    assert edges(harbour.world.database) == {(1, 2), (3, 1)}
+    assert edges(harbour.clients.database) == {(1, 2), (3, 1)}
     choice = sent(ADD, "lantern")
     assert choice == f"{ONE}/dependencies/add?side=blocked-by&q=lantern"
     found = bob.get(choice)
@@ -58,7 +58,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
         assert f'value="ada/ship#{other}"' in text
     sent(f"{ADD}/remove", "ada/ship#2")
     sent(f"{ADD}/remove", "ada/ship#3", "blocks")
-    assert edges(harbour.world.database) == {(1, 4)}
+    assert edges(harbour.clients.database) == {(1, 4)}
     gone = bob.post(f"{ADD}/remove", data={"wanted": "2"})
     assert (gone.status_code, "was removed already" in gone.text) == (404, True)
     assert bob.post(f"{ADD}/remove", data={"wanted": "words"}).status_code == 422
@@ -70,7 +70,7 @@ def test_refusals_are_explained(harbour: Harbour) -> None:
     """Circles with the way around, and what cannot be seen like what is not there."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     harbour.issue("Private matter", secret=True)
-    relate(harbour.world.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
+    relate(harbour.clients.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
     bob = harbour.browser("bob")
     circle = bob.post(ADD, data={"wanted": "#3"})
     assert circle.status_code == 409
@@ -90,16 +90,16 @@ def test_refusals_are_explained(harbour: Harbour) -> None:
 def test_who_may_not_write_changes_nothing(harbour: Harbour) -> None:
     """Nor where dependencies are switched off."""
     gauge, lantern = harbour.issue("Gauge"), harbour.issue("Lantern")
-    relate(harbour.world.database, [(gauge.id, lantern.id)])
+    relate(harbour.clients.database, [(gauge.id, lantern.id)])
     eve = harbour.browser("eve")
     for path in (ADD, f"{ADD}/remove"):
         assert eve.post(path, data={"wanted": "2"}).status_code == 404
         assert harbour.browser().post(path, data={"wanted": "2"}).status_code == 303
         assert eve.post(path.replace("/1/", "/9/"), data={"wanted": "2"}).status_code == 404
     assert "/dependencies/remove" not in eve.get(ONE).text
-    assert edges(harbour.world.database) == {(1, 2)}
+    assert edges(harbour.clients.database) == {(1, 2)}
     switched = {"internal_tracker": {"enable_issue_dependencies": False}}
-    assert harbour.world.admin.patch("/repos/ada/ship", json=switched).status_code == 200
+    assert harbour.clients.admin.patch("/repos/ada/ship", json=switched).status_code == 200
     text = harbour.browser("ada").get(ONE).text
     assert 'id="dependencies"' not in text
     assert harbour.browser("ada").get(ADD).status_code == 404

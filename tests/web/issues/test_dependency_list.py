@@ -10,7 +10,7 @@ AT = "/ada/ship"
 
 def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
     """However many there are, in both directions, the issue's page leads to all of them."""
-    database = harbour.world.database
+    database = harbour.clients.database
     gauge = harbour.issue("Gauge")
     others = [harbour.issue(f"Other {number}") for number in range(70)]
     relate(database, [(gauge.id, one.id) for one in others[:60]] + [(one.id, gauge.id) for one in others[60:]])
@@ -33,7 +33,7 @@ def test_the_list_tells_no_more_than_the_issue_does(harbour: Harbour) -> None:
     """A blocker one cannot read has no title, and what is blocked where one cannot read is left out."""
     gauge, secret = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
     other = harbour.issue("Second private matter", secret=True)
-    relate(harbour.world.database, [(gauge.id, secret.id), (other.id, gauge.id)])
+    relate(harbour.clients.database, [(gauge.id, secret.id), (other.id, gauge.id)])
     eve = harbour.browser("eve")
     blockers = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by").text
     assert "An issue you cannot see" in blockers

@@ -25,7 +25,7 @@ def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
     gauge, lantern, hostile = (harbour.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
     secret = harbour.issue("Private matter", secret=True)
     harbour.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
-    relate(harbour.world.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
+    relate(harbour.clients.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
     text = harbour.browser("eve").get(ONE).text
     assert "Private matter" not in text
     made = drawing(text)
@@ -45,7 +45,7 @@ def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
 
 def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are drawn, by few queries, and no box lies on another."""
-    database = harbour.world.database
+    database = harbour.clients.database
     made = open_many(database, harbour.ship, harbour.people["ada"], 100)
     relate(database, [(made[number].id, made[(number - 1) // 2].id) for number in range(1, 100)])
     browser = harbour.browser("ada")
@@ -69,7 +69,7 @@ def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.Mo
 
 def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     """And the page says so, and stays small."""
-    database = harbour.world.database
+    database = harbour.clients.database
     made = open_many(database, harbour.ship, harbour.people["ada"], 150)
     relate(database, [(made[0].id, one.id) for one in made[1:]])
     relate(database, [(one.id, other.id) for one in made[1:40] for other in made[60:100]])

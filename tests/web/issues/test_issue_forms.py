@@ -16,7 +16,7 @@ ONE = f"{AT}/issues/1"
 
 def test_a_writer_changes_everything(harbour: Harbour) -> None:
     """And each change shows, and can be taken back."""
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     gauge = harbour.issue("Gauge", author="eve")
     bug = add_label(database, ship, "bug", "ff0000")
     season = add_milestone(database, ship, harbour.people["ada"], "Season")
@@ -69,7 +69,7 @@ def test_others_change_none_of_that(harbour: Harbour, part: str) -> None:
     assert eve.post(f"/ada/secret/issues/1/{part}", data=data).status_code == 404
     assert eve.post(f"{AT}/issues/77/{part}", data=data).status_code in {403, 404}
     assert harbour.browser().post(f"{ONE}/{part}", data=data).headers["location"] == "/login?next=%2F"
-    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
     assert not now.is_locked
 
 
@@ -77,7 +77,7 @@ def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> N
     """With links to what has to be closed first; a comment that came along is kept."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     hidden = harbour.issue("Private matter", secret=True)
-    relate(harbour.world.database, [(gauge.id, one.id) for one in (lantern, rope, hidden)])
+    relate(harbour.clients.database, [(gauge.id, one.id) for one in (lantern, rope, hidden)])
     harbour.browser("ada").post(f"{AT}/issues/3/state", data={"state": "closed"})
     bob = harbour.browser("bob")
     for answer in (
@@ -90,7 +90,7 @@ def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> N
         assert f'href="{AT}/issues/2"' in alert
         assert "Rope" not in alert
     assert "Done, I think</textarea>" in answer.text
-    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
     assert (now.is_closed, now.comment_count) == (False, 0)
 
 

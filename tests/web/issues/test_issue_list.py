@@ -22,7 +22,7 @@ def titles(answer: httpx.Response) -> list[str]:
 
 def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
     """By state, words, label, milestone, people, kind and whether something can be begun."""
-    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     for title in ("Gauge", "Lantern", "Rope", "Done"):
         harbour.issue(
             title, "about the gauge" if title == "Rope" else "", author="eve" if title == "Rope" else "ada"
@@ -89,7 +89,7 @@ def test_who_may_not_read_issues_sees_none(harbour: Harbour) -> None:
 
 def test_a_long_list_is_one_small_page_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are."""
-    database = harbour.world.database
+    database = harbour.clients.database
     browser = harbour.browser("ada")
 
     def queries() -> int:

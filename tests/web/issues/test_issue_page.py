@@ -52,7 +52,7 @@ def test_what_is_not_there_or_not_to_be_seen_is_not_found(harbour: Harbour) -> N
 
 def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
     """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
-    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     secret = harbour.issue("Private matter", secret=True)
     relate(database, [(gauge.id, lantern.id), (gauge.id, secret.id), (rope.id, gauge.id), (secret.id, rope.id)])
@@ -84,7 +84,7 @@ def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
 def test_a_pull_request_is_marked(harbour: Harbour) -> None:
     """And has the address of an issue."""
     new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
-    issues.open_issue(harbour.world.database, harbour.ship, harbour.people["ada"], new)
+    issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["ada"], new)
     browser = harbour.browser()
     assert browser.get(f"{AT}/pulls/1").headers["location"] == f"{AT}/issues/1"
     text = browser.get(f"{AT}/issues/1").text
@@ -94,7 +94,7 @@ def test_a_pull_request_is_marked(harbour: Harbour) -> None:
 
 def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much was said, and whatever."""
-    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     made = open_many(database, ship, people["ada"], 40)
     gauge = issues.find_issue(database, ship, 1)
     relate(database, [(gauge.id, one.id) for one in made[1:]])
@@ -124,7 +124,7 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch
 def test_an_archived_repository_is_only_read(harbour: Harbour) -> None:
     """Its issues say so."""
     harbour.issue("Gauge")
-    harbour.world.admin.patch("/repos/ada/ship", json={"archived": True})
+    harbour.clients.admin.patch("/repos/ada/ship", json={"archived": True})
     browser = harbour.browser("ada")
     text = browser.get(f"{AT}/issues/1").text
     assert "This repository is archived" in text

@@ -10,7 +10,7 @@ STEPS = f"{AT}/milestones"
 
 def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> None:
     """Others see how far they have come."""
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     bob, eve = harbour.browser("bob"), harbour.browser("eve")
     sent = {"title": HOSTILE, "description": "the **first**", "due_on": "2027-02-03"}
     assert bob.post(STEPS, data=sent).headers["location"] == STEPS
@@ -44,7 +44,7 @@ def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> No
 def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
     """For a new milestone and for one that is there."""
     bob = harbour.browser("bob")
-    made = milestones.add_milestone(harbour.world.database, harbour.ship, harbour.people["ada"], "Season")
+    made = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")
     for path in (STEPS, f"{STEPS}/{made.id}"):
         answer = bob.post(path, data={"title": " ", "description": "kept"})
         assert answer.status_code == 422

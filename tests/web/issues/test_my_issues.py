@@ -13,7 +13,7 @@ def test_everybody_sees_their_own(harbour: Harbour) -> None:
     """Opened by them, assigned to them or naming them, in every repository they can read, and nowhere else."""
     gauge = harbour.issue("Gauge", "for @bob", author="eve")
     assignees.add_assignees(
-        harbour.world.database, harbour.ship, gauge, harbour.people["ada"], (harbour.people["bob"],)
+        harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], (harbour.people["bob"],)
     )
     harbour.issue("Secret", "for @bob", secret=True)
     expected = {
@@ -35,7 +35,7 @@ def test_everybody_sees_their_own(harbour: Harbour) -> None:
 
 def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are, in however many repositories."""
-    database, ada = harbour.world.database, harbour.people["ada"]
+    database, ada = harbour.clients.database, harbour.people["ada"]
     browser = harbour.browser("ada")
 
     def queries() -> int:

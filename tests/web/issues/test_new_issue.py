@@ -11,7 +11,7 @@ NEW = f"{AT}/issues/new"
 
 def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> None:
     """What only writers see is left out for others, whatever they send."""
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     bug = add_label(database, ship, "bug", "ff0000")
     season = add_milestone(database, ship, harbour.people["ada"], "Season")
     sent = {
@@ -52,7 +52,7 @@ def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
     assert "<script>x" not in shown.text
     assert 'value="Kept"' in shown.text
     assert 'value="from a link"' in browser.get(f"{NEW}?title=from+a+link").text
-    assert harbour.world.admin.get("/repos/ada/ship/issues?state=all").json() == []
+    assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
 
 
 def test_who_may_not_read_may_not_open(harbour: Harbour) -> None:
@@ -62,4 +62,4 @@ def test_who_may_not_read_may_not_open(harbour: Harbour) -> None:
     assert harbour.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404
     elsewhere = {"Origin": "https://elsewhere.example"}
     assert harbour.browser("eve").post(NEW, data={"title": "x"}, headers=elsewhere).status_code == 403
-    assert harbour.world.admin.get("/repos/ada/ship/issues?state=all").json() == []
+    assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []

@@ -22,10 +22,10 @@ def sentences(text: str) -> list[str]:
 
 def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
     """In the order it happened, by whom, with labels changed at once in one."""
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
     gone = add_label(database, ship, "gone", "ffffff")
-    api = harbour.world.holding(harbour.people["ada"])
+    api = harbour.clients.with_token(harbour.people["ada"])
     at = "/repos/ada/ship"
     for title in ("Gauge", "Lantern"):
         assert api.post(f"{at}/issues", json={"title": title}).status_code == 201
@@ -91,7 +91,7 @@ def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
 def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
     """When it is of the same repository; of others nothing is told but that there is one."""
     harbour.issue("Gauge")
-    database, ship = harbour.world.database, harbour.ship
+    database, ship = harbour.clients.database, harbour.ship
     issue = find_issue(database, ship, 1)
     for commit, place in (("a" * 40, ship.id), ("b" * 40, ship.id + 1)):
         with issue_transaction(database, ship, harbour.people["ada"], graph=True) as change:
@@ -115,7 +115,7 @@ def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> No
     """Nor of one that is gone more than that."""
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)
-    api = harbour.world.holding(harbour.people["ada"])
+    api = harbour.clients.with_token(harbour.people["ada"])
     body = {"owner": "ada", "name": "secret", "index": 1}
     assert api.post("/repos/ada/ship/issues/1/dependencies", json=body).status_code == 201
     text = harbour.browser("eve").get(f"{AT}/issues/1").text

@@ -49,11 +49,11 @@ def test_an_organization_is_made_by_those_who_may(guild: OrganizationFixture) ->
     eve = guild.visit("eve")
     form = {"username": "league", "full_name": "The League", "visibility": "limited"}
     assert eve.post("/-/new-organization", data=form).headers["location"] == "/league"
-    assert guild.world.admin.get("/orgs/league").json()["visibility"] == "limited"
+    assert guild.clients.admin.get("/orgs/league").json()["visibility"] == "limited"
     taken = eve.post("/-/new-organization", data=form)
     assert taken.status_code == 422
     assert "The League" in taken.text
-    guild.world.admin.patch("/admin/users/ben", json={"allow_create_organization": False})
+    guild.clients.admin.patch("/admin/users/ben", json={"allow_create_organization": False})
     ben = guild.visit("ben")
     assert "You may not make organizations" in ben.get("/-/new-organization").text
     assert ben.post("/-/new-organization", data={**form, "username": "other"}).status_code == 403

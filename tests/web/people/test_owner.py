@@ -37,7 +37,7 @@ def test_people_and_teams_are_for_those_who_belong(guild: OrganizationFixture) -
 
 def test_a_person_shows_what_they_want(guild: OrganizationFixture) -> None:
     """An address only to those who are logged in and may see it; one's own page can be edited."""
-    database = guild.world.database
+    database = guild.clients.database
     eve = accounts.find_user(database, "eve")
     accounts.change_account(database, eve, full_name=EVIL, website="javascript:alert(1)", description="Tides")
     text = guild.visit("ada").get("/EVE").text
@@ -68,13 +68,13 @@ def test_questions_do_not_grow(guild: OrganizationFixture, monkeypatch: pytest.M
     counts = []
     for _ in range(2):
         for path in ("/guild", "/guild?show=people", "/guild?show=teams"):
-            with counting_queries(guild.world.database, monkeypatch) as asked:
+            with counting_queries(guild.clients.database, monkeypatch) as asked:
                 assert ada.get(path).status_code == 200
             counts.append(len(asked))
         for number in range(5 if len(counts) == 3 else 0):
             guild.api.post("/orgs/guild/repos", json={"name": f"r{number}"})
             team = guild.api.post("/orgs/guild/teams", json={"name": f"t{number}"}).json()["id"]
-            guild.world.account(f"member{number}")
+            guild.clients.account(f"member{number}")
             guild.api.put(f"/teams/{team}/members/member{number}")
     assert counts[:3] == counts[3:]
     assert max(counts) <= 15

@@ -19,7 +19,7 @@ def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
     eve = guild.visit("eve")
     typed = {"full_name": EVIL, "email": "eve@elsewhere.example", "visibility": "limited", "hide_email": "on"}
     assert eve.post(PAGE, data=typed).headers["location"] == PAGE
-    after = accounts.find_user(guild.world.database, "eve")
+    after = accounts.find_user(guild.clients.database, "eve")
     assert (after.full_name, after.email, after.visibility) == (EVIL, "eve@elsewhere.example", "limited")
     assert after.hides_email
     assert "<script>" not in eve.get(PAGE).text
@@ -35,7 +35,7 @@ def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
         assert answer.status_code in {409, 422}
         assert said in answer.text
         assert "typed" in answer.text
-    assert accounts.find_user(guild.world.database, "eve").email == "eve@elsewhere.example"
+    assert accounts.find_user(guild.clients.database, "eve").email == "eve@elsewhere.example"
     assert guild.visit(None).get(PAGE).headers["location"] == "/login?next=%2F-%2Faccount"
 
 
@@ -57,12 +57,12 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Organiz
     assert here.post(f"{PAGE}/password", data=form()).status_code == 303
     assert here.get(PAGE).status_code == 200
     assert there.get(PAGE).status_code == 303
-    assert accounts.check_password(guild.world.database, "eve", Secret(NEW)) is not None
+    assert accounts.check_password(guild.clients.database, "eve", Secret(NEW)) is not None
 
 
 def test_whoever_must_change_their_password_does_that_first(guild: OrganizationFixture) -> None:
     """Every page leads there, and afterwards none does."""
-    accounts.set_password(guild.world.database, "eve", Secret(PASSWORD), must_change=True)
+    accounts.set_password(guild.clients.database, "eve", Secret(PASSWORD), must_change=True)
     eve = guild.visit("eve")
     for path in ("/", PAGE, "/guild", "/-/account/tokens"):
         answer = eve.get(path)
@@ -76,18 +76,18 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
 def test_a_closed_account_gets_nowhere(guild: OrganizationFixture) -> None:
     """Not even to the page that changes a password."""
     eve = guild.visit("eve")
-    account = accounts.find_user(guild.world.database, "eve")
-    accounts.change_account(guild.world.database, account, may_not_log_in=True, must_change_password=True)
+    account = accounts.find_user(guild.clients.database, "eve")
+    accounts.change_account(guild.clients.database, account, may_not_log_in=True, must_change_password=True)
     assert eve.get("/-/account/password").status_code == 403
 
 
 def test_a_token_does_not_look_after_secrets(guild: OrganizationFixture) -> None:
     """Nor does an administrator in somebody's place."""
-    eve = accounts.find_user(guild.world.database, "eve")
-    _, value = tokens.create_token(guild.world.database, eve, "all", ("all",))
+    eve = accounts.find_user(guild.clients.database, "eve")
+    _, value = tokens.create_token(guild.clients.database, eve, "all", ("all",))
     token = {"Authorization": f"token {value.reveal()}"}
     admin = guild.visit("admin")
     for path in ("password", "tokens", "sessions"):
         assert guild.visit(None).get(f"{PAGE}/{path}", headers=token).status_code == 403
         assert admin.get(f"{PAGE}/{path}", headers={"Sudo": "eve"}).status_code == 403
-    assert sessions.sessions_of(guild.world.database, eve) == []
+    assert sessions.sessions_of(guild.clients.database, eve) == []

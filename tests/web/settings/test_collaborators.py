@@ -40,11 +40,11 @@ def test_questions_do_not_grow_with_people(guild: OrganizationFixture, monkeypat
     dora = guild.visit("dora")
     counts = []
     for _ in range(2):
-        with counting_queries(guild.world.database, monkeypatch) as asked:
+        with counting_queries(guild.clients.database, monkeypatch) as asked:
             assert dora.get(PAGE).status_code == 200
         counts.append(len(asked))
         for number in range(4):
-            guild.world.account(f"new{number}-{len(counts)}")
+            guild.clients.account(f"new{number}-{len(counts)}")
             guild.api.put(
                 f"/repos/guild/ship/collaborators/new{number}-{len(counts)}", json={"permission": "read"}
             )

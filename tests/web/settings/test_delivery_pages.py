@@ -21,9 +21,14 @@ def delivered(guild: OrganizationFixture) -> list[int]:
     """Let a webhook be told three things; one arrived, one failed, one waits."""
     made(guild.api, API, active=True)
     numbers = tried(guild.api, API, 1, 3)
-    with_answer(guild.world.database, numbers[0])
+    with_answer(guild.clients.database, numbers[0])
     with_answer(
-        guild.world.database, numbers[1], state="failed", status=500, answer=EVIL.encode(), error="it answered 500"
+        guild.clients.database,
+        numbers[1],
+        state="failed",
+        status=500,
+        answer=EVIL.encode(),
+        error="it answered 500",
     )
     return numbers
 
@@ -94,7 +99,7 @@ def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, deliver
     """However much of it has to be escaped; and questions stay few."""
     answer = ('"' * 65_536).encode()
     headers = json.dumps({f"X-{number}": "<" * 3000 for number in range(10)})
-    with_answer(guild.world.database, delivered[0], answer=answer, body='"' * 300_000, answer_headers=headers)
+    with_answer(guild.clients.database, delivered[0], answer=answer, body='"' * 300_000, answer_headers=headers)
     who = guild.visit("ada")
     page = who.get(f"{HOOK}/{delivered[0]}")
     assert len(page.content) < 200_000
@@ -108,7 +113,7 @@ def test_questions_are_bounded(
     """Of the list and of one."""
     who = guild.visit("ada")
     for path in (HOOK, f"{HOOK}/{delivered[0]}"):
-        with counting_queries(guild.world.database, monkeypatch) as asked:
+        with counting_queries(guild.clients.database, monkeypatch) as asked:
             assert who.get(path).status_code == 200
         assert len(asked) <= 15
 

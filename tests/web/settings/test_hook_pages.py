@@ -18,7 +18,7 @@ FORM = {"type": "gitea", "url": "https://ci.example/h", "events": ["push", "issu
 
 def kept(guild: OrganizationFixture, number: int = 1) -> Hook:
     """Return a webhook as the database has it."""
-    with guild.world.database.read() as connection:
+    with guild.clients.database.read() as connection:
         return Hook(*connection.execute(hooks.select().with_only_columns(*HOOK).where(hooks.c.id == number)).one())
 
 
@@ -130,7 +130,7 @@ def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) ->
 def test_a_paused_webhook_says_why_and_goes_on(guild: OrganizationFixture) -> None:
     """In the list, on its own page, and for the administrator."""
     guild.visit("ada").post("/guild/ship/settings/hooks/new", data=FORM)
-    with guild.world.database.write() as connection:
+    with guild.clients.database.write() as connection:
         connection.execute(hooks.update().values(paused_at=1_700_000_000, pause_reason="nobody answered"))
     who = guild.visit("ada")
     for page in ("/guild/ship/settings/hooks", "/guild/ship/settings/hooks/1"):
@@ -161,7 +161,7 @@ def test_the_list_asks_as_much_for_many_as_for_one(
     who = guild.visit("ada")
     asked = []
     for _ in range(2):
-        with counting_queries(guild.world.database, monkeypatch) as queries:
+        with counting_queries(guild.clients.database, monkeypatch) as queries:
             assert who.get("/guild/ship/settings/hooks").status_code == 200
         asked.append(len(queries))
         for _ in range(8):

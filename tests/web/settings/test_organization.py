@@ -27,7 +27,7 @@ def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.Mon
     ada = guild.visit("ada")
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
     assert ada.post(f"{PAGE}/members", data={"name": "eve", "team": str(team)}).status_code == 303
-    with counting_queries(guild.world.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as asked:
         text = ada.get(f"{PAGE}/members").text
     assert len(asked) <= 15
     assert "crew" in text

@@ -24,7 +24,7 @@ def test_browsers_are_told_apart_and_logged_out(guild: OrganizationFixture) -> N
     assert "Firefox on Linux" in text
     assert "From 127.0.0.1" in text
     assert "<script>" not in text
-    with guild.world.database.read() as connection:
+    with guild.clients.database.read() as connection:
         hashes = connection.execute(sessions.select()).scalars().all()
     assert not any(one in text for one in hashes)
 

@@ -24,7 +24,7 @@ def test_a_team_is_made_filled_changed_and_deleted(
 
     assert ada.post(f"{page}/members", data={"name": "eve"}).status_code == 303
     assert ada.post(f"{page}/repositories", data={"name": "ship"}).status_code == 303
-    with counting_queries(guild.world.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as asked:
         text = ada.get(page).text
     assert len(asked) <= 15
     assert "/eve" in text

@@ -24,12 +24,12 @@ def test_a_token_is_shown_once_works_and_is_taken_back(guild: OrganizationFixtur
     assert found[1] not in later
     assert "public-only, read:user, write:repository" in later
     headers = {"Authorization": f"token {found[1]}"}
-    assert guild.world.anonymous.get("/user", headers=headers).json()["login"] == "eve"
+    assert guild.clients.anonymous.get("/user", headers=headers).json()["login"] == "eve"
     number = re.search(r'name="id" value="(\d+)"', later)
     assert number is not None
     assert guild.visit("ben").post(f"{PAGE}/remove", data={"id": number[1]}).status_code == 404
     assert eve.post(f"{PAGE}/remove", data={"id": number[1]}).headers["location"] == PAGE
-    assert guild.world.anonymous.get("/user", headers=headers).status_code == 401
+    assert guild.clients.anonymous.get("/user", headers=headers).status_code == 401
 
 
 def test_making_one_asks_for_the_password(guild: OrganizationFixture) -> None:
@@ -70,7 +70,7 @@ def test_a_token_may_be_given_a_last_day(guild: OrganizationFixture) -> None:
     assert 'value="2001-02-03"' in refused.text
     assert eve.post(PAGE, data={**form, "expires": "2999-12-31"}).status_code == 200
     assert eve.post(PAGE, data={**form, "name": "other"}).status_code == 200
-    listed = guild.world.anonymous.get("/users/eve/tokens", auth=("eve", PASSWORD)).json()
+    listed = guild.clients.anonymous.get("/users/eve/tokens", auth=("eve", PASSWORD)).json()
     assert [token["expires_at"] for token in listed] == ["2999-12-31T23:59:59Z", None]
     later = eve.get(PAGE).text
     assert re.search(r"expires [^·]*2999", later)
@@ -88,6 +88,6 @@ def test_who_changes_their_own_password_keeps_the_tokens(guild: OrganizationFixt
     headers = {"Authorization": f"token {found[1]}"}
     form = {"old": PASSWORD, "new": "another-password", "again": "another-password"}
     assert eve.post("/-/account/password", data=form).status_code == 303
-    assert guild.world.anonymous.get("/user", headers=headers).status_code == 200
+    assert guild.clients.anonymous.get("/user", headers=headers).status_code == 200
     guild.visit("admin").post("/-/admin/users/eve/password", data={"password": "a-third-password"})
-    assert guild.world.anonymous.get("/user", headers=headers).status_code == 401
+    assert guild.clients.anonymous.get("/user", headers=headers).status_code == 401

@@ -13,7 +13,7 @@ from holdfast.hosting.webhooks.chat import message_of
 from holdfast.hosting.webhooks.chat.conversion import SERVICES
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.webhooks.chat.samples import EVERY, hook, sample, wire
-from tests.hosting.webhooks.telling import last
+from tests.hosting.webhooks.event_helpers import last
 
 TALKING = sorted(set(SERVICES) - {"packagist"})
 

@@ -16,7 +16,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting, payload_of
 from holdfast.hosting.webhooks.payloads.before_delete import BATCH
 from tests.hosting.repository_helpers import make_people, make_repository
-from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last, recorded
+from tests.hosting.webhooks.event_helpers import add_hook, last, queue_all_events, recorded, stored_payloads
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def home(app: App, ada: Account) -> Repository:
     return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
 
-def told(app: App) -> dict[str, Any]:
+def payload_of_next(app: App) -> dict[str, Any]:
     """Return what is told of each event, by its kind and action; every one must have been made."""
     return {
         f"{event.kind} {json.loads(event.details).get('action', '')}".strip(): json.loads(payload_of(app, event))
@@ -50,16 +50,16 @@ def test_a_repository_is_told_of_after_it_is_gone(
     with database.write() as connection:
         details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
         record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)
-    await_delivery(database, everywhere)
+    queue_all_events(database, everywhere)
     issues.change_issue(database, home, issue, ada, IssueChanges(is_closed=True))
     repositories.remove(app, home, ada)
-    events = told(app)
+    events = payload_of_next(app)
     assert events["issue_comment created"]["comment"]["body"] == "Pump!"
     assert events["push"]["commits"][0]["message"] == "Initial commit\n"
     for name in ("repository created", "repository deleted", "issues opened", "push"):
         assert events[name]["repository"]["full_name"] == "Ada/ship", name
     assert events["issues closed"]["repository"] is None
-    assert set(kept(database)) == {event.id for event in recorded(database)[:4]}
+    assert set(stored_payloads(database)) == {event.id for event in recorded(database)[:4]}
 
 
 def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
@@ -77,13 +77,13 @@ def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repo
             actor_id=ada.id,
             details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
         )
-    await_delivery(database, everywhere)
+    queue_all_events(database, everywhere)
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.delete_issue(database, home, issue, ada, first=first)
-    made = [json.loads(text) for text in kept(database).values()]
+    made = [json.loads(text) for text in stored_payloads(database).values()]
     assert [one["issue"]["title"] for one in made] == ["a", "c"]
     assert made[1]["blocker"]["title"] == "a"
-    assert told(app)["issues deleted"]["issue"]["title"] == "a"
+    assert payload_of_next(app)["issues deleted"]["issue"]["title"] == "a"
     assert other.number == 2
 
 
@@ -94,10 +94,10 @@ def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Rep
     said = comments.add_comment(database, home, issue, ada, "Pump!")
     for _ in range(12):
         comments.add_comment(database, home, issue, ada, "Yes!")
-    await_delivery(database, everywhere)
+    queue_all_events(database, everywhere)
     first = before_deleting(app, DeletedEntity(comment_id=said.id))
     comments.delete_comment(database, home, issue, said, actor=ada, first=first)
-    (made,) = kept(database).values()
+    (made,) = stored_payloads(database).values()
     assert (json.loads(made)["action"], json.loads(made)["comment"]["body"]) == ("created", "Pump!")
 
 
@@ -107,11 +107,11 @@ def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Reposito
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.change_issue(database, home, issue, ada, IssueChanges(title="It sinks"))
-    await_delivery(database, everywhere)
-    assert kept(database) == {}
+    queue_all_events(database, everywhere)
+    assert stored_payloads(database) == {}
     with database.write() as connection:
         first(connection)
-    assert [json.loads(text)["issue"]["title"] for text in kept(database).values()] == ["It sinks"] * 2
+    assert [json.loads(text)["issue"]["title"] for text in stored_payloads(database).values()] == ["It sinks"] * 2
 
 
 def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywhere: Hook) -> None:
@@ -121,15 +121,15 @@ def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywh
     mine = make_repository(database, bob, "boat", description="small")
     issues.open_issue(database, mine, ada, NewIssue(title="Ada's"))
     issues.open_issue(database, make_repository(database, ada), bob, NewIssue(title="Bob's"))
-    await_delivery(database, everywhere)
+    queue_all_events(database, everywhere)
     first = before_deleting(app, DeletedEntity(owner_id=bob.id))
     admin = find_user(database, "admin")
     assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
-    made = [json.loads(text) for text in kept(database).values()]
+    made = [json.loads(text) for text in stored_payloads(database).values()]
     senders = [(one["issue"]["title"], one["sender"]["login"]) for one in made]
     assert senders == [("Ada's", "Ada"), ("Bob's", "bob")]
     assert made[0]["repository"]["full_name"] == "bob/boat"
-    gone = told(app)["repository deleted"]
+    gone = payload_of_next(app)["repository deleted"]
     assert (gone["repository"]["description"], gone["organization"]["login"]) == ("small", "bob")
     assert "bob@" not in last(database, "repository").details
 
@@ -139,6 +139,6 @@ def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository,
     database = app.database
     for number in range(BATCH + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))
-    await_delivery(database, everywhere)
+    queue_all_events(database, everywhere)
     before_deleting(app, DeletedEntity(repository_id=home.id))
-    assert len(kept(database)) == BATCH + 6
+    assert len(stored_payloads(database)) == BATCH + 6

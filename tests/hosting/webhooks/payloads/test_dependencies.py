@@ -12,7 +12,7 @@ from holdfast.hosting.store.events import record
 from holdfast.hosting.store.issues import Branches, Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from tests.hosting.repository_helpers import make_organization, make_people, make_repository
-from tests.hosting.webhooks.telling import payload
+from tests.hosting.webhooks.event_helpers import payload
 
 SECRET = "where the treasure is"
 
@@ -23,7 +23,9 @@ def opened(app: App, home: Repository, author: Account, title: str, *, is_pull: 
     return issues.open_issue(app.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
 
 
-def told(app: App, home: Repository, issue: Issue, blocker: Issue, action: str = "added") -> dict[str, Any]:
+def dependency_payload(
+    app: App, home: Repository, issue: Issue, blocker: Issue, action: str = "added"
+) -> dict[str, Any]:
     """Record that an issue waits for another, and return what is told."""
     kind = "issue_dependency" if action else "issue_unblocked"
     with app.database.write() as connection:
@@ -42,26 +44,26 @@ def test_two_issues_of_one_repository_are_told_whole(app: App, ada: Account) -> 
     """Also of a private one: whoever has its hook may read it."""
     home = make_repository(app.database, ada, is_private=True)
     issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
-    event = told(app, home, issue, blocker)
+    event = dependency_payload(app, home, issue, blocker)
     assert list(event) == ["action", "issue", "blocker", "repository", "blocker_repository", "sender"]
     assert (event["action"], event["issue"]["number"], event["blocker"]["number"]) == ("added", 1, 2)
     assert event["issue"]["body"] == event["blocker"]["body"] == SECRET
     assert event["repository"] == event["blocker_repository"]
-    assert told(app, home, issue, blocker, "removed")["action"] == "removed"
+    assert dependency_payload(app, home, issue, blocker, "removed")["action"] == "removed"
 
 
 def test_the_end_of_waiting(app: App, ada: Account) -> None:
     """Has the same form."""
     home = make_repository(app.database, ada)
     issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
-    event = told(app, home, issue, blocker, "")
+    event = dependency_payload(app, home, issue, blocker, "")
     assert (event["action"], event["issue"]["title"], event["blocker"]["title"]) == ("unblocked", "a", "b")
 
 
 def test_an_issue_of_a_public_repository_is_told_whole(app: App, ada: Account) -> None:
     """Everybody may read it there."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "boat")
-    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
+    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
     assert (event["blocker"]["body"], event["blocker_repository"]["full_name"]) == (SECRET, "Ada/boat")
 
 
@@ -77,7 +79,7 @@ def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(app: App, ada:
     elif hidden == "issues off":
         columns = {"has_issues": False}
     home, other = make_repository(app.database, ada), make_repository(app.database, owner, "boat", **columns)
-    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
+    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
     blocker = event["blocker"]
     assert SECRET not in json.dumps(blocker)
     assert list(blocker) == list(event["issue"])
@@ -91,5 +93,5 @@ def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(app: App, ada:
 def test_a_hidden_pull_request_is_one_still(app: App, ada: Account) -> None:
     """That much is said."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "b", is_private=True)
-    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b", is_pull=True))
+    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b", is_pull=True))
     assert event["blocker"]["pull_request"] == {"merged": False, "merged_at": None, "draft": False, "html_url": ""}

@@ -18,7 +18,7 @@ from holdfast.hosting.webhooks.payloads.event_details import (
     load_event_context,
 )
 from tests.hosting.repository_helpers import make_people, make_repository
-from tests.hosting.webhooks.telling import last
+from tests.hosting.webhooks.event_helpers import last
 
 
 def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:

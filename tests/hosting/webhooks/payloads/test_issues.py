@@ -13,7 +13,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.repository_helpers import make_repository
 from tests.hosting.schemas.test_issues import KEYS
-from tests.hosting.webhooks.telling import payload, recorded
+from tests.hosting.webhooks.event_helpers import payload, recorded
 
 PAGE = "http://localhost:3000/Ada/ship"
 
@@ -37,14 +37,14 @@ def pull(app: App, ada: Account, home: Repository) -> Issue:
     return issues.open_issue(app.database, home, ada, new)
 
 
-def told(app: App) -> list[dict[str, Any]]:
+def payloads(app: App) -> list[dict[str, Any]]:
     """Return everything that is told, in order."""
     return [json.loads(payload_of(app, event)) for event in recorded(app.database)]
 
 
 def test_an_issue_is_told_whole(app: App, ada: Account, issue: Issue) -> None:
     """With every key the API has, in the same order."""
-    (opened,) = told(app)
+    (opened,) = payloads(app)
     assert list(opened) == ["action", "number", "issue", "repository", "sender", "commit_id"]
     assert (opened["action"], opened["number"], opened["commit_id"]) == ("opened", 1, "")
     assert [key for key in opened["issue"] if key in KEYS] == KEYS
@@ -57,7 +57,7 @@ def test_what_was_edited_is_told_as_it_was(app: App, ada: Account, home: Reposit
     """Only what changed, and an empty text is something too."""
     issues.change_issue(app.database, home, issue, ada, IssueChanges(title="It sinks", body="Deep."))
     issues.change_issue(app.database, home, issue, ada, IssueChanges(ref="v1"))
-    _, words, ref = told(app)
+    _, words, ref = payloads(app)
     assert list(words)[-1] == "changes"
     assert words["changes"] == {"title": {"from": "It leaks"}, "body": {"from": "Below."}}
     assert (words["issue"]["title"], ref["changes"]) == ("It sinks", {"ref": {"from": ""}})
@@ -69,7 +69,7 @@ def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: R
     for wanted in ([bug], [pump], []):
         issues.change_issue(app.database, home, issue, ada, IssueChanges(labels=wanted))
     labels.delete_label(app.database, home, bug.id)
-    events = told(app)[1:]
+    events = payloads(app)[1:]
     assert [event["action"] for event in events] == ["label_updated", "label_updated", "label_cleared"]
     changes = [
         {key: [label["name"] for label in found] for key, found in event["changes"].items()} for event in events
@@ -130,7 +130,7 @@ def test_comments(app: App, ada: Account, home: Repository, issue: Issue) -> Non
 
 def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) -> None:
     """Are told as pull requests; a comment on one comes with both forms."""
-    (opened,) = told(app)
+    (opened,) = payloads(app)
     assert list(opened) == [
         *("action", "number", "pull_request", "requested_reviewer", "repository", "sender"),
         *("commit_id", "review"),

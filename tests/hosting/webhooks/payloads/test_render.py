@@ -14,7 +14,7 @@ from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.pending_ref_updates import Move, record_moves
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.hosting.webhooks.payloads.render import KINDS
-from tests.hosting.webhooks.telling import recorded
+from tests.hosting.webhooks.event_helpers import recorded
 
 ZERO = "0" * 40
 ONE = "1" * 40

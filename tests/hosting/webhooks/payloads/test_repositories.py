@@ -11,16 +11,16 @@ from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.settings import Settings
 from tests.hosting.api.conftest import ada as ada_with_a_ship
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.webhooks.telling import recorded
+from tests.hosting.webhooks.event_helpers import recorded
 
 __all__ = ["ada_with_a_ship"]
 SHIP = "/repos/ada/ship"
 
 
-def told(world: ServiceClients, settings: Settings) -> list[dict[str, Any]]:
+def payloads(clients: ServiceClients, settings: Settings) -> list[dict[str, Any]]:
     """Return what is told of repositories, in order."""
     host = App.open(settings)
-    found = [event for event in recorded(world.database) if event.kind == "repository"]
+    found = [event for event in recorded(clients.database) if event.kind == "repository"]
     texts = [json.loads(payload_of(host, event)) for event in found]
     host.close()
     return texts
@@ -32,12 +32,12 @@ def ada(ada_with_a_ship: httpx.Client) -> httpx.Client:
     return ada_with_a_ship
 
 
-def test_a_repository_that_comes_and_goes(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_a_repository_that_comes_and_goes(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """The whole of it is told also when it is gone; its owner is called an organization whoever it is."""
     assert ada.post("/user/repos", json={"name": "boat", "description": "small", "private": True}).is_success
     shown = ada.get("/repos/ada/boat").json()
     assert ada.delete("/repos/ada/boat").status_code == 204
-    created, deleted = told(world, settings)
+    created, deleted = payloads(clients, settings)
     assert list(deleted) == ["action", "repository", "organization", "sender"]
     assert (created["action"], deleted["action"]) == ("created", "deleted")
     assert created["repository"] is None
@@ -49,17 +49,17 @@ def test_a_repository_that_comes_and_goes(world: ServiceClients, ada: httpx.Clie
     assert "ada@example.org" not in json.dumps(deleted)
 
 
-def test_a_new_name_and_a_new_owner(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_a_new_name_and_a_new_owner(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """With what they were before."""
     assert ada.post("/orgs", json={"username": "guild"}).is_success
     assert ada.patch(SHIP, json={"name": "barque"}).is_success
     assert ada.post("/repos/ada/barque/transfer", json={"new_owner": "guild"}).status_code == 202
-    renamed, transferred = told(world, settings)
+    renamed, transferred = payloads(clients, settings)
     assert list(renamed) == ["action", "repository", "organization", "sender", "changes"]
     assert (renamed["action"], renamed["changes"]) == ("renamed", {"name": {"from": "ship"}})
     assert (transferred["action"], transferred["changes"]) == ("transferred", {"owner": {"from": "ada"}})
     assert transferred["organization"]["login"] == "guild"
-    assert recorded(world.database)[-1].owner_id == transferred["organization"]["id"]
+    assert recorded(clients.database)[-1].owner_id == transferred["organization"]["id"]
 
 
 CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
@@ -79,13 +79,13 @@ CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
 ]
 
 
-def test_settings_that_change(world: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_settings_that_change(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """Each with what it was; the same again is no news."""
     for change, _, _ in CHANGES:
         for _ in range(2):
             assert ada.patch(SHIP, json=change).is_success
     assert ada.put(f"{SHIP}/topics", json={"topics": ["sail"]}).is_success
-    *events, topics = told(world, settings)
+    *events, topics = payloads(clients, settings)
     assert [(event["action"], event.get("changes")) for event in events] == [
         (action, changes) for _, action, changes in CHANGES
     ]
@@ -93,10 +93,10 @@ def test_settings_that_change(world: ServiceClients, ada: httpx.Client, settings
 
 
 def test_the_default_branch_is_told_of_when_it_is_renamed(
-    world: ServiceClients, ada: httpx.Client, settings: Settings
+    clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
     """It is a setting like others."""
     assert ada.patch(f"{SHIP}/branches/main", json={"name": "trunk"}).is_success
-    (event,) = told(world, settings)
+    (event,) = payloads(clients, settings)
     assert event["changes"] == {"default_branch": {"from": "main"}}
     assert event["repository"]["default_branch"] == "trunk"

@@ -1,4 +1,4 @@
-"""What the tests of webhooks share: a host with people in it, hooks, and what is told of what happened."""
+"""Helpers of webhook tests: recorded events, payloads and webhooks."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from holdfast.hosting.store.hooks import HOOK, Hook
 from holdfast.hosting.store.tables import deliveries, events, hooks
 from holdfast.hosting.webhooks.payloads import payload_of
 
-__all__ = ["add_hook", "await_delivery", "kept", "last", "payload", "recorded"]
+__all__ = ["add_hook", "last", "payload", "queue_all_events", "recorded", "stored_payloads"]
 
 
 def recorded(database: Database) -> list[Event]:
@@ -28,13 +28,13 @@ def last(database: Database, kind: str) -> Event:
 
 
 def payload(app: App, kind: str) -> dict[str, Any]:
-    """Return what is told of the newest event of a kind."""
+    """Return the payload of the newest event of a kind."""
     made: dict[str, Any] = json.loads(payload_of(app, last(app.database, kind)))
     return made
 
 
 def add_hook(database: Database, owner: Account, **columns: object) -> Hook:
-    """Add a hook of an owner's, or of whatever the columns say."""
+    """Add a webhook of an owner, or of what the columns say."""
     row = {
         "scope": "owner",
         "owner_id": owner.id,
@@ -49,8 +49,8 @@ def add_hook(database: Database, owner: Account, **columns: object) -> Hook:
         return Hook(*connection.execute(insert(hooks).returning(*HOOK), row).one())
 
 
-def await_delivery(database: Database, hook: Hook) -> None:
-    """Let a hook wait to be told of everything that was recorded so far."""
+def queue_all_events(database: Database, hook: Hook) -> None:
+    """Queue deliveries of all recorded events for a webhook."""
     rows = [
         {
             "uuid": f"{hook.id}-{event.id}",
@@ -65,6 +65,6 @@ def await_delivery(database: Database, hook: Hook) -> None:
         connection.execute(insert(deliveries), rows)
 
 
-def kept(database: Database) -> dict[int, str]:
-    """Return the payloads that were made, by the numbers of their events."""
+def stored_payloads(database: Database) -> dict[int, str]:
+    """Return the stored payloads by event id."""
     return {event.id: event.payload for event in recorded(database) if event.payload}
