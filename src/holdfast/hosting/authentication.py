@@ -1,4 +1,4 @@
-"""Finds out who sent a request: a token, a name with a password, or the cookie of the website."""
+"""Authentication of requests: an access token, a name and a password, or the session cookie."""
 
 import base64
 import binascii
@@ -25,30 +25,30 @@ from holdfast.secret import Secret
 __all__ = ["Authenticator", "by_session", "check_state"]
 
 TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
-# The names programs send with a token as the password, whoever's token it is.
+# User names that clients send with a token as the password.
 PLACEHOLDERS: Final = frozenset(
     {"", "git", "gitlab-ci-token", "oauth2", "token", "x", "x-access-token", "x-oauth-basic", "x-token-auth"}
 )
 EXPIRED: Final = "the access token has expired"
 WRONG: Final = "invalid username, password or token"
 OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
-# How long a password that was right is taken for right without hashing it again; git sends it with every request.
+# How long a verified password is cached without hashing it again; git sends it with every request.
 REMEMBERED_SECONDS: Final = 300
 REMEMBERED: Final = 1024
 LONGEST: Final = 1024
 
 
 class WrongToken(ApiError):
-    """Ends a request whose token is nobody's."""
+    """Ends a request with an unknown token."""
 
 
 def busy(error: HashingBusy) -> ApiError:
-    """Say that too many passwords are being checked."""
+    """Return the response for a full password queue."""
     return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
 
 
 class Authenticator:
-    """Knows who may come in, and remembers for a moment whose password was right."""
+    """Authenticates requests, and caches verified passwords for a short time."""
 
     def __init__(self, pool: PasswordPool | None = None) -> None:
         self._pool = PasswordPool() if pool is None else pool
@@ -56,7 +56,7 @@ class Authenticator:
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
     async def check_password(self, request: RequestContext) -> None:
-        """Identify the caller in the thread pool for passwords; `identify` returns what was found from then on."""
+        """Authenticate in the thread pool for passwords; `identify` then uses the cached result."""
         request.may_hash = True
         try:
             request.identified = await self._pool.run(request.address, self.identify, request)
@@ -64,7 +64,7 @@ class Authenticator:
             raise busy(error) from None
 
     async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
-        """Count a token that is nobody's, and return what to answer: the refusal, or that there were too many."""
+        """Count an unknown token, and return the response: the refusal, or 429."""
         if not isinstance(refusal, WrongToken):
             return refusal
         settings = request.app.settings
@@ -80,9 +80,9 @@ class Authenticator:
         return ApiError(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
 
     def identify(self, request: RequestContext) -> Actor:
-        """Return the caller; credentials that are wrong are refused, none at all is nobody in particular.
+        """Return the actor; invalid credentials are refused, and without any it is anonymous.
 
-        Raises `PasswordNeeded` where a password has to be hashed and that may not be done here.
+        Raises `PasswordNeeded` if a password has to be hashed, which is not done on the event loop.
         """
         if request.identified is not None:
             return request.identified
@@ -100,11 +100,11 @@ class Authenticator:
             raise scope_refusal(request.actor, scope, writes=writes)
 
     def _check(self, request: RequestContext, actor: Actor) -> None:  # noqa: ARG002  # the website decides by the page too
-        """Refuse an account that may not be used now."""
+        """Refuse an account that is not active."""
         check_state(actor)
 
     def password_of(self, request: RequestContext, name: str, password: Secret) -> accounts.Account | None:
-        """Return the user if the password is theirs; one that was right a moment ago need not be hashed again."""
+        """Return the user if the password is right; a recently verified one is not hashed again."""
         settings, database = request.app.settings, request.app.database
         digest = self._digest(name, password.reveal())
         row = database.row(accounts.BY_NAME, folded=name.casefold())
@@ -117,7 +117,7 @@ class Authenticator:
             return None
         try:
             if not request.may_hash:
-                # A flood of guesses that are refused anyway does not reach the pool.
+                # Guesses over the rate limit do not reach the pool.
                 passwords.check_limit(database, settings, name, request.address)
                 raise PasswordNeeded
             user = passwords.check(database, settings, name, password, request.address)
@@ -130,7 +130,7 @@ class Authenticator:
         return user
 
     def _credentials(self, request: RequestContext) -> Actor:
-        """Try what the request carries, in the order clients rely on."""
+        """Try the credentials of a request, in the order clients rely on."""
         parts = request.headers.get("authorization", "").split()
         if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
             return by_token(request, parts[1])
@@ -147,9 +147,9 @@ class Authenticator:
         return by_cookie(request)
 
     def _by_password(self, request: RequestContext, name: str, password: str) -> Actor:
-        """Take a name and a password; a token may stand for the password under any name, or for the name alone.
+        """Check a name and a password; a token is accepted as the password of any name, or as the name.
 
-        A token is looked up before anything is counted, so nobody who holds one waits for the guesses of others.
+        A token is looked up before anything is counted, so token holders are not affected by the rate limit.
         """
         if is_token_as_name(name, password):
             return by_token(request, name)
@@ -158,7 +158,7 @@ class Authenticator:
             if held is not None:
                 return held_by(request, *held)
             if name in PLACEHOLDERS and request.app.database.row(accounts.BY_NAME, folded=name) is None:
-                # A revoked token of a program, which must not lock out the people behind the same address.
+                # A revoked token must not lock out the users behind the same address.
                 raise WrongToken(401, WRONG)
         user = self.password_of(request, name, Secret(password))
         if user is None:
@@ -167,7 +167,7 @@ class Authenticator:
 
     @staticmethod
     def _acting_for(request: RequestContext, actor: Actor) -> Actor:
-        """Let an administrator act as somebody else, where the request says so."""
+        """Let an administrator act as another user (`sudo`), if requested."""
         name = request.headers.get("sudo") or (request.query("sudo") if request.scope["query_string"] else None)
         if not name:
             return actor
@@ -190,7 +190,7 @@ class Authenticator:
 
 
 def scope_refusal(actor: Actor, scope: tuple[str, ...], *, writes: bool) -> ApiError:
-    """Say which scopes a token lacks."""
+    """Return the error that names the missing scopes."""
     level = "write" if writes else "read"
     required = " ".join(f"{level}:{category}" for category in scope)
     held = ",".join(actor.token.scopes) if actor.token else ""
@@ -199,12 +199,12 @@ def scope_refusal(actor: Actor, scope: tuple[str, ...], *, writes: bool) -> ApiE
 
 
 def is_token_as_name(name: str, password: str) -> bool:
-    """Tell whether a token stands for the name, with no password or the one GitHub's clients send."""
+    """Return whether a token is sent as the name, with no password or the one GitHub's clients send."""
     return password in {"", "x-oauth-basic"} and TOKEN_SHAPE.fullmatch(name) is not None
 
 
 def basic(encoded: str) -> tuple[str, str] | None:
-    """Read the name and password of a Basic header; None when it is none, as with a name nobody can have."""
+    """Decode a Basic header; None if it is invalid."""
     try:
         name, colon, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
@@ -228,7 +228,7 @@ def held_by(request: RequestContext, user: accounts.Account, token: tokens.Token
 
 
 def note_use(request: RequestContext, actor: Actor) -> Actor:
-    """Have it written down later that a token was used."""
+    """Record the use of a token, to be written later."""
     token = actor.token
     now = int(time.time())
     if token is not None and now - token.last_used_at >= tokens.USE_IS_NOTED_EVERY:
@@ -237,7 +237,7 @@ def note_use(request: RequestContext, actor: Actor) -> Actor:
 
 
 def by_cookie(request: RequestContext) -> Actor:
-    """Return whoever is logged in on the website; a request that another site caused does not count."""
+    """Return the user of the session cookie; cross-site requests do not count."""
     cookie = request.cookies.get(sessions.COOKIE)
     if cookie is None:
         return ANONYMOUS
@@ -245,7 +245,7 @@ def by_cookie(request: RequestContext) -> Actor:
 
 
 def by_session(request: RequestContext, token: Secret) -> Actor:
-    """Return whoever is logged in with a session, and have it written down later that it was seen."""
+    """Return the user of a session, and record its use, to be written later."""
     found = sessions.seen_as(request.app.database, token)
     if found is None:
         return ANONYMOUS
@@ -257,7 +257,7 @@ def by_session(request: RequestContext, token: Secret) -> Actor:
 
 
 def check_state(actor: Actor) -> None:
-    """Refuse an account that may not be used now; an administrator behind it may."""
+    """Refuse an account that is not active; an impersonating administrator may use it."""
     user = actor.user
     if user is None or actor.impersonated_by is not None:
         return

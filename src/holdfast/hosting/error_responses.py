@@ -1,4 +1,4 @@
-"""The HTTP status and the message of each type of error, in the wording clients of Gitea know."""
+"""The HTTP status and message of each type of error, in Gitea's wording."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from holdfast.hosting.store import faults
 
 __all__ = ["answering", "refusal_for"]
 
-# After how many seconds a client may try again what the database or the disk could not do.
+# The `Retry-After` of failures of the database or the disk, in seconds.
 RETRY_SECONDS: Final = {503: "5", 507: "60"}
-# What clients of Gitea are told when a permission is missing.
+# Gitea's messages for missing permissions.
 FORBIDDEN: Final = {
     Permission.READ: "user should have specific read permission or be a repo admin or a site admin",
     Permission.WRITE: "user should have a permission to write to a repo",
@@ -92,9 +92,9 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
 
 
 def refusal_for(error: Exception) -> ApiError | None:
-    """Translate an error into an answer; None when it is nobody's fault but ours.
+    """Translate an error into a response; None if it is a bug.
 
-    What an error was raised from counts first: a full disk may show as a branch that cannot be made.
+    Causes are checked first: a full disk may show as a branch that cannot be created.
     """
     if isinstance(error, errors.HashingBusy):
         return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
@@ -112,7 +112,7 @@ def refusal_for(error: Exception) -> ApiError | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return what a client is told: not where the database is."""
+    """Return the message for a client, without internal details."""
     if isinstance(error, errors.Forbidden):
         return FORBIDDEN[error.permission]
     if isinstance(error, errors.NameTaken):
@@ -128,7 +128,7 @@ def message_of(error: Exception) -> str:
 
 @contextmanager
 def answering(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
-    """Answer errors of some kinds with a status other than their usual one, where clients expect that."""
+    """Respond to errors of some types with another status than usual, where clients expect that."""
     try:
         yield
     except kinds as error:

@@ -1,4 +1,4 @@
-"""Hashes passwords in a few threads of their own, with a lower priority: no other request waits behind them."""
+"""The thread pool for password hashing, apart from other requests and with a lower priority."""
 
 import asyncio
 import os
@@ -19,19 +19,19 @@ __all__ = ["PasswordPool"]
 P = ParamSpec("P")
 T = TypeVar("T")
 CONCURRENCY: Final = 2
-# A whole queue takes a second or two.
+# A full queue takes a second or two.
 QUEUE_LENGTH: Final = 64
-# A check that has waited for longer is refused: a machine that is busy must not work off old guesses.
+# Checks that have waited longer are refused: a busy machine must not work off old guesses.
 WAIT_SECONDS: Final = 5.0
-# Hashing takes several processors; event loops go first.
+# Hashing is parallel; event loops take precedence.
 NICENESS: Final = 5
 
 
 class PasswordPool:
-    """A few threads with a bounded queue, of which one address may fill half; beyond it `HashingBusy` is raised.
+    """A thread pool with a bounded queue, of which one address may fill half; raises `HashingBusy` beyond.
 
-    It is an executor of the standard library: anyio shares its threads, and a lowered priority cannot be raised.
-    It is used from one event loop.
+    It is a standard library executor, because anyio shares its threads and a lowered priority cannot be raised
+    again. It is used from one event loop.
     """
 
     def __init__(
@@ -69,6 +69,6 @@ class PasswordPool:
 
 
 def lower_priority() -> None:
-    """Give this thread, and those it starts, less of the processors than others; only Linux can do that."""
+    """Lower the priority of this thread and those it starts (Linux only)."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -13,7 +13,7 @@ __all__ = ["RequestContext", "serving_options"]
 
 
 class RequestContext(EndpointRequest):
-    """A request while it is being served, with the actor whose permissions count."""
+    """A request while it is being served, with its actor."""
 
     def __init__(
         self, app: App, scope: Scope, receive: Receive = empty_receive, path: dict[str, str] | None = None
@@ -41,10 +41,10 @@ class RequestContext(EndpointRequest):
 
     @property
     def user(self) -> Account:
-        """The user who is signed in; a guard must have made sure that somebody is."""
+        """The signed-in user; a guard must have required one."""
         user = self.actor.user
         if user is None:
-            raise LookupError("no guard made sure that somebody is signed in")
+            raise LookupError("no guard required a signed-in user")
         return user
 
 

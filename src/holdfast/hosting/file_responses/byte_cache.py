@@ -1,4 +1,4 @@
-"""Answers that never change, kept as the bytes they are sent as."""
+"""A cache of immutable responses as encoded bytes."""
 
 import threading
 from collections import OrderedDict
@@ -11,7 +11,7 @@ LARGEST: Final = 2**20
 
 
 class KeptBytes:
-    """As many answers as fit into so many bytes; the one nobody has asked for longest goes first."""
+    """An LRU cache with a limit on the total size in bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -20,7 +20,7 @@ class KeptBytes:
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
 
     def get(self, key: Hashable) -> bytes | None:
-        """Return an answer."""
+        """Return a response, or None."""
         with self._lock:
             found = self._kept.get(key)
             if found is not None:
@@ -28,7 +28,7 @@ class KeptBytes:
             return found
 
     def put(self, key: Hashable, answer: bytes) -> None:
-        """Keep an answer, unless it alone would drive out too many others."""
+        """Store a response, unless it is too large."""
         if len(answer) > LARGEST:
             return
         with self._lock:

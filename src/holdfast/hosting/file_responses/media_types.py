@@ -1,4 +1,4 @@
-"""What a file is, by how it begins: the type browsers are told, chosen so that none of them runs it as a page."""
+"""Media type detection by the first bytes; the result is never a type that browsers run as a page."""
 
 import codecs
 import re
@@ -33,7 +33,7 @@ BEGINNINGS: Final = (
     (re.compile(rb"(?s)....ftyp(?:mp4|M4[AV]|iso|avc1|dash|MSNV)"), "video/mp4"),
 )
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
-# No text has these; tab, line feed, form feed, carriage return and escape are fine.
+# Bytes that no text contains, besides tab, line feed, form feed, carriage return and escape.
 BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 SVG: Final = re.compile(
     rb"(?s)\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?(?:<!--.*?-->\s*)*<svg[\s>/]",
@@ -42,7 +42,7 @@ SVG: Final = re.compile(
 
 
 def media_type(beginning: bytes) -> str:
-    """Return a file's type by its first bytes: pictures, sound, films and PDF; text is never more than text."""
+    """Return the media type: images, audio, video and PDF; all text is `text/plain`."""
     beginning = beginning[:LOOKED_AT]
     for mark, charset in MARKS:
         if beginning.startswith(mark):
@@ -58,10 +58,10 @@ def media_type(beginning: bytes) -> str:
 
 
 def charset_of(beginning: bytes) -> str:
-    """Tell how a text is encoded; a letter may be cut in two where the beginning ends."""
+    """Return the character encoding; a character may be cut off at the end."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning, final=len(beginning) < LOOKED_AT)
     except UnicodeDecodeError:
-        # Bytes from 0x80 to 0x9f are letters only in the one of the two that Windows uses.
+        # Bytes from 0x80 to 0x9f are letters only in Windows-1252.
         return "windows-1252" if re.search(rb"[\x80-\x9f]", beginning) else "iso-8859-1"
     return "utf-8"

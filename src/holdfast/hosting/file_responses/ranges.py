@@ -1,4 +1,4 @@
-"""Parts of a file that a client asks for by `Range`."""
+"""Byte ranges of a file (`Range`, RFC 9110, 14)."""
 
 import re
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ class ByteRange:
     stop: int
 
     def told(self, size: int) -> str:
-        """Say which bytes of how many they are."""
+        """Return the value of `Content-Range`."""
         return f"bytes {self.start}-{self.stop - 1}/{size}"
 
 
 class Unsatisfiable(Exception):
-    """All a client asks for lies outside of the file."""
+    """All requested ranges are outside of the file."""
 
 
 def position(digits: str) -> int:
-    """Read a position; one beyond every file is as good as any other such."""
+    """Parse a position; values beyond every file are clamped."""
     significant = digits.lstrip("0") or "0"
     return int(significant) if len(significant) <= LONGEST else FARTHEST
 
 
 def asked_for(header: str, size: int) -> list[ByteRange]:
-    """Read a `Range`; none at all means the whole file, as does one nobody can make sense of."""
+    """Parse a `Range` header; a missing or invalid one means the whole file."""
     unit, equals, rest = header.partition("=")
     if unit.strip().lower() != "bytes" or not equals:
         return []
@@ -51,12 +51,12 @@ def asked_for(header: str, size: int) -> list[ByteRange]:
         if not first:
             parts.append(ByteRange(max(size - position(last), 0), size))
         elif last and position(last) < position(first):
-            # It is no range at all (RFC 9110, 14.1.1), so the header does not count.
+            # Not a valid range (RFC 9110, 14.1.1), so the header is ignored.
             return []
         else:
             parts.append(ByteRange(position(first), min(position(last) + 1, size) if last else size))
     inside = [part for part in parts if part.start < min(part.stop, size)]
     if not inside:
         raise Unsatisfiable
-    # Whoever asks for the same bytes over and over gets them once: the file as it is.
+    # Overlapping ranges get the whole file.
     return inside if sum(part.stop - part.start for part in inside) <= size else []

@@ -1,4 +1,4 @@
-"""Runs the blocking work of requests in anyio's threads, at most 40 at a time."""
+"""The thread pool for blocking work of requests: anyio's threads, at most 40 at a time."""
 
 import threading
 from collections.abc import Callable

@@ -48,7 +48,7 @@ class InstanceIdentity(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a database and a folder hold, as far as it tells whether they belong together."""
+    """What a database and a folder contain, to tell whether they belong together."""
 
     has_users: bool
     has_rows: bool
@@ -60,7 +60,7 @@ class Contents:
 
 
 def read_file(data: Path) -> InstanceIdentity | None:
-    """Return what the file in a data folder says; None when there is no such file."""
+    """Return the identity in a data folder; None if it has none."""
     path = data / INSTANCE_FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=InstanceIdentity)
@@ -71,7 +71,7 @@ def read_file(data: Path) -> InstanceIdentity | None:
 
 
 def write_file(data: Path, identity: InstanceIdentity) -> None:
-    """Write the file, readable by nobody else, wholly or not at all."""
+    """Write the identity file atomically, readable only by its owner."""
     descriptor, name = tempfile.mkstemp(prefix=f".{INSTANCE_FILE}-", dir=data)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -85,7 +85,7 @@ def write_file(data: Path, identity: InstanceIdentity) -> None:
 
 
 def read_row(database: Database) -> InstanceIdentity | None:
-    """Return what the database says; None for one that no service of this version was started on."""
+    """Return the identity in the database; None if no service of this version was started on it."""
     with database.read() as connection:
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
     return None if row is None else InstanceIdentity(*row)
@@ -98,9 +98,9 @@ def write_row(connection: Connection, identity: InstanceIdentity) -> None:
 
 
 def establish(database: Database, settings: Settings) -> None:
-    """Migrate a database, and give it and its data folder one identity when they have none; else compare theirs.
+    """Migrate a database; assign an identity to it and its data folder, or compare theirs.
 
-    Of several processes that start together, one does it and the others find what it did.
+    Of several processes starting at once, one does it.
     """
     refuse_blank(database, settings)
     migrate.upgrade(database)
@@ -114,13 +114,13 @@ def establish(database: Database, settings: Settings) -> None:
             refuse_strange(database, settings, contents)
             known = InstanceIdentity(secrets.token_hex(16) if kept is None else kept.instance_id)
         elif kept is not None or not database.is_sqlite or contents.has_rows:
-            # Else the database lies in the folder itself, and nothing could be missing.
+            # Otherwise the database is in the folder itself.
             refuse_different(database, settings, known, kept)
         if not known.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
             make_key_file(settings.data / KEY_FILE)
         fingerprint = check_key(settings, known)
         now = InstanceIdentity(known.instance_id, fingerprint)
-        # The file first: without it the row would say that this is the wrong folder.
+        # The file first: with the row alone, the folder would be taken for the wrong one.
         if kept != now:
             write_file(settings.data, now)
         if row is None or known != now:
@@ -128,16 +128,16 @@ def establish(database: Database, settings: Settings) -> None:
 
 
 def check(database: Database, settings: Settings) -> None:
-    """Refuse a data folder that does not belong to the database, without changing either."""
+    """Raise `WrongDataFolder` if the data folder does not belong to the database; changes neither."""
     problem = mismatch(database, settings)
     if problem:
         raise WrongDataFolder(problem)
 
 
 def mismatch(database: Database, settings: Settings) -> str:
-    """Say why the database and the data folder do not belong together; an empty text when they do.
+    """Return why the database and the data folder do not belong together; empty if they do.
 
-    Where no service of this version was started yet, nothing is known and nothing is wrong.
+    Also empty where no service of this version was started yet.
     """
     try:
         known = read_row(database)
@@ -152,7 +152,7 @@ def mismatch(database: Database, settings: Settings) -> str:
 
 
 def adopt(database: Database, settings: Settings) -> InstanceIdentity:
-    """Make a data folder and a database belong together, whatever they said before, and return their identity."""
+    """Assign the same identity to a data folder and a database, and return it."""
     with database.write() as connection:
         row = connection.execute(select(instance.c.instance_id)).first()
         if settings.secret_key is None:
@@ -166,9 +166,9 @@ def adopt(database: Database, settings: Settings) -> InstanceIdentity:
 
 
 def renew(database: Database, settings: Settings) -> None:
-    """Give a restored copy an id of its own, so that its folder is not taken for the one it is a copy of.
+    """Assign a new id to a restored copy, so that it is not taken for the original.
 
-    The key stays the one that sealed the secrets in the database.
+    The encryption key stays the same.
     """
     with database.write() as connection:
         row = connection.execute(select(instance.c.key_fingerprint)).first()
@@ -178,7 +178,7 @@ def renew(database: Database, settings: Settings) -> None:
 
 
 def refuse_blank(database: Database, settings: Settings) -> None:
-    """Refuse to start with an empty database on a folder in use: new repositories would replace old ones."""
+    """Raise an error for an empty database on a folder in use: new repositories would replace old ones."""
     if migrate.revision(database) is None and (
         read_file(settings.data) is not None
         or any(True for _ in Folders(settings.data / "repositories").all_ids())
@@ -190,7 +190,7 @@ def refuse_blank(database: Database, settings: Settings) -> None:
 
 
 def look(connection: Connection, data: Path) -> Contents:
-    """Look at what a database and a folder hold."""
+    """Read what a database and a folder contain."""
     folders = Folders(data / "repositories")
     numbers = list(connection.execute(select(repositories.c.id).limit(LOOKED_AT)).scalars())
     return Contents(
@@ -202,7 +202,7 @@ def look(connection: Connection, data: Path) -> Contents:
 
 
 def refuse_strange(database: Database, settings: Settings, contents: Contents) -> None:
-    """Refuse a folder that cannot be that of a database from before there were identities."""
+    """Raise an error for a folder that cannot belong to a database without an identity."""
     if contents.has_rows and not contents.has_matching:
         raise WrongDataFolder(
             f"{database.name} has repositories, but none of them is in the data folder {settings.data}; {ANOTHER}"
@@ -216,7 +216,7 @@ def refuse_strange(database: Database, settings: Settings, contents: Contents) -
 def refuse_different(
     database: Database, settings: Settings, known: InstanceIdentity, kept: InstanceIdentity | None
 ) -> None:
-    """Refuse a folder with another identity than the database, or with none."""
+    """Raise an error for a folder with another identity than the database, or with none."""
     if kept is None:
         raise WrongDataFolder(
             f"the data folder {settings.data} is not the one of {database.name}: it has no {INSTANCE_FILE}; "
@@ -230,7 +230,7 @@ def refuse_different(
 
 
 def check_key(settings: Settings, known: InstanceIdentity) -> str:
-    """Return the fingerprint of the key that seals; refuse keys among which the one in use is not."""
+    """Return the fingerprint of the encrypting key; raise an error if the key in use is not among the keys."""
     try:
         found = secret_cipher(settings).fingerprints()
     except EncryptionError as error:
@@ -249,11 +249,11 @@ def check_key(settings: Settings, known: InstanceIdentity) -> str:
 
 
 def secret_cipher(settings: Settings) -> SecretCipher:
-    """Return what reads the keys."""
+    """Return the cipher of the settings."""
     return SecretCipher(settings.data / KEY_FILE, settings.secret_key)
 
 
 def has_sealed(connection: Connection) -> bool:
-    """Tell whether the database has a secret that a key was needed for."""
+    """Return whether the database has encrypted secrets."""
     sealed = select(hooks.c.id).where(or_(hooks.c.secret != "", hooks.c.authorization != "")).limit(1)
     return connection.execute(sealed).first() is not None
