@@ -27,7 +27,7 @@ from holdfast.cli import (
 from holdfast.cli.exit_codes import ExitCode, exit_for
 from holdfast.cli.output import print_error
 from holdfast.errors import HoldfastError
-from holdfast.hosting.errors import StorageError
+from holdfast.hosting.errors import InvalidField, InvalidValue, StorageError
 
 __all__ = ["app", "main"]
 
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = build_command(app).main(words, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
-        return fail(str(error), exit_for(error), debug=debug)
+        return fail(message_of(error), exit_for(error), debug=debug)
     except typer.TyperException as error:
         return fail(error.format_message(), ExitCode.USAGE, debug=debug)
     except typer.Abort as error:
@@ -121,6 +121,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             debug=debug,
         )
     return result if isinstance(result, int) else ExitCode.FINE
+
+
+def message_of(error: HoldfastError) -> str:
+    """Return what to print for an error; those that name a field of the API name it in words."""
+    if not isinstance(error, InvalidField | InvalidValue):
+        return str(error)
+    from holdfast.web.error_messages import message_for  # noqa: PLC0415  # only errors of `holdfast admin` need it
+
+    return message_for(error)
 
 
 def fault_in(error: Exception) -> HoldfastError | None:

@@ -34,6 +34,7 @@ from holdfast.hosting.store.tokens import Token
 __all__ = [
     "ANONYMOUS",
     "CATEGORIES",
+    "OPERATOR",
     "SCOPES",
     "Actor",
     "Mode",
@@ -133,11 +134,13 @@ class Actor(msgspec.Struct, frozen=True):
     """Whether the request has a password; some actions, such as creating tokens, require one."""
     impersonated_by: Account | None = None
     """The administrator who acts as the user (`sudo`)."""
+    is_operator: bool = False
+    """Whether a command on the server acts, which may do everything; `user` is whom the change is recorded for."""
 
     @property
     def is_admin(self) -> bool:
-        """Whether the actor is an administrator of the service."""
-        return self.user is not None and self.user.is_admin
+        """Whether the actor is an administrator of the service, or a command on the server."""
+        return self.is_operator or (self.user is not None and self.user.is_admin)
 
     @property
     def public_only(self) -> bool:
@@ -146,6 +149,7 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 ANONYMOUS: Final = Actor()
+OPERATOR: Final = Actor(is_operator=True)
 
 
 class Permissions(msgspec.Struct, frozen=True):
@@ -222,12 +226,11 @@ def require_login(actor: Actor) -> Account:
     return actor.user
 
 
-def require_site_admin(actor: Actor) -> Account:
-    """Return the acting administrator of the service; raise `Forbidden` for others."""
-    user = require_login(actor)
+def require_site_admin(actor: Actor) -> None:
+    """Raise unless the actor is a site administrator, or a command on the server."""
     if not actor.is_admin:
+        require_login(actor)
         raise Forbidden(Permission.SITE_ADMIN)
-    return user
 
 
 def require_read(target: RepositoryAccess, unit: Unit) -> None:
@@ -335,9 +338,10 @@ def require_organization_read(actor: Actor, organization: OrganizationAccess) ->
 
 def require_organization_creator(actor: Actor, owner: Account) -> None:
     """Raise unless the actor may create organizations, for somebody else as a site administrator."""
-    user = require_login(actor)
-    if user.id != owner.id:
-        require_site_admin(actor)
+    if actor.is_admin:
+        return
+    if require_login(actor).id != owner.id:
+        raise Forbidden(Permission.SITE_ADMIN)
     if not may_create_organizations(actor):
         raise Forbidden(Permission.CREATE_ORGANIZATIONS)
 
@@ -356,7 +360,8 @@ def require_webhook_admin(actor: Actor, owner: WebhookOwner) -> Account:
         case OrganizationAccess() as organization:
             return require_organization_owner(actor, organization)
         case None:
-            return require_site_admin(actor)
+            require_site_admin(actor)
+            return require_login(actor)
         case account:
             return require_self(actor, account)
 
@@ -444,7 +449,7 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
         return NOTHING
     if user is None:
         return unit_permissions(repository, Mode.READ if is_public else Mode.NONE)
-    if user.is_admin or owner.id == user.id:
+    if actor.is_admin or owner.id == user.id:
         return unit_permissions(repository, Mode.OWNER)
 
     is_member = any(grant.team_id is not None for grant in grants)
@@ -546,7 +551,7 @@ def level_in_teams(mode: Mode, modes: tuple[int, ...]) -> Mode:
 
 def may_create_organizations(actor: Actor) -> bool:
     """Return whether an actor may create organizations."""
-    return actor.user is not None and (actor.user.is_admin or actor.user.may_create_organizations)
+    return actor.is_admin or (actor.user is not None and actor.user.may_create_organizations)
 
 
 def sees_team(mode: Mode, *, in_team: bool) -> bool:

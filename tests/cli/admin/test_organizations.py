@@ -9,11 +9,11 @@ from tests.cli.conftest import Run
 def test_an_organization_is_made_listed_and_removed(run: Run, ada: Settings) -> None:
     """With its first owner."""
     made = run("admin", "org", "create", "acme", "--owner", "ada", "--visibility", "private")
-    assert made.out == "acme is there; ada owns it.\n"
+    assert made.out == "Organization acme created. Its owner is ada.\n"
     (listed,) = json.loads(run("admin", "org", "list", "--json").out)
     assert (listed["name"], listed["visibility"]) == ("acme", "private")
     assert "acme" in run("admin", "org", "list").out
-    assert run("admin", "org", "delete", "ACME").out == "acme is gone.\n"
+    assert run("admin", "org", "delete", "ACME").out == "Organization acme deleted.\n"
     assert json.loads(run("admin", "org", "list", "--json").out) == []
 
 

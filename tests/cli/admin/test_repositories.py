@@ -14,11 +14,13 @@ def test_a_repository_is_made_moved_and_removed(run: Run, ada: Settings) -> None
     assert (listed["private"], listed["default_branch"], listed["empty"]) == (True, "trunk", True)
     folder = ada.data / listed["folder"]
     assert (folder / "HEAD").read_text() == "ref: refs/heads/trunk\n"
-    assert run("admin", "repo", "rename", "ada/one", "two").out == "ada/one is ada/two now.\n"
-    assert run("admin", "repo", "transfer", "ada/two", "acme").out == "ada/two is acme/two now.\n"
+    assert run("admin", "repo", "rename", "ada/one", "two").out == "Repository ada/one renamed to ada/two.\n"
+    assert (
+        run("admin", "repo", "transfer", "ada/two", "acme").out == "Repository ada/two transferred to acme/two.\n"
+    )
     assert folder.is_dir()
     assert "acme/two" in run("admin", "repo", "list").out
-    assert run("admin", "repo", "delete", "acme/two").out == "acme/two is gone.\n"
+    assert run("admin", "repo", "delete", "acme/two").out == "Repository acme/two deleted.\n"
     assert not folder.exists()
 
 

@@ -16,7 +16,7 @@ def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settin
     """The password is never on the command line."""
     words = ("admin", "user", "create", "ada", "--full-name", "Ada", "--admin", "--password-stdin")
     ran = spawn(*words, data=b"long enough\n")
-    assert (ran.status, ran.out) == (0, "ada can log in now.\n")
+    assert (ran.status, ran.out) == (0, "User ada created.\n")
     with open_database(data) as database:
         ada = accounts.check_password(database, "ada", Secret("long enough"))
     assert ada is not None
@@ -28,7 +28,7 @@ def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> Non
     run("admin", "user", "create", "ada", "--random-password")
     token = Secret(run("admin", "token", "create", "ada", "ci").out.strip())
     ran = run("admin", "user", "password", "ada", "--random-password")
-    assert "their tokens are revoked" in ran.out
+    assert "Their sessions and tokens are revoked." in ran.out
     password = Secret(ran.out.rpartition("password: ")[2].strip())
     with open_database(data) as database:
         assert accounts.check_password(database, "ada", password) is not None
@@ -57,8 +57,8 @@ def test_a_user_can_be_renamed_and_removed(run: Run, ada: Settings) -> None:
     """The old name is free again; a name that is taken is refused."""
     run("admin", "user", "create", "bob", "--random-password")
     assert run("admin", "user", "rename", "ada", "BOB").status == 1
-    assert run("admin", "user", "rename", "ada", "countess").out == "ada is countess now.\n"
-    assert run("admin", "user", "delete", "countess").out == "countess is gone.\n"
+    assert run("admin", "user", "rename", "ada", "countess").out == "User ada renamed to countess.\n"
+    assert run("admin", "user", "delete", "countess").out == "User countess deleted.\n"
     assert run("admin", "user", "delete", "countess").status == 1
 
 
@@ -67,7 +67,7 @@ def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ad
     run("admin", "repo", "create", "ada/one")
     assert run("admin", "user", "delete", "ada").status == 1
     ran = run("admin", "user", "delete", "ada", "--purge")
-    assert (ran.status, ran.out) == (0, "ada is gone, and 1 repositories with them.\n")
+    assert (ran.status, ran.out) == (0, "User ada deleted with 1 repository.\n")
     assert list((ada.data / "repositories").glob("??/*.git")) == []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.access import ANONYMOUS, OPERATOR, Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     EmailTaken,
@@ -135,3 +135,13 @@ def test_a_user_sets_their_own_password_in_person(app: App, ada: Account) -> Non
         users.set_own_password(app, Actor(ada, token), Secret("battery staple"))
     users.set_own_password(app, Actor(ada), Secret("battery staple"))
     assert accounts.check_password(app.database, "ada", Secret("battery staple")) is not None
+
+
+def test_a_command_on_the_server_may_do_what_an_administrator_may(app: App, ada: Account) -> None:
+    """It also creates administrators, and users without an e-mail address."""
+    ben = users.create(app, OPERATOR, NewUser(name="ben", email="", password=PASSWORD, is_admin=True))
+    assert (ben.email, ben.is_admin) == ("", True)
+    assert users.rename(app, OPERATOR, ada, "countess").name == "countess"
+    assert users.delete(app, OPERATOR, ben) == 0
+    with pytest.raises(InvalidField, match=r"^\[Username\]"):
+        users.create(app, OPERATOR, NewUser(name="", email="", password=PASSWORD))

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from holdfast.cli.admin.shared import OwnerOption, database, organization_named, print_table
+from holdfast.cli.admin.shared import OwnerOption, host, organization_named, print_table
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 
@@ -24,8 +24,8 @@ def list_all(
 
     from holdfast.hosting.store.organizations import list_organizations
 
-    with database(context, config, data) as opened:
-        found, _ = list_organizations(opened, true(), skip=0, limit=EVERY)
+    with host(context, config, data) as opened:
+        found, _ = list_organizations(opened.database, true(), skip=0, limit=EVERY)
     if json:
         print_json(found)
         return
@@ -48,13 +48,15 @@ def create(
     config: ConfigOption = None,
 ) -> None:
     """Make an organization with its first owner."""
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import organizations
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.store.organizations import create_organization
 
-    with database(context, config, data) as opened:
-        first = find_user(opened, owner)
-        made = create_organization(opened, first, name, full_name=full_name, visibility=visibility)
-    console().print(f"{made.name} is there; {first.name} owns it.")
+    wanted = organizations.NewOrganization(name=name, full_name=full_name, visibility=visibility)
+    with host(context, config, data) as opened:
+        first = find_user(opened.database, owner)
+        created = organizations.create(opened, OPERATOR, first, wanted)
+    console().print(f"Organization {created.name} created. Its owner is {first.name}.")
 
 
 @group.command("delete")
@@ -62,9 +64,11 @@ def remove(
     context: typer.Context, name: OrganizationArgument, *, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Remove an organization and its teams; one that owns repositories is left alone."""
-    from holdfast.hosting.store.organizations import delete_organization
+    from holdfast.hosting.access import Actor
+    from holdfast.hosting.services import organizations
 
-    with database(context, config, data) as opened:
-        found = organization_named(opened, name)
-        delete_organization(opened, found)
-    console().print(f"{found.name} is gone.")
+    with host(context, config, data) as opened:
+        found = organization_named(opened.database, name)
+        operator = Actor(found, is_operator=True)
+        organizations.delete(opened, operator, organizations.access_in(opened, operator, found))
+    console().print(f"Organization {found.name} deleted.")

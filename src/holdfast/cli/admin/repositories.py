@@ -80,6 +80,7 @@ def create(
     config: ConfigOption = None,
 ) -> None:
     """Make an empty repository."""
+    from holdfast.hosting.access import Actor
     from holdfast.hosting.services import repositories
     from holdfast.hosting.store.accounts import find_account
 
@@ -89,8 +90,8 @@ def create(
     )
     with host(context, config, data) as opened:
         owner = find_account(opened.database, owner_name)
-        made = repositories.create(opened, owner, owner, wanted)
-    console().print(f"{made.full_name} is there.")
+        created = repositories.create_for(opened, Actor(owner, is_operator=True), owner, wanted)
+    console().print(f"Repository {created.full_name} created.")
 
 
 @group.command("rename")
@@ -103,16 +104,12 @@ def rename(
     config: ConfigOption = None,
 ) -> None:
     """Give a repository another name; the old one leads to it until a new repository takes it."""
-    from holdfast.hosting.store.repositories import rename_repository, repository_by_id
-    from holdfast.hosting.store.repository_events import record_renamed
+    from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
-        kept = repository_at(opened, repository)
-        with opened.database.write() as connection:
-            rename_repository(connection, kept, name)
-            record_renamed(connection, kept, kept.owner)
-        now = repository_by_id(opened.database, kept.id)
-    console().print(f"{kept.full_name} is {now.full_name} now.")
+        operator, target = repository_at(opened, repository)
+        renamed = repositories.edit(opened, operator, target, repositories.RepositoryEdit(name=name))
+    console().print(f"Repository {target.repository.full_name} renamed to {renamed.full_name}.")
 
 
 @group.command("transfer")
@@ -125,18 +122,12 @@ def transfer(
     config: ConfigOption = None,
 ) -> None:
     """Give a repository to another owner."""
-    from holdfast.hosting.store.accounts import find_account
-    from holdfast.hosting.store.repositories import repository_by_id, transfer_repository
-    from holdfast.hosting.store.repository_events import record_transferred
+    from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
-        kept = repository_at(opened, repository)
-        gets = find_account(opened.database, owner)
-        with opened.database.write() as connection:
-            transfer_repository(connection, kept, gets)
-            record_transferred(connection, kept, gets, kept.owner)
-        now = repository_by_id(opened.database, kept.id)
-    console().print(f"{kept.full_name} is {now.full_name} now.")
+        operator, target = repository_at(opened, repository)
+        transferred = repositories.transfer(opened, operator, target, owner)
+    console().print(f"Repository {target.repository.full_name} transferred to {transferred.full_name}.")
 
 
 @group.command("delete")
@@ -147,6 +138,6 @@ def remove(
     from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
-        kept = repository_at(opened, repository)
-        repositories.remove(opened, kept, kept.owner)
-    console().print(f"{kept.full_name} is gone.")
+        operator, target = repository_at(opened, repository)
+        repositories.delete(opened, operator, target)
+    console().print(f"Repository {target.repository.full_name} deleted.")

@@ -13,16 +13,15 @@ from holdfast.cli.output import console, printable
 from holdfast.cli.settings import gather
 
 if TYPE_CHECKING:
+    from holdfast.hosting.access import Actor, RepositoryAccess
     from holdfast.hosting.app import App
     from holdfast.hosting.store.accounts import Account
     from holdfast.hosting.store.database import Database
-    from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
     "NameArgument",
     "OwnerOption",
     "RepositoryArgument",
-    "database",
     "host",
     "organization_named",
     "print_table",
@@ -32,13 +31,6 @@ __all__ = [
 NameArgument = Annotated[str, typer.Argument(help="The user's name.")]
 OwnerOption = Annotated[str, typer.Option("--owner", help="The user who owns it at first.")]
 RepositoryArgument = Annotated[str, typer.Argument(help="The repository as owner/name.")]
-
-
-@contextmanager
-def database(context: typer.Context, config: Path | None, data: Path | None) -> "Iterator[Database]":
-    """Open the database the settings name, migrated; there must be one, and the data folder must be its own."""
-    with host(context, config, data) as opened:
-        yield opened.database
 
 
 @contextmanager
@@ -69,16 +61,20 @@ def host(
         opened.close()
 
 
-def repository_at(opened: "App", address: str) -> "Repository":
-    """Find a repository by owner and name."""
+def repository_at(opened: "App", address: str) -> "tuple[Actor, RepositoryAccess]":
+    """Return a repository by owner and name, and the operator who changes it in the name of its owner."""
+    from holdfast.hosting.access import Actor, RepositoryAccess
     from holdfast.hosting.errors import NoSuchRepository
+    from holdfast.hosting.services.repositories import permissions_in
     from holdfast.hosting.store.repositories import find_repository
 
     owner, _, name = address.partition("/")
     try:
-        return find_repository(opened.database, owner, name)
+        found = find_repository(opened.database, owner, name)
     except NoSuchRepository:
         raise NoSuchRepository(f"there is no repository {address}; name it as owner/name") from None
+    operator = Actor(found.owner, is_operator=True)
+    return operator, RepositoryAccess(found, permissions_in(opened, operator, found))
 
 
 def organization_named(opened: "Database", name: str) -> "Account":

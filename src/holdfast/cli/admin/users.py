@@ -7,7 +7,7 @@ from warnings import catch_warnings, simplefilter
 
 import typer
 
-from holdfast.cli.admin.shared import NameArgument, database, host, print_table
+from holdfast.cli.admin.shared import NameArgument, host, print_table
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 from holdfast.secret import Secret
@@ -54,8 +54,8 @@ def list_users(
     """List everybody who can log in."""
     from holdfast.hosting.store.accounts import all_users
 
-    with database(context, config, data) as opened:
-        everybody = all_users(opened)
+    with host(context, config, data) as opened:
+        everybody = all_users(opened.database)
     if json:
         print_json(everybody)
         return
@@ -79,14 +79,22 @@ def create(
     config: ConfigOption = None,
 ) -> None:
     """Add a user; the password is asked for, read from standard input, or invented."""
-    from holdfast.hosting.store.account_administration import register
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import users
 
-    password = ask_password(stdin=password_stdin, random=random_password)
-    with database(context, config, data) as opened:
-        user = register(opened, name, password, email=email, full_name=full_name, is_admin=admin)
-    console().print(f"{user.name} can log in now.")
+    wanted = users.NewUser(
+        name=name,
+        email=email,
+        password=ask_password(stdin=password_stdin, random=random_password),
+        full_name=full_name,
+        must_change_password=False,
+        is_admin=admin,
+    )
+    with host(context, config, data) as opened:
+        user = users.create(opened, OPERATOR, wanted)
+    console().print(f"User {user.name} created.")
     if random_password:
-        console().print(f"password: {password.reveal()}")
+        console().print(f"password: {wanted.password.reveal()}")
 
 
 @group.command("password")
@@ -100,12 +108,15 @@ def change_password(
     config: ConfigOption = None,
 ) -> None:
     """Give a user a new password, log them out everywhere and revoke their tokens."""
-    from holdfast.hosting.store.accounts import set_password
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import users
+    from holdfast.hosting.store.accounts import find_user
 
     password = ask_password(stdin=password_stdin, random=random_password)
-    with database(context, config, data) as opened:
-        user = set_password(opened, name, password, revoke_tokens=True)
-    console().print(f"{user.name} has a new password and is logged out everywhere; their tokens are revoked.")
+    changes = users.UserEdit(password=password, must_change_password=False)
+    with host(context, config, data) as opened:
+        user = users.edit(opened, OPERATOR, find_user(opened.database, name), changes)
+    console().print(f"Password of {user.name} changed. Their sessions and tokens are revoked.")
     if random_password:
         console().print(f"password: {password.reveal()}")
 
@@ -120,11 +131,13 @@ def rename(
     config: ConfigOption = None,
 ) -> None:
     """Give a user another name; the old one leads to it until somebody takes it."""
-    from holdfast.hosting.store.accounts import find_user, rename_account
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import users
+    from holdfast.hosting.store.accounts import find_user
 
-    with database(context, config, data) as opened:
-        user = rename_account(opened, find_user(opened, name), new_name)
-    console().print(f"{name} is {user.name} now.")
+    with host(context, config, data) as opened:
+        user = users.rename(opened, OPERATOR, find_user(opened.database, name), new_name)
+    console().print(f"User {name} renamed to {user.name}.")
 
 
 @group.command("delete")
@@ -139,15 +152,12 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a user; what they wrote stays, without its author."""
-    from holdfast.hosting.store.account_administration import delete_user
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import users
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
     with host(context, config, data) as opened:
         user = find_user(opened.database, name)
-        first = before_deleting(opened, DeletedEntity(owner_id=user.id))
-        gone = delete_user(opened.database, user, actor=user, purge=purge, first=first)
-        for number in gone:
-            opened.folders.delete(number)
-    more = f", and {len(gone)} repositories with them" if gone else ""
-    console().print(f"{user.name} is gone{more}.")
+        count = users.delete(opened, OPERATOR, user, purge=purge)
+    more = f" with {count} {'repository' if count == 1 else 'repositories'}" if count else ""
+    console().print(f"User {user.name} deleted{more}.")

@@ -59,6 +59,7 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     visibility: str = "public"
     is_restricted: bool = False
     must_change_password: bool = True
+    is_admin: bool = False
 
 
 class ProfileEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,10 +118,11 @@ def list_users(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> t
 
 
 def create(app: App, actor: Actor, wanted: NewUser) -> Account:
-    """Create a user."""
+    """Create a user; only a command on the server may leave the e-mail address out."""
     require_site_admin(actor)
     check_required(wanted.name, "Username")
-    check_required(wanted.email, "Email")
+    if not actor.is_operator:
+        check_required(wanted.email, "Email")
     visibility = wanted.visibility or "public"
     check_profile({"email": wanted.email, "full_name": wanted.full_name, "visibility": visibility})
     accounts.check_name(wanted.name)
@@ -133,6 +135,7 @@ def create(app: App, actor: Actor, wanted: NewUser) -> Account:
         visibility=visibility,
         is_restricted=wanted.is_restricted,
         must_change_password=wanted.must_change_password,
+        is_admin=wanted.is_admin,
     )
 
 
@@ -162,16 +165,21 @@ def rename(app: App, actor: Actor, user: Account, name: str) -> Account:
     return accounts.rename_account(app.database, user, name)
 
 
-def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> None:
-    """Delete a user; what they wrote stays without an author. `purge` deletes their repositories too."""
-    admin = require_site_admin(actor)
-    if user.id == admin.id:
+def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int:
+    """Delete a user and return the number of repositories deleted too, which are all of theirs with `purge`.
+
+    What they wrote stays without an author.
+    """
+    require_site_admin(actor)
+    if actor.user is not None and user.id == actor.user.id:
         raise OwnAccount
     first = before_deleting(app, DeletedEntity(owner_id=user.id))
-    for repository_id in account_administration.delete_user(
-        app.database, user, actor=admin, purge=purge, first=first
-    ):
+    deleted = account_administration.delete_user(
+        app.database, user, actor=actor.user or user, purge=purge, first=first
+    )
+    for repository_id in deleted:
         app.folders.delete(repository_id)
+    return len(deleted)
 
 
 def set_own_password(app: App, actor: Actor, password: Secret, *, kept_session: str = "") -> None:
