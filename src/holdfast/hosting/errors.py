@@ -11,6 +11,8 @@ HostingError
 ├── AccessDenied             the actor lacks access
 │   ├── LoginRequired        anonymous
 │   ├── Forbidden            the actor lacks a permission
+│   ├── AccountClosed        the account may not sign in
+│   ├── SignUpDisabled       disabled in the settings
 │   ├── IssueLocked          commenting requires write access
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   ├── RepositoryArchived   an archived repository cannot be changed
@@ -137,6 +139,7 @@ from holdfast.errors import HoldfastError
 
 __all__ = [
     "AccessDenied",
+    "AccountClosed",
     "AddressRefused",
     "BodyDamaged",
     "BodyTooLarge",
@@ -242,6 +245,7 @@ __all__ = [
     "RepositoryTaken",
     "SessionRequired",
     "ShaMismatch",
+    "SignUpDisabled",
     "SlackChannelRequired",
     "SnapshotDamaged",
     "SnapshotError",
@@ -350,6 +354,20 @@ class Forbidden(AccessDenied):
     def __init__(self, permission: Permission) -> None:
         super().__init__(f"this needs the permission: {permission}")
         self.permission = permission
+
+
+class AccountClosed(AccessDenied):
+    """The account is not active, or prohibited from signing in."""
+
+    def __init__(self) -> None:
+        super().__init__("this account may not sign in")
+
+
+class SignUpDisabled(AccessDenied):
+    """The settings let nobody create an account of their own."""
+
+    def __init__(self) -> None:
+        super().__init__("sign-up is disabled")
 
 
 class IssueLocked(AccessDenied):

@@ -130,6 +130,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         exception_handlers={404: not_found, **dict.fromkeys((HostingError, *DRIVER_ERRORS), answer_fault)},
         lifespan=lifespan,
     )
+    beside.state.host = host
     beside.state.settings = settings
     beside.state.database = host.database
     beside.state.password_pool = pool

@@ -95,6 +95,10 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is already a team named {error.name}."
         case errors.EmailTaken():
             return "That e-mail address is already in use."
+        case errors.AccountClosed():
+            return "This account may not sign in at the moment. Ask a site administrator."
+        case errors.SignUpDisabled():
+            return "Sign-up is disabled on this service."
         case errors.LoginRequired():
             return "You must be signed in to do this."
         case errors.Forbidden():

@@ -8,10 +8,10 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting.errors import HashingBusy, TooManyGuesses
-from holdfast.hosting.services import passwords
-from holdfast.hosting.store import sessions
+from holdfast.hosting.errors import AccountClosed, HashingBusy, TooManyGuesses
+from holdfast.hosting.services import passwords, sessions
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.sessions import COOKIE
 from holdfast.secret import Secret
 from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
@@ -59,20 +59,19 @@ async def submit(request: Request) -> Response:
             return refuse(request, (typed, wanted), BUSY, 503, {"Retry-After": str(error.seconds)})
     if user is None:
         return refuse(request, (typed, wanted), TOGETHER, 401)
-    if user.may_not_log_in or not user.is_active:
+    try:
+        return await logged_in(request, user, wanted)
+    except AccountClosed:
         return refuse(request, (typed, wanted), CLOSED, 403)
-    return await logged_in(request, user, wanted)
 
 
 async def logged_in(request: Request, user: Account, wanted: str = "/") -> Response:
     """Log somebody in on this browser and send them where they wanted to go."""
     state = request.app.state
-    days = state.settings.session_days
     start = partial(
-        sessions.start_session,
-        state.database,
+        sessions.log_in,
+        state.host,
         user,
-        days=days,
         user_agent=request.headers.get("user-agent", ""),
         address=request.client.host if request.client else "",
     )
@@ -80,9 +79,9 @@ async def logged_in(request: Request, user: Account, wanted: str = "/") -> Respo
     log.info("login", user=user.id)
     response = RedirectResponse(wanted, 303)
     response.set_cookie(
-        sessions.COOKIE,
+        COOKIE,
         token.reveal(),
-        max_age=days * 86_400,
+        max_age=state.settings.session_days * 86_400,
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",
@@ -114,11 +113,11 @@ def refuse(
 async def leave(request: Request) -> Response:
     """Log this browser out; what it opened with keys is gone with it, and whatever it has kept of pages."""
     state = request.app.state
-    token = request.cookies.get(sessions.COOKIE)
+    token = request.cookies.get(COOKIE)
     if token is not None:
-        await to_thread.run_sync(sessions.end_session, state.database, Secret(token))
+        await to_thread.run_sync(sessions.log_out, state.host, Secret(token))
     response = RedirectResponse("/", 303, {"Clear-Site-Data": '"cache"'})
-    response.delete_cookie(sessions.COOKIE)
+    response.delete_cookie(COOKIE)
     if await to_thread.run_sync(forget_keys, state.settings, request.cookies):
         response.delete_cookie(KEY_COOKIE, httponly=True, samesite="strict")
     return response

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.errors import HashingBusy, Refused, Taken
-from holdfast.hosting.services import passwords
-from holdfast.hosting.store import account_administration
+from holdfast.hosting.services import passwords, users
 from holdfast.secret import Secret
+from holdfast.web.error_messages import message_for
 from holdfast.web.login import BUSY, logged_in
 from holdfast.web.pages import PAGES, current_user, not_found
 
@@ -42,19 +42,14 @@ async def submit(request: Request) -> Response:
             for name in ("name", "email", "password")
         }
     name, email = given["name"].strip(), given["email"].strip()
-    if not email:
-        return form(name=name, problem="An e-mail address is needed.", status=422)
-    if len(given["password"]) > passwords.LONGEST:
-        return form(name=name, email=email, problem="That password is too long.", status=422)
-    make = partial(account_administration.register, state.database, name, Secret(given["password"]), email=email)
+    create = partial(users.sign_up, state.host, name, email, Secret(given["password"]))
     try:
-        user = await state.password_pool.run(request.client.host if request.client else "", make)
+        user = await state.password_pool.run(request.client.host if request.client else "", create)
     except HashingBusy as error:
         busy = form(name=name, email=email, problem=BUSY, status=503)
         busy.headers["Retry-After"] = str(error.seconds)
         return busy
     except (Refused, Taken) as error:
-        problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
-        return form(name=name, email=email, problem=problem, status=422)
+        return form(name=name, email=email, problem=message_for(error), status=422)
     log.info("signed up", user=user.id)
     return await logged_in(request, user)

@@ -1,10 +1,11 @@
 """Users see and end the sessions of their own browsers."""
 
+import msgspec
 import pytest
 
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import LoginRequired, NoSuchSession, SessionRequired
+from holdfast.hosting.errors import AccountClosed, LoginRequired, NoSuchSession, SessionRequired
 from holdfast.hosting.services import sessions
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.accounts import Account
@@ -50,3 +51,14 @@ def test_sessions_are_for_the_user_in_person(app: App, ada: Account) -> None:
             sessions.end(app, actor, "x")
         with pytest.raises(error):
             sessions.end_others(app, actor, None)
+
+
+def test_a_closed_account_gets_no_session(app: App, ada: Account) -> None:
+    """An open one does until it logs out."""
+    token = sessions.log_in(app, ada, user_agent="Browser/1")
+    assert user_of(app.database, token) is not None
+    sessions.log_out(app, token)
+    assert user_of(app.database, token) is None
+    for closed in ({"is_active": False}, {"may_not_log_in": True}):
+        with pytest.raises(AccountClosed):
+            sessions.log_in(app, msgspec.structs.replace(ada, **closed))

@@ -19,6 +19,7 @@ from holdfast.hosting.errors import (
     OwnAccount,
     Permission,
     SessionRequired,
+    SignUpDisabled,
     StillInUse,
 )
 from holdfast.hosting.services import repositories, users
@@ -145,3 +146,15 @@ def test_a_command_on_the_server_may_do_what_an_administrator_may(app: App, ada:
     assert users.delete(app, OPERATOR, ben) == 0
     with pytest.raises(InvalidField, match=r"^\[Username\]"):
         users.create(app, OPERATOR, NewUser(name="", email="", password=PASSWORD))
+
+
+def test_anybody_signs_up_where_the_settings_allow_it(app: App) -> None:
+    """With an e-mail address, and a password somebody can log in with."""
+    with pytest.raises(SignUpDisabled):
+        users.sign_up(app, "ben", "ben@example.org", PASSWORD)
+    app.settings = msgspec.structs.replace(app.settings, sign_up=True)
+    for email, password, field in (("", PASSWORD, "Email"), ("b@example.org", Secret("x" * 1025), "Password")):
+        with pytest.raises(InvalidField, match=rf"^\[{field}\]"):
+            users.sign_up(app, "ben", email, password)
+    ben = users.sign_up(app, "ben", "ben@example.org", PASSWORD)
+    assert (ben.is_admin, ben.must_change_password) == (False, False)

@@ -1,13 +1,30 @@
-"""Sessions of browsers: where a user is signed in, and signing out elsewhere."""
+"""Sessions of browsers: sign in, sign out, and sign out elsewhere."""
 
 from holdfast.hosting.access import Actor, require_session
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import NoSuchSession
+from holdfast.hosting.errors import AccountClosed, NoSuchSession
 from holdfast.hosting.store import sessions
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.sessions import Session
 from holdfast.secret import Secret
 
-__all__ = ["end", "end_others", "list_sessions"]
+__all__ = ["end", "end_others", "list_sessions", "log_in", "log_out"]
+
+
+def log_in(app: App, user: Account, *, user_agent: str = "", address: str = "") -> Secret:
+    """Start a session of a user who gave their password, and return its token.
+
+    Raises `AccountClosed` for an account that is not active or may not sign in.
+    """
+    if user.may_not_log_in or not user.is_active:
+        raise AccountClosed
+    days = app.settings.session_days
+    return sessions.start_session(app.database, user, days=days, user_agent=user_agent, address=address)
+
+
+def log_out(app: App, token: Secret) -> None:
+    """End the session of a token."""
+    sessions.end_session(app.database, token)
 
 
 def list_sessions(app: App, actor: Actor) -> list[Session]:

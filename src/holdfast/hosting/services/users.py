@@ -9,8 +9,17 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import Actor, account_visible, require_login, require_session, require_site_admin
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import InvalidField, InvalidValue, NoSuchAccount, NoSuchUser, OwnAccount, Violation
+from holdfast.hosting.errors import (
+    InvalidField,
+    InvalidValue,
+    NoSuchAccount,
+    NoSuchUser,
+    OwnAccount,
+    SignUpDisabled,
+    Violation,
+)
 from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.services.passwords import LONGEST as LONGEST_PASSWORD
 from holdfast.hosting.store import account_administration, accounts, members
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
@@ -34,6 +43,7 @@ __all__ = [
     "list_users",
     "rename",
     "set_own_password",
+    "sign_up",
 ]
 
 VISIBILITIES: Final = ("public", "limited", "private")
@@ -139,6 +149,16 @@ def create(app: App, actor: Actor, wanted: NewUser) -> Account:
     )
 
 
+def sign_up(app: App, name: str, email: str, password: Secret) -> Account:
+    """Create an account for whoever asks; raise `SignUpDisabled` where the settings do not allow it."""
+    if not app.settings.sign_up:
+        raise SignUpDisabled
+    check_required(email, "Email")
+    check_profile({"email": email})
+    check_length(password.reveal(), "Password", LONGEST_PASSWORD)
+    return account_administration.register(app.database, name, password, email=email)
+
+
 def edit(app: App, actor: Actor, user: Account, changes: UserEdit) -> Account:
     """Edit a user's account; raise `LastAdmin` where no administrator would be left."""
     require_site_admin(actor)
@@ -185,6 +205,7 @@ def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int
 def set_own_password(app: App, actor: Actor, password: Secret, *, kept_session: str = "") -> None:
     """Set the password of the user who acts; all their sessions end, but for one."""
     user = require_session(actor)
+    check_length(password.reveal(), "Password", LONGEST_PASSWORD)
     accounts.set_password(app.database, user.name, password, kept_session=kept_session)
 
 

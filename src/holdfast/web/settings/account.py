@@ -3,7 +3,7 @@
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.errors import HostingError, InvalidField, PasswordRefused, Violation
+from holdfast.hosting.errors import HostingError, PasswordRefused
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
@@ -125,13 +125,11 @@ def show_password_form(request: RequestContext) -> RawResponse:
 
 
 def check_new(form: PasswordForm) -> None:
-    """Refuse a new password that was mistyped, is no new one, or nobody could log in with."""
+    """Raise `PasswordRefused` for a new password that was mistyped, or is the old one."""
     if form.new != form.again:
         raise PasswordRefused("the new password was not typed twice in the same way")
     if form.new == form.old:
         raise PasswordRefused("the new password must be another one")
-    if len(form.new) > passwords.LONGEST:
-        raise InvalidField("Password", Violation.TOO_LONG, passwords.LONGEST)
 
 
 @endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
