@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from holdfast import __version__
@@ -32,7 +33,7 @@ from holdfast.http_client.errors import (
     ProtocolError,
     ResponseTimeout,
 )
-from holdfast.http_client.requests import HttpRequest, check_headers, is_redirect
+from holdfast.http_client.requests import REDIRECT_STATUSES, HttpRequest, check_headers
 from holdfast.http_client.urls import HttpUrl
 
 __all__ = ["HttpClient", "HttpProxy", "HttpResponse", "tls_context"]
@@ -40,6 +41,8 @@ __all__ = ["HttpClient", "HttpProxy", "HttpResponse", "tls_context"]
 HEADER_BYTES: Final = 64 * 1024
 MOST_HEADERS: Final = 256
 LONGEST_REASON: Final = 120
+CONTENT_TYPE: Final = ("Content-Type",)
+DEFAULT_HEADERS: Final = {"User-Agent": f"Holdfast/{__version__}", "Accept-Encoding": "identity"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,12 @@ class HttpResponse:
     @property
     def is_redirect(self) -> bool:
         """Whether the response names another URL to be requested."""
-        return is_redirect(self.status, self.header("location"))
+        return self.status in REDIRECT_STATUSES and bool(self.header("location"))
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the body has been read to its end."""
+        return self._response.content.at_eof()
 
     async def read(self, most: int) -> bytes:
         """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` where it breaks off."""
@@ -117,26 +125,29 @@ class HttpClient:
 
         Raises `HttpClientError`. Credentials of the URL are sent unless a header has others.
         """
-        headers = dict(request.headers)
-        if request.url.credentials and not any(name.lower() == "authorization" for name in headers):
-            headers["Authorization"] = request.url.credentials
+        # aiohttp's own type: any other mapping is converted once more for each request.
+        headers = CIMultiDict(DEFAULT_HEADERS)
+        headers.update(request.headers)
+        if request.url.credentials:
+            headers.setdefault("Authorization", request.url.credentials)
         check_headers(headers)
         host = request.url.host
         proxy = self._proxy if self._proxy is not None and self._proxy.serves(host) else None
         session = self._session(proxied=proxy is not None)
         if proxy is not None and request.url.scheme == "http":
-            headers |= proxy_headers(proxy)
+            headers.update(proxy_headers(proxy))
         while True:
             attempt = ConnectAttempt(host)
             current_attempt.set(attempt)
             try:
                 response = await session.request(
                     request.method,
-                    URL(request.url.url, encoded=True),
+                    encoded_url(request.url),
                     headers=headers,
+                    skip_auto_headers=None if "Content-Type" in headers else CONTENT_TYPE,
                     data=request.body,
                     allow_redirects=False,
-                    proxy=None if proxy is None else URL(proxy.url.url, encoded=True),
+                    proxy=None if proxy is None else encoded_url(proxy.url),
                     proxy_headers=None if proxy is None else proxy_headers(proxy),
                 )
                 return checked(response)
@@ -162,8 +173,6 @@ class HttpClient:
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=self._timeout,
-                headers={"User-Agent": f"Holdfast/{__version__}", "Accept-Encoding": "identity"},
-                skip_auto_headers=("Content-Type",),
                 auto_decompress=False,
                 read_bufsize=self._read_buffer,
                 max_headers=MOST_HEADERS,
@@ -179,6 +188,12 @@ def tls_context(*, verify: bool = True) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+@functools.lru_cache(maxsize=1024)
+def encoded_url(url: HttpUrl) -> URL:
+    """Return a URL as aiohttp takes it; cached, since webhooks send to the same URLs again and again."""
+    return URL(url.url, encoded=True)
 
 
 def proxy_headers(proxy: HttpProxy) -> dict[str, str]:

@@ -9,7 +9,7 @@ import functools
 import ipaddress
 import socket
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from holdfast.http_client.errors import InvalidUrl
@@ -40,9 +40,9 @@ class HttpUrl:
     """The user information of the URL as the value of an Authorization header (Basic)."""
 
     @classmethod
-    def parse(cls, url: str) -> Self:
+    def parse(cls, url: str) -> "HttpUrl":
         """Parse a URL; raises `InvalidUrl`."""
-        return cls(*parse_parts(url))
+        return parse_url(url)
 
     @property
     def origin(self) -> tuple[str, str, int]:
@@ -71,8 +71,8 @@ class HttpUrl:
 
 
 @functools.lru_cache(maxsize=1024)
-def parse_parts(url: str) -> tuple[str, str, int, str, str]:
-    """Return the fields of a URL; cached, since webhooks send to the same URLs again and again."""
+def parse_url(url: str) -> HttpUrl:
+    """Parse a URL; cached, since webhooks send to the same URLs again and again."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -86,7 +86,7 @@ def parse_parts(url: str) -> tuple[str, str, int, str, str]:
     path = quote(parts.path or "/", safe=PATH_SAFE)
     if parts.query:
         path += f"?{quote(parts.query, safe=QUERY_SAFE)}"
-    return scheme, host_of(parts), port or PORTS[scheme], path, credentials_of(parts)
+    return HttpUrl(scheme, host_of(parts), port or PORTS[scheme], path, credentials_of(parts))
 
 
 def host_of(parts: SplitResult) -> str:
@@ -129,6 +129,8 @@ def credentials_of(parts: SplitResult) -> str:
 
 def without_credentials(url: str) -> str:
     """Return a URL without its user information, to be shown."""
+    if "@" not in url:
+        return url
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -125,8 +125,8 @@ class WebhookClient:
 async def read_start(partial: PartialResponse, response: HttpResponse) -> str:
     """Read the recorded part of the body, and return why it is incomplete, if it is."""
     try:
-        while piece := await response.read(KEPT_BYTES + 1 - len(partial.body)):
-            partial.body += piece
+        while not response.is_read:
+            partial.body += await response.read(KEPT_BYTES + 1 - len(partial.body))
             if len(partial.body) > KEPT_BYTES:
                 return "the answer is larger than 64 KB; the rest was not read"
     except ProtocolError as error:
