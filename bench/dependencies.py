@@ -20,7 +20,7 @@ from holdfast.hosting.store import accounts, issues, repositories, tokens
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.prepared_statements import Bind, Statement
 from holdfast.hosting.store.tables import issue_dependencies
 from holdfast.secret import Secret
 from holdfast.server.app import build
@@ -73,9 +73,7 @@ def queries(settings: Settings, path: str, headers: dict[str, str]) -> int:
     asked: list[str] = []
     rows = Database.rows
 
-    def counted(
-        self: Database, statement: Statement, **binds: str | int | bool | None
-    ) -> list[tuple[object, ...]]:
+    def counted(self: Database, statement: Statement, **binds: Bind) -> list[tuple[object, ...]]:
         asked.append(statement.text("sqlite"))
         return rows(self, statement, **binds)
 

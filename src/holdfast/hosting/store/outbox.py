@@ -7,9 +7,11 @@ written is sent again (at-least-once delivery).
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import astuple
 from sqlalchemy import (
     BindParameter,
     Column,
@@ -27,7 +29,7 @@ from sqlalchemy import (
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.hooks import HOOK, Hook
-from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.prepared_statements import Bind, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks, users
 
 __all__ = [
@@ -152,14 +154,15 @@ OUTCOME: Final[dict[Column[Any], BindParameter[Any]]] = {
     deliveries.c[name]: bindparam(f"new_{name}") for name in RESULT_COLUMNS
 }
 # A delivered one stays delivered, even if it was cancelled in the meantime.
-UPDATE_RESULT = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(OUTCOME)
-UPDATE_WAITING = UPDATE_RESULT.where(WAITS)
-RELEASE = (
+RESULT_UPDATE = update(deliveries).where(deliveries.c.id == bindparam("new_delivery")).values(OUTCOME)
+UPDATE_RESULT = Statement(RESULT_UPDATE)
+UPDATE_WAITING = Statement(RESULT_UPDATE.where(WAITS))
+RELEASE = Statement(
     update(hooks)
     .where(hooks.c.id == bindparam("hook"), hooks.c.holder == bindparam("by"))
     .values(holder="", held_until=bindparam("until"))
 )
-PAUSE = (
+PAUSE = Statement(
     update(hooks)
     .where(hooks.c.id == bindparam("hook"), hooks.c.holder == bindparam("by"), hooks.c.paused_at == 0)
     .values(paused_at=bindparam("moment"), pause_reason=bindparam("because"))
@@ -187,8 +190,7 @@ class Held:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """A waiting delivery; `payload` is empty if it has not been rendered yet."""
 
     id: int
@@ -200,8 +202,7 @@ class Waiting:
     payload: str
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """The result of an attempt; the fields but the first are columns of the delivery."""
 
     delivery: int
@@ -218,6 +219,9 @@ class Result:
     answer: bytes
     error: str
     milliseconds: int
+
+
+RESULT_PARAMETERS: Final = tuple(f"new_{name}" for name in Result.__struct_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,22 +306,23 @@ def write_results(
     """Write results, pause webhooks and release leases, in one transaction."""
     ended = [bound(result) for result in results if result.state != "waiting"]
     retried = [bound(result) for result in results if result.state == "waiting"]
-    with database.write() as connection:
+    with database.quick_write() as connection:
         if ended:
-            connection.execute(UPDATE_RESULT, ended)
+            UPDATE_RESULT.run_many(connection, ended)
         if retried:
-            connection.execute(UPDATE_WAITING, retried)
+            UPDATE_WAITING.run_many(connection, retried)
         if pauses:
-            rows = [{"hook": one.hook, "by": holder, "moment": one.at, "because": one.reason} for one in pauses]
-            connection.execute(PAUSE, rows)
+            paused: list[dict[str, Bind]] = [
+                {"hook": one.hook, "by": holder, "moment": one.at, "because": one.reason} for one in pauses
+            ]
+            PAUSE.run_many(connection, paused)
         if released:
-            connection.execute(RELEASE, [{"hook": hook, "by": holder, "until": now} for hook in released])
+            RELEASE.run_many(connection, [{"hook": hook, "by": holder, "until": now} for hook in released])
 
 
-def bound(result: Result) -> dict[str, Any]:
+def bound(result: Result) -> dict[str, Bind]:
     """Return the bind parameters of a result."""
-    values = {f"new_{name}": value for name, value in asdict(result).items() if name != "delivery"}
-    return values | {"delivery": result.delivery}
+    return dict(zip(RESULT_PARAMETERS, astuple(result), strict=True))
 
 
 def renew(database: Database, holder: str, leased: Sequence[int], *, until: int, now: int) -> set[int]:

@@ -14,7 +14,7 @@ from sqlalchemy.sql.dml import Delete, Insert, Update
 
 __all__ = ["Bare", "Bind", "Link", "Statement"]
 
-Bind = str | int | bool | None
+Bind = str | bytes | int | bool | None
 
 
 class Bare(sqlite3.Connection):

@@ -7,6 +7,7 @@ not recorded.
 """
 
 import asyncio
+import functools
 import os
 import secrets
 import socket
@@ -37,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 BATCH_SIZE: Final = 20
 SKEW_INTERVAL: Final = 300.0
+MAX_OPENED_SECRETS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class Deliverer:
         self._client = client
         self._payload_of = payload_of
         self._message_of = message_of
-        self._open_secret = open_secret
+        # Decrypting costs a tenth of a delivery, and a hook's secrets are needed for each of its deliveries.
+        self._open_secret = functools.lru_cache(maxsize=MAX_OPENED_SECRETS)(open_secret)
         self._timings = timings or DelivererTimings()
         self._concurrency = app.settings.webhook_senders
         self._tries = app.settings.webhook_tries

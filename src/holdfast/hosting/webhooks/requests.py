@@ -22,6 +22,7 @@ PAYLOAD_TYPES: Final = frozenset({"gitea", "gogs"})
 # Types with their own signature scheme, without delivery headers.
 WITHOUT_DELIVERY_HEADERS: Final = frozenset({"feishu"})
 MASK: Final = "******"
+NUL: Final = msgspec.json.encode("\0").decode().strip('"')
 
 MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest | None]
 
@@ -112,4 +113,7 @@ class DeliveryAttempt:
 
 def written(headers: dict[str, str]) -> str:
     """Encode headers as a JSON object; NUL, which PostgreSQL rejects, is removed."""
+    text = msgspec.json.encode(headers).decode()
+    if NUL not in text:
+        return text
     return msgspec.json.encode({name: value.replace("\0", "") for name, value in headers.items()}).decode()

@@ -12,7 +12,6 @@ from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["announcing", "grouped", "signed", "signed_request"]
 
-HEADER_PREFIXES: Final = ("Gitea", "Gogs", "GitHub")
 # Event names that receivers know, for sub-events.
 GROUPS: Final = {
     "issue_assign": "issues",
@@ -37,10 +36,20 @@ def grouped(kind: str) -> str:
 
 def announcing(uuid: str, kind: str, target: str) -> dict[str, str]:
     """Return the headers with the delivery id and event; `target` is the kind of the webhook's owner."""
-    headers = {f"X-{house}-Delivery": uuid for house in HEADER_PREFIXES}
-    headers |= {f"X-{house}-Event": grouped(kind) for house in HEADER_PREFIXES}
-    headers |= {f"X-{house}-Event-Type": kind for house in HEADER_PREFIXES}
-    return headers | {f"X-{house}-Hook-Installation-Target-Type": target for house in ("Gitea", "GitHub")}
+    event = grouped(kind)
+    return {
+        "X-Gitea-Delivery": uuid,
+        "X-Gogs-Delivery": uuid,
+        "X-GitHub-Delivery": uuid,
+        "X-Gitea-Event": event,
+        "X-Gogs-Event": event,
+        "X-GitHub-Event": event,
+        "X-Gitea-Event-Type": kind,
+        "X-Gogs-Event-Type": kind,
+        "X-GitHub-Event-Type": kind,
+        "X-Gitea-Hook-Installation-Target-Type": target,
+        "X-GitHub-Hook-Installation-Target-Type": target,
+    }
 
 
 def signed(text: bytes, secret: str) -> dict[str, str]:
