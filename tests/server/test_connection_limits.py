@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import uvicorn
@@ -204,6 +205,44 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(
     assert answer.startswith(b"HTTP/1.1 400")
     assert answer.count(b"HTTP/1.1 ") == 1
     assert len(served[0].headers) == before
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        b"/ HTTP/1.1\nHost: y\r\nX:",
+        b"/ HTTP/1.1\r\nHost: y\r\nX:",
+        b"/a b",
+        b"/\0",
+        b"/\nHost: y",
+        b"/\r\nHost: y",
+        b"/\rHost: y",
+        b"/\tHost: y",
+    ],
+)
+def test_a_target_before_a_head_that_was_sent_before_is_refused_like_any_other(
+    served: tuple[App, Callable[[], socket.socket]], target: bytes
+) -> None:
+    """The second of two requests with the same headers is not parsed twice, but once."""
+    app, connect = served
+    connection = connect()
+    connection.sendall(GET + b"\r\n")
+    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    before = len(app.headers)
+    connection.sendall(GET.replace(b"/", target, 1) + b"\r\n")
+    assert heard(connection).startswith(b"HTTP/1.1 400")
+    assert len(app.headers) == before
+
+
+def test_a_head_that_was_sent_before_is_served_with_each_target() -> None:
+    """And the connection is idle again after each: it is closed only then, and in time."""
+    with serving(replace(SHORT, keep_alive_timeout=2.0)) as (app, connect):
+        connection = connect()
+        for target in (b"/one", b"/two", b"/three"):
+            connection.sendall(GET.replace(b"/", target, 1) + b"\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        assert heard(connection) == b""
+        assert [dict(headers) for headers in app.headers] == [{b"host": b"x"}] * 3
 
 
 @pytest.mark.parametrize(

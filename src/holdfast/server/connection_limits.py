@@ -33,6 +33,9 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_HEADERS: Final = 128
 MAX_TARGET_BYTES: Final = 16 * 1024
 MAX_PIPELINED: Final = 64
+# A head up to this size is remembered, and not parsed when it is sent again.
+MAX_REMEMBERED_BYTES: Final = 4 * 1024
+REQUEST_LINE_END: Final = b" HTTP/1.1\r\n"
 # Per interval of the body timeout; less is a connection held open on purpose.
 MIN_BODY_BYTES: Final = 1024
 # Chunk sizes, extensions and trailers: an absolute limit, and one relative to the body.
@@ -183,6 +186,8 @@ class LimitedProtocol(asyncio.Protocol):
         self._target_bytes = 0
         self._headers: list[tuple[bytes, bytes]] = []
         self._header_count = 0
+        self._known_head = b""
+        """What followed the target of a GET request without a body; a client sends it again and again."""
         self._with_trailers: dict[int, int] = {}
         """The number of headers of requests that have trailers after their body, by the request's number."""
         self._received = 0
@@ -255,7 +260,11 @@ class LimitedProtocol(asyncio.Protocol):
             return
         if self.transport.is_closing():
             return
-        began = self._head_since
+        is_idle, received, began = self._idle_since is not None, self._received, self._head_since
+        if is_idle and self._is_known(data):
+            self._receive_known()
+            self._protocol.data_received(data)
+            return
         self._head_bytes = self._head_bytes + len(data) if began is not None else len(data)
         if self._in_body:
             self._raw_bytes += len(data)
@@ -266,6 +275,9 @@ class LimitedProtocol(asyncio.Protocol):
         except httptools.HttpParserError:
             self.refuse(self._refusal or 400, own=self._in_body)
             return
+        else:
+            if is_idle and self._received == received + 1:
+                self._remember(data)
         if self._head_since is not None:
             # The parser buffers an incomplete header, so a long one is only visible here. Input in the same chunk
             # as the end of another request counts from the next chunk on.
@@ -278,6 +290,27 @@ class LimitedProtocol(asyncio.Protocol):
             self.refuse(400)
             return
         self._protocol.data_received(data)
+
+    def _remember(self, data: bytes) -> None:
+        """Remember the head of a request if it was a GET, and its head is all of the data."""
+        is_head = not self._in_body and data.find(b"\r\n\r\n") == len(data) - 4
+        if is_head and data.startswith(b"GET /") and len(data) <= MAX_REMEMBERED_BYTES:
+            self._known_head = data[data.find(b"\n") + 1 - len(REQUEST_LINE_END) :]
+
+    def _is_known(self, data: bytes) -> bool:
+        """Tell whether data is a GET request whose head differs from the remembered one in its target only.
+
+        Parsed again it would be framed in the same way: the first line ends where it did. What else may be wrong
+        with the target, uvicorn's parser refuses; no response is due that its refusal could be taken for.
+        """
+        end = data.find(b"\n", 0, MAX_TARGET_BYTES) + 1 - len(REQUEST_LINE_END)
+        return end > 4 and data.startswith(b"GET /") and data[end:] == self._known_head
+
+    def _receive_known(self) -> None:
+        self._idle_since = None
+        self._received += 1
+        self._unanswered = 1
+        self.transport.begin_response()
 
     # The callbacks of the parser.
 
