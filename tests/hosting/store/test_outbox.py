@@ -182,7 +182,7 @@ def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the events nobody refers to any more, a few at a time."""
-    monkeypatch.setattr(outbox, "FORGOTTEN_AT_ONCE", 2)
+    monkeypatch.setattr(outbox, "DELETE_BATCH", 2)
     hook = make_hook(database)
     old = [happen(database, hook, at=100) for _ in range(5)]
     with database.write() as connection:
