@@ -19,7 +19,7 @@ BROWSER := tests/browser
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
 LOCKS  := $(foreach name,build runtime $(EXTRAS),requirements/$(name).txt)
-CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' setup.py)
+CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.[a-z_.]*\)",*$$/\1/p' setup.py)
 CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
 QUICK  := -n $(JOBS) --dist worksteal -m "not long and not postgres"
 
@@ -40,7 +40,7 @@ $(RUNTIME): $(LOCKS)
 	touch $@
 
 # One compiled extension per compiled module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/wire/*.pxd) src/holdfast/hosting/git/kernel.pyx
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/*/*.pxd) src/holdfast/hosting/git/kernel.pyx
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 

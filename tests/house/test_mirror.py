@@ -75,10 +75,10 @@ ELSEWHERE = {
     Path("backup/parts.py"): "backup/rules/test_container.py",
     Path("backup/container/faults.py"): "backup/rules/test_container.py",
     **{
-        Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
+        Path(f"backup/wire/{name}.py"): "backup/rules/test_checker.py"
         for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "records", "values")
     },
-    Path("backup/wire/checks.py"): "backup/rules/test_registry.py",
+    Path("backup/rules/checks.py"): "backup/rules/test_registry.py",
     Path("cli/inputs.py"): "cli/test_backup.py",
     Path("backup/archives/accounts.py"): "backup/archives/test_importing.py",
     Path("backup/archives/changes.py"): "backup/archives/test_importing.py",

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from google.protobuf.message import Message
 
 from holdfast.backup.rules import Finding, Validator
+from holdfast.backup.rules.checks import ADDITIONS
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
-from holdfast.backup.wire.checks import ADDITIONS
 from holdfast.backup.wire.collect import name_of
 
 __all__ = [

@@ -8,8 +8,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from holdfast.backup.rules import RULES, Finding, Severity
+from holdfast.backup.rules.checks import Check, Op, Role
 from holdfast.backup.schema import Frame
-from holdfast.backup.wire.checks import Check, Op, Role
 from holdfast.backup.wire.collect import name_of
 from tests.backup.rules.example_backup import findings
 from tests.compat.structured import fields_of, is_there

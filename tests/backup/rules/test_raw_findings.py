@@ -1,10 +1,10 @@
 """What the core writes becomes findings that point at a place and say nothing of what stands there."""
 
 from holdfast.backup.rules import Edition, Profile
+from holdfast.backup.rules.checks import SLOT_BY_NAME
 from holdfast.backup.rules.raw_findings import Explainer, RawFinding
 from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.checks import SLOT_BY_NAME
 from tests.backup.rules.example_backup import ExampleBackup, findings
 from tests.backup.rules.invalid_cases import put
 
@@ -38,12 +38,12 @@ def test_a_length_is_told_but_no_content() -> None:
 
 def test_warnings_about_dates_are_not_repeated_for_ever() -> None:
     """Five of each kind for each field."""
-    quiet = bytearray(tables.SLOTS)
-    explainer = Explainer(Profile.STRICT, quiet)
+    muted = bytearray(tables.SLOTS)
+    explainer = Explainer(Profile.STRICT, muted)
     slot = SLOT_BY_NAME["ChatItem.dateSent"]
     raw = RawFinding(1, 0, rule_named("date.zero").number, 0, slot, "chatItem.dateSent")
     assert [explainer.keep(raw) for _ in range(7)] == [True] * 5 + [False] * 2
-    assert quiet[slot] == 1
+    assert muted[slot] == 1
     finding = explainer.explain(raw, Edition.SPEC)
     assert finding is not None
     assert finding.severity == "warning"

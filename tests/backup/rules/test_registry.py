@@ -6,12 +6,13 @@ import pytest
 from google.protobuf.descriptor import Descriptor
 
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
+from holdfast.backup.rules import rule_numbers as numbers
 from holdfast.backup.rules.backup_state import BackupState
+from holdfast.backup.rules.checks import ADDITIONS, SLOT_BY_NAME, CheckTables, Role, required
 from holdfast.backup.rules.registry import FAMILIES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
-from holdfast.backup.wire import numbers, tables
-from holdfast.backup.wire.checks import ADDITIONS, SLOT_BY_NAME, Plan, Role, required
+from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
 from tests.backup.rules.example_backup import ExampleBackup, findings
 from tests.backup.rules.invalid_cases import ALSO, INVALID_CASES, OPTIONS
@@ -148,7 +149,7 @@ def test_a_field_is_checked_once_in_a_role() -> None:
     """The core looks at one rule only, so a second one would never be asked."""
     checks = [(1, check) for check in required("Chat.id")]
     with pytest.raises(ValueError, match=r"Chat\.id is checked twice"):
-        Plan([*checks, *checks])
+        CheckTables([*checks, *checks])
 
 
 def test_what_is_newer_is_what_the_schema_says() -> None:
@@ -159,7 +160,7 @@ def test_what_is_newer_is_what_the_schema_says() -> None:
 
 def test_tables_shared_with_threads_do_not_change() -> None:
     """Recipients, chats and colours that come later are added to copies."""
-    state = BackupState(Purpose.REMOTE, b"", old=False)
+    state = BackupState(Purpose.REMOTE, b"", spec_only=False)
     state.add(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
     shared = state.reference_tables(shared=True)
     state.add(Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)

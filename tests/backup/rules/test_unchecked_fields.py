@@ -4,10 +4,10 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
 from holdfast.backup.rules import RULES, Edition
+from holdfast.backup.rules.checks import ADDITIONS, LOSSES, MESSAGE_BY_NAME, SLOT_BY_NAME
 from holdfast.backup.rules.unchecked_fields import REASONS, UNCHECKED
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.checks import ADDITIONS, LOSSES, MESSAGE_BY_NAME, SLOT_BY_NAME
 from holdfast.backup.wire.collect import name_of
 
 # What a file of one edition does not have; all else is of both.

@@ -392,16 +392,16 @@ def test_a_header_that_cannot_be_read_is_a_finding() -> None:
 
 
 def test_memory_does_not_grow_with_messages() -> None:
-    """A roll of people stays as it is while messages pass."""
+    """The table of recipients stays as it is while messages pass."""
     example = ExampleBackup()
     checking = Validator(example.header.SerializeToString())
     for raw in example.records()[1:]:
         checking.check(raw)
-    room = checking.state.reference_tables().people.room()
+    room = checking.state.reference_tables().recipients.room()
     message = example.frames["voice"].SerializeToString()
     for _ in range(2000):
         assert checking.check(message) == []
-    assert checking.state.reference_tables().people.room() == room
+    assert checking.state.reference_tables().recipients.room() == room
 
 
 def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:

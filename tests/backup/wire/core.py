@@ -35,8 +35,8 @@ class Core:
     unknown: ModuleType
     render: ModuleType
     tojson: ModuleType
-    roll: ModuleType
-    check: ModuleType
+    id_table: ModuleType
+    checker: ModuleType
     entries: ModuleType
     parts: ModuleType
     intake: ModuleType
@@ -54,8 +54,8 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "unknown",
         "render",
         "tojson",
-        "roll",
-        "check",
+        "id_table",
+        "checker",
         "entries",
         "parts",
         "intake",

@@ -22,8 +22,8 @@ def used(core: Core) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "frames", core.frames)
         patch.setattr(stream, "walk", core.walk)
-        patch.setattr(backup_state, "Roll", core.roll.Roll)
-        patch.setattr(validator, "Checker", core.check.Checker)
+        patch.setattr(backup_state, "IdTable", core.id_table.IdTable)
+        patch.setattr(validator, "Checker", core.checker.Checker)
         yield
 
 

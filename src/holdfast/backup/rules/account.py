@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import filled, known, length, one_of_fields, required, username
 from holdfast.backup.rules.repairs import DROP_RECORD, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
-from holdfast.backup.wire.checks import filled, known, length, one_of_fields, required, username
 
 __all__ = ["RULES"]
 

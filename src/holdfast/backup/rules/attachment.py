@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import filled, length, required
 from holdfast.backup.rules.repairs import EMPTY, LOST_FILE, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import filled, length, required
 
 __all__ = ["RULES"]
 

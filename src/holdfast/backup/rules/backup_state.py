@@ -6,12 +6,13 @@ Every record but messages is added, in file order; memory grows with the number 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.id_table import IdTable
 from holdfast.backup.rules.rule import Purpose
+from holdfast.backup.rules.rule_context import ReferenceTables
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import Frame, backup_pb2
-from holdfast.backup.wire import kinds, tables
-from holdfast.backup.wire.ground import Desk
-from holdfast.backup.wire.numbers import number_of_rule
-from holdfast.backup.wire.roll import Roll
+from holdfast.backup.wire import tables
 
 __all__ = ["BackupState", "Broken"]
 
@@ -80,17 +81,17 @@ class BackupState:
     changed.
     """
 
-    def __init__(self, purpose: Purpose, error_mask: bytes, *, old: bool) -> None:
+    def __init__(self, purpose: Purpose, error_mask: bytes, *, spec_only: bool) -> None:
         self.made_at = 0
-        self.quiet = bytearray(tables.SLOTS)
+        self.muted = bytearray(tables.SLOTS)
         self._purpose = PURPOSES[purpose]
         self._error_mask = error_mask
-        self._old = old
-        self._recipients = Roll()
-        self._chats = Roll()
-        self._colors = Roll()
+        self._spec_only = spec_only
+        self._recipients = IdTable()
+        self._chats = IdTable()
+        self._colors = IdTable()
         self._shared = False
-        self._tables: Desk | None = None
+        self._tables: ReferenceTables | None = None
         self._capacity = 0
         self._accounts = 0
         self._selves = 0
@@ -99,21 +100,21 @@ class BackupState:
         self._all_folders = 0
         self._seen: set[tuple[int, object]] = set()
 
-    def reference_tables(self, *, shared: bool = False) -> Desk:
+    def reference_tables(self, *, shared: bool = False) -> ReferenceTables:
         """Return what frames are checked against; with `shared` it does not change any more."""
         self._shared = self._shared or shared
         capacity = self._recipients.room()
-        if self._tables is None or self._capacity != capacity or self._tables.quiet != self.quiet:
+        if self._tables is None or self._capacity != capacity or self._tables.muted != self.muted:
             self._capacity = capacity
-            self._tables = Desk(
+            self._tables = ReferenceTables(
                 self._recipients,
                 self._chats,
                 self._colors,
-                bytes(self.quiet),
+                bytes(self.muted),
                 self._error_mask,
                 self._purpose,
                 self.made_at,
-                self._old,
+                self._spec_only,
             )
         return self._tables
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import filled, known, length
 from holdfast.backup.rules.repairs import DROP_RECORD, clear
 from holdfast.backup.rules.rule import SPEC, Breach, Limit, Rule, rule
-from holdfast.backup.wire.checks import filled, known, length
 
 __all__ = ["RULES"]
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import of_kind, refers, required
 from holdfast.backup.rules.repairs import DROP_RECORD, MOVE_UP, Fix, RepairAction, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import of_kind, refers, required
 
 __all__ = ["RULES"]
 

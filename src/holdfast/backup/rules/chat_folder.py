@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import known, length, of_kind, refers, unique
 from holdfast.backup.rules.repairs import (
     DROP_DUPLICATE,
     DROP_ELEMENT,
@@ -13,8 +15,6 @@ from holdfast.backup.rules.repairs import (
     put,
 )
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import known, length, of_kind, refers, unique
 
 __all__ = ["RULES"]
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import known, one_of_fields, opaque, required
 from holdfast.backup.rules.repairs import EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import known, one_of_fields, opaque, required
 
 __all__ = ["RULES"]
 

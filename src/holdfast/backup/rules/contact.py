@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import identity_key, length, nonzero, one_of_fields, username
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
-from holdfast.backup.wire.checks import identity_key, length, nonzero, one_of_fields, username
 
 __all__ = ["RULES"]
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import known, required
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, clear, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import known, required
 
 __all__ = ["RULES"]
 

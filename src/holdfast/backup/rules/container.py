@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup.parts import Part
 from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
-from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
 __all__ = ["RULES", "RULE_OF"]
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import known, length, of_kind, one_of_fields, refers, unique
 from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import known, length, of_kind, one_of_fields, refers, unique
 
 __all__ = ["RULES"]
 

@@ -19,7 +19,7 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import rule_numbered
 from holdfast.backup.rules.rule import Profile
-from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
 __all__ = ["check_files", "check_manifest"]
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import among, known, length, required, service_id
 from holdfast.backup.rules.repairs import DROP_ELEMENT, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
-from holdfast.backup.wire.checks import among, known, length, required, service_id
 
 __all__ = ["RULES"]
 

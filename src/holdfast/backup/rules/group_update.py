@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import among, length, one_of_fields, required, service_id
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.checks import among, length, one_of_fields, required, service_id
 from holdfast.backup.wire.collect import name_of
 
 __all__ = ["RULES"]

@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, clear, put
-from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import (
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import (
     Check,
     Op,
     Role,
@@ -18,6 +16,8 @@ from holdfast.backup.wire.checks import (
     required,
     unique,
 )
+from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, clear, put
+from holdfast.backup.rules.rule import Breach, Rule, rule
 
 __all__ = ["RULES"]
 

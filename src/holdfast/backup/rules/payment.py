@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import decimal, one_of_fields
 from holdfast.backup.rules.repairs import clear, discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import decimal, one_of_fields
 
 __all__ = ["RULES"]
 

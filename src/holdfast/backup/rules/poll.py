@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import characters, of_kind, refers
 from holdfast.backup.rules.graphemes import count_graphemes
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import characters, of_kind, refers
 
 __all__ = ["RULES"]
 

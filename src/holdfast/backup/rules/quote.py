@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import known, of_kind, refers
 from holdfast.backup.rules.repairs import MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import known, of_kind, refers
 
 __all__ = ["RULES"]
 

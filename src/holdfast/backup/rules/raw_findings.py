@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import RULES, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Breach, Edition, Profile, Severity
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.layout import HEAD
-from holdfast.backup.wire.numbers import number_of_rule
 
-__all__ = ["READABLE", "WHOLE", "Explainer", "RawFinding", "read_page"]
+__all__ = ["READABLE", "WHOLE", "Explainer", "RawFinding", "read_findings"]
 
 READABLE: Final = number_of_rule("frame.readable")
 WHOLE: Final = number_of_rule("stream.whole")
@@ -50,7 +50,7 @@ class RawFinding(NamedTuple):
     path: str
 
 
-def read_page(page: bytes, data: bytes) -> Iterator[RawFinding]:
+def read_findings(page: bytes, data: bytes) -> Iterator[RawFinding]:
     """Yield the findings of a page that the core wrote; `data` is the buffer it read."""
     words = array("Q", page)
     at = 0
@@ -75,13 +75,13 @@ def step(word: int) -> str:
 class Explainer:
     """Turns raw findings into findings under one profile, in file order.
 
-    `quiet` gets a bit for each kind of warning that the core need not report again for a field; `lost` is set once
+    `muted` gets a bit for each kind of warning that the core need not report again for a field; `lost` is set once
     a record could not be read.
     """
 
-    def __init__(self, profile: Profile, quiet: bytearray) -> None:
+    def __init__(self, profile: Profile, muted: bytearray) -> None:
         self._profile = profile
-        self._quiet = quiet
+        self._muted = muted
         self._warned: Counter[tuple[int, int]] = Counter()
         self.lost = False
 
@@ -93,7 +93,7 @@ class Explainer:
         self._warned[raw.rule, raw.slot] += 1
         count = self._warned[raw.rule, raw.slot]
         if count >= MOST_WARNINGS:
-            self._quiet[raw.slot] |= mark
+            self._muted[raw.slot] |= mark
         return count <= MOST_WARNINGS
 
     def explain(self, raw: RawFinding, edition: Edition) -> Finding | None:

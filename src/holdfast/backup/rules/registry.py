@@ -33,11 +33,11 @@ from holdfast.backup.rules import (
     update,
     view_once,
 )
+from holdfast.backup.rules.checks import CheckTables
 from holdfast.backup.rules.rule import Profile, Rule, Severity
-from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.layout import MOST_RULES
 
-__all__ = ["FAMILIES", "PLAN", "RULES", "error_mask", "rule_named", "rule_numbered"]
+__all__ = ["CHECK_TABLES", "FAMILIES", "RULES", "error_mask", "rule_named", "rule_numbered"]
 
 # The record families, in the order in which their records stand in a backup.
 FAMILIES: Final = {
@@ -74,7 +74,7 @@ FAMILIES: Final = {
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES.values() for rule in family)
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}
 BY_NUMBER: Final[dict[int, Rule]] = {rule.number: rule for rule in RULES}
-PLAN: Final = Plan((rule.number, check) for rule in RULES for check in rule.checks)
+CHECK_TABLES: Final = CheckTables((rule.number, check) for rule in RULES for check in rule.checks)
 
 
 def rule_named(name: str) -> Rule:

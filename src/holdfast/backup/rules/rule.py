@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from holdfast.backup.public import public
+from holdfast.backup.rules.checks import Check
 from holdfast.backup.rules.repairs import Fix, RepairAction
-from holdfast.backup.wire.checks import Check
-from holdfast.backup.wire.numbers import add_rule
+from holdfast.backup.rules.rule_numbers import add_rule
 
 __all__ = [
     "BOTH",

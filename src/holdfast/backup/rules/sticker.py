@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import length, required
 from holdfast.backup.rules.repairs import DROP_RECORD, LOST_FILE, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import length, required
 
 __all__ = ["RULES"]
 

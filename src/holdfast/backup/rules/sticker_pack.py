@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import length
 from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.wire.checks import length
 
 __all__ = ["RULES"]
 

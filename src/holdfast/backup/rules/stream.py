@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from holdfast.backup.rules.checks import date, date_or_forever, date_or_none, length, one_of_fields
 from holdfast.backup.rules.repairs import DROP_RECORD, RepairAction
 from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
-from holdfast.backup.wire.checks import date, date_or_forever, date_or_none, length, one_of_fields
 
 __all__ = ["RULES"]
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import known, of_kind, one_of_fields, refers, required
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, MOVE_UP, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
-from holdfast.backup.wire import kinds
-from holdfast.backup.wire.checks import known, of_kind, one_of_fields, refers, required
 
 __all__ = ["RULES"]
 

@@ -22,18 +22,18 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
 from holdfast.backup.public import public
 from holdfast.backup.rules.backup_state import BackupState
+from holdfast.backup.rules.checker import TANGLED, Checker
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
-from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_page
-from holdfast.backup.rules.registry import PLAN, error_mask, rule_named, rule_numbered
+from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_findings
+from holdfast.backup.rules.registry import CHECK_TABLES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
+from holdfast.backup.rules.rule_context import ReferenceTables
+from holdfast.backup.rules.rule_numbers import require_checks
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import Block, tables
-from holdfast.backup.wire.check import TANGLED, Checker
-from holdfast.backup.wire.ground import Desk
 from holdfast.backup.wire.last import last_of_each
-from holdfast.backup.wire.numbers import require_checks
 from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
@@ -105,12 +105,14 @@ class Validator:
         self.profile = Profile(profile)
         self.edition = None if edition == "auto" else Edition(edition)
         self.frames = 0
-        self.state = BackupState(Purpose(purpose), error_mask(self.profile), old=self.edition is Edition.SPEC)
-        self._checker = Checker(PLAN)
-        self._explainer = Explainer(self.profile, self.state.quiet)
+        self.state = BackupState(
+            Purpose(purpose), error_mask(self.profile), spec_only=self.edition is Edition.SPEC
+        )
+        self._checker = Checker(CHECK_TABLES)
+        self._explainer = Explainer(self.profile, self.state.muted)
         self._held = HeldFindings()
         self._offset = 0
-        self._bound: Desk | None = None
+        self._bound: ReferenceTables | None = None
         self._first = self._check_header(header)
 
     def check(self, raw: bytes) -> list[Finding]:
@@ -129,7 +131,7 @@ class Validator:
 
     def scan(self, block: Block) -> list[RawFinding]:
         """Check the frames of a block that are not messages, and add them to the backup state."""
-        self._checker.aim(block.data, block.offset, block.index)
+        self._checker.reset(block.data, block.offset, block.index)
         others, after = self._checker.others(NO_CAP)
         found: list[RawFinding] = []
         for index, begin, start, end in others:
@@ -177,12 +179,12 @@ class Validator:
         except DecodeError:
             return [RawFinding(0, 0, READABLE, 0, 0, "")]
         self.state.made_at = header.backupTimeMs
-        self._checker.sit(self.state.reference_tables())
+        self._checker.bind(self.state.reference_tables())
         fault, _at = self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
         if fault:
             raw = BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).SerializeToString()
             self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
-        return list(read_page(self._checker.take(), raw))
+        return list(read_findings(self._checker.take_findings(), raw))
 
     def _check_other(self, raw: bytes, index: int, offset: int) -> list[RawFinding]:
         try:
@@ -191,16 +193,16 @@ class Validator:
             return [RawFinding(index, offset, READABLE, 0, 0, "")]
         references = self.state.reference_tables()
         if references is not self._bound:
-            self._checker.sit(references)
+            self._checker.bind(references)
             self._bound = references
         fault, _at = self._checker.record(raw, tables.FRAME, offset, index)
         if fault:
             frame = Frame.FromString(last_of_each(raw))
             raw = frame.SerializeToString()
             self._checker.record(raw, tables.FRAME, offset, index)
-        self._newer = self._newer or self._checker.met_newer()
-        page = self._checker.take()
-        found = list(read_page(page, raw)) if page else []
+        self._newer = self._newer or self._checker.met_additions()
+        page = self._checker.take_findings()
+        found = list(read_findings(page, raw)) if page else []
         broken = self.state.add(frame, index)
         return found + [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
 
@@ -210,19 +212,19 @@ class Validator:
         return self._newer
 
 
-def examine(checker: Checker, references: Desk, block: Block) -> tuple[list[RawFinding], bool]:
+def examine(checker: Checker, references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
     """Check the messages of a block; return the findings, and whether there was a field of the current edition."""
     found: list[RawFinding] = []
     odd: list[tuple[int, int, int, int, int]] = []
-    checker.sit(references)
-    checker.aim(block.data, block.offset, block.index)
+    checker.bind(references)
+    checker.reset(block.data, block.offset, block.index)
     going = True
     while going:
         going = checker.run(NO_CAP, odd)
-        page = checker.take()
+        page = checker.take_findings()
         if page:
-            found += read_page(page, block.data)
-    newer = checker.met_newer()
+            found += read_findings(page, block.data)
+    newer = checker.met_additions()
     for index, begin, start, end, fault in odd:
         offset = block.offset + begin
         raw = block.data[start:end]
@@ -234,8 +236,8 @@ def examine(checker: Checker, references: Desk, block: Block) -> tuple[list[RawF
                 fault = 0  # noqa: PLW2901  # it is not only tangled
         if fault == TANGLED:
             checker.record(raw, tables.FRAME, offset, index)
-            newer = newer or checker.met_newer()
-            found += read_page(checker.take(), raw)
+            newer = newer or checker.met_additions()
+            found += read_findings(checker.take_findings(), raw)
         else:
             found.append(RawFinding(index, offset, READABLE, 0, 0, ""))
     if odd:
@@ -372,7 +374,7 @@ class ValidationRun:
     def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
         """Check block by block: what is not a message in order, messages by threads."""
         if self._threads == 1:
-            checker = Checker(PLAN)
+            checker = Checker(CHECK_TABLES)
             for block in backup.blocks():
                 found = self._new_gaps() + validator.scan(block)
                 items, newer = examine(checker, validator.state.reference_tables(), block)
@@ -380,9 +382,9 @@ class ValidationRun:
             return
         checkers: SimpleQueue[Checker] = SimpleQueue()
         for _ in range(self._threads):
-            checkers.put(Checker(PLAN))
+            checkers.put(Checker(CHECK_TABLES))
 
-        def work(references: Desk, block: Block) -> tuple[list[RawFinding], bool]:
+        def work(references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
             checker = checkers.get()
             try:
                 return examine(checker, references, block)

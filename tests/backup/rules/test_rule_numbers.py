@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.wire import hooks, numbers
-from holdfast.backup.wire.numbers import Hook, add_rule, number_of_rule, require_checks
+from holdfast.backup.rules import hooks
+from holdfast.backup.rules import rule_numbers as numbers
+from holdfast.backup.rules.rule_numbers import Hook, add_rule, number_of_rule, require_checks
 
 FOLDER = Path(str(numbers.__file__)).parent
 
@@ -47,7 +48,7 @@ def test_two_rules_cannot_have_the_same_id() -> None:
 
 def test_the_compiler_is_told_the_same_hooks() -> None:
     """In the same order, from which C counts."""
-    text = (FOLDER / "numbers.pxd").read_text()
+    text = (FOLDER / "rule_numbers.pxd").read_text()
     assert re.findall(r"^    (\w+)$", text, re.MULTILINE) == [hook.name for hook in Hook]
 
 

@@ -2,8 +2,8 @@
 
 import cython
 
-from holdfast.backup.wire.checks import field
-from holdfast.backup.wire.fields import TANGLED, Fields
+from holdfast.backup.rules.checks import field
+from holdfast.backup.rules.record_checks import TANGLED, Fields
 
 if not cython.compiled:
     from holdfast.backup.wire.layout import PAGE
@@ -19,7 +19,7 @@ class Checker(Fields):
 
     def record(self, raw: bytes | memoryview, root: cython.uint, offset: int, frame: int) -> tuple[int, int]:
         """Check one record on its own; return its fault and where it is, and leave findings on the page."""
-        self.aim(raw, offset, frame)
+        self.reset(raw, offset, frame)
         with cython.nogil:
             self.body(root)
         return self.fault, self.pos

@@ -1,7 +1,7 @@
 cimport cython
 
 @cython.final
-cdef class Roll:
+cdef class IdTable:
     cdef int bits
     cdef Py_ssize_t count
     cdef unsigned long long spread

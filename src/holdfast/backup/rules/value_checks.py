@@ -2,9 +2,9 @@
 
 import cython
 
-from holdfast.backup.wire.checks import Op
-from holdfast.backup.wire.ground import Ground
-from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.rules.checks import Op
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
 if not cython.compiled:
     from holdfast.backup.wire.layout import WIDTH
@@ -37,10 +37,10 @@ LAST_DATE = cython.declare(cython.ulonglong, 8_640_000_000_000_000)
 FUTURE = cython.declare(cython.ulonglong, 4_102_444_800_000)
 PAST = cython.declare(cython.ulonglong, 946_684_800_000)
 FOREVER = cython.declare(cython.ulonglong, (1 << 63) - 1)
-# Bits of `quiet`.
-QUIET_ZERO = cython.declare(cython.uint, 1)
-QUIET_PAST = cython.declare(cython.uint, 2)
-QUIET_FUTURE = cython.declare(cython.uint, 4)
+# Bits of `muted`.
+MUTED_ZERO = cython.declare(cython.uint, 1)
+MUTED_PAST = cython.declare(cython.uint, 2)
+MUTED_FUTURE = cython.declare(cython.uint, 4)
 
 LONGEST_NICKNAME = cython.declare(cython.Py_ssize_t, 48)
 # The largest number a discriminator can be, without its last digit, and that digit.
@@ -52,7 +52,7 @@ KEY_SIZE = cython.declare(cython.Py_ssize_t, 33)
 ONE = cython.declare(cython.ulonglong, 1)
 
 
-class Values(Ground):
+class Values(RuleContext):
     """A ground on which single values are checked."""
 
     def check_number(
@@ -103,15 +103,15 @@ class Values(Ground):
         """Hold a date to the calendar."""
         if value > LAST_DATE:
             if not (self.ops[slot] == DATE_OR_FOREVER and value >= FOREVER):
-                self.wrong(DATE_LIMIT, depth, number)
+                self.report_field(DATE_LIMIT, depth, number)
         elif value > FUTURE:
-            if not self.quiet[slot] & QUIET_FUTURE:
-                self.wrong(DATE_FUTURE, depth, number)
+            if not self.muted[slot] & MUTED_FUTURE:
+                self.report_field(DATE_FUTURE, depth, number)
         elif value == 0:
-            if self.arguments[slot] and not self.quiet[slot] & QUIET_ZERO:
-                self.wrong(DATE_ZERO, depth, number)
-        elif value < PAST and not self.quiet[slot] & QUIET_PAST:
-            self.wrong(DATE_PAST, depth, number)
+            if self.arguments[slot] and not self.muted[slot] & MUTED_ZERO:
+                self.report_field(DATE_ZERO, depth, number)
+        elif value < PAST and not self.muted[slot] & MUTED_PAST:
+            self.report_field(DATE_PAST, depth, number)
 
     def check_reference(
         self,
@@ -125,22 +125,22 @@ class Values(Ground):
 
         In a list a recipient is marked with the message and the field it stands in.
         """
-        at: cython.Py_ssize_t = self.people.find(value, self.frame)
+        at: cython.Py_ssize_t = self.recipients.find(value, self.frame)
         kind: cython.uint = 0
         mark: cython.ulonglong
         if at < 0:
             self.report(self.rules[slot], depth, number, element, 0, 0, 0)
         else:
-            kind = cython.cast(cython.uint, self.people.marks[at] & 0xFF)
+            kind = cython.cast(cython.uint, self.recipients.marks[at] & 0xFF)
             if self.kind_rules[slot] and not (self.kinds[slot] >> kind) & 1:
                 self.report(self.kind_rules[slot], depth, number, element, 0, 0, 0)
             if self.twice[slot]:
-                mark = self.rounds[depth] << 6 | number
-                if self.voters[at] == mark:
+                mark = self.serials[depth] << 6 | number
+                if self.listed_in[at] == mark:
                     self.report(self.twice[slot], depth, number, element, 0, 0, 0)
-                elif self.voters[at] >> 6 == self.rounds[depth]:
+                elif self.listed_in[at] >> 6 == self.serials[depth]:
                     self.report(IN_BOTH_LISTS, depth, number, element, 0, 0, 0)
-                self.voters[at] = mark
+                self.listed_in[at] = mark
         self.starts[depth * WIDTH + number] = at
         self.sizes[depth * WIDTH + number] = kind
 

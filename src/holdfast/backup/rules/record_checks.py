@@ -11,12 +11,14 @@ from array import array
 
 import cython
 
-from holdfast.backup.wire import faults, items, layout, tables
-from holdfast.backup.wire.checks import MESSAGE_BY_NAME, NEWER, SLOT_BY_NAME, Plan
-from holdfast.backup.wire.hooks import HOOKS, Hooks
-from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.rules import items
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, NEWER, SLOT_BY_NAME, CheckTables
+from holdfast.backup.rules.hooks import HOOKS, Hooks
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.wire import faults, layout, tables
 
 if not cython.compiled:
+    from holdfast.backup.rules.rule_numbers import Hook
     from holdfast.backup.wire.layout import (
         AGED,
         BOOL,
@@ -42,7 +44,6 @@ if not cython.compiled:
         WIDTH,
         WIRE_TYPE,
     )
-    from holdfast.backup.wire.numbers import Hook
 
 __all__ = ["TANGLED", "Fields"]
 
@@ -85,7 +86,7 @@ HEADS = array(
 class Fields(Hooks):
     """A ground on which whole messages are read."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CheckTables) -> None:
         super().__init__(plan)
         slot: cython.Py_ssize_t
         message: cython.Py_ssize_t
@@ -108,27 +109,27 @@ class Fields(Hooks):
     def body(self, root: cython.uint) -> cython.void:
         """Check one record up to `end`; one with a fault leaves no findings."""
         used: cython.Py_ssize_t = self.used
-        self.lost = 0
-        self.grave = False
+        self.dropped = 0
+        self.dropped_error = False
         self.message(root, 0)
         if self.fault:
             self.used = used
-        elif self.lost:
-            self.crowded()
+        elif self.dropped:
+            self.report_dropped()
 
     def item_body(self) -> cython.void:
         """Check a frame that is a message and nothing else, with `pos` where the message is."""
         used: cython.Py_ssize_t = self.used
-        self.lost = 0
-        self.grave = False
+        self.dropped = 0
+        self.dropped_error = False
         self.messages[0] = 0
         self.steps[0] = ITEM_SLOT
         self.elements[0] = -1
         self.message(CHAT_ITEM, 1)
         if self.fault:
             self.used = used
-        elif self.lost:
-            self.crowded()
+        elif self.dropped:
+            self.report_dropped()
 
     def message(self, message: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915  # one loop: a call per field costs more
         """Check one message up to `end`, `depth` levels below the record."""
@@ -154,8 +155,8 @@ class Fields(Hooks):
             self.fault = TOO_DEEP
             return
         self.messages[depth] = message
-        self.round += 1
-        self.rounds[depth] = self.round
+        self.serial += 1
+        self.serials[depth] = self.serial
         for number in range(NOTES):
             self.notes[depth * NOTES + number] = 0
         while pos < end:
@@ -330,9 +331,9 @@ class Fields(Hooks):
             self.report(RETIRED_FIELD, depth, tag >> 3, -1, 0, 0, 0)
             return False
         self.newer = True
-        if self.old:
+        if self.spec_only:
             self.report(NEWER_FIELD, depth, tag >> 3, -1, 0, 0, 0)
-        return self.old
+        return self.spec_only
 
     def single(
         self, slot: cython.Py_ssize_t, shape: cython.ulonglong, depth: cython.int, number: cython.uint
@@ -402,9 +403,9 @@ class Fields(Hooks):
         while left:
             if left & 1:
                 if self.missing[slot]:
-                    self.wrong(self.missing[slot], depth, number)
-                elif not self.quiet[slot] & 1:
-                    self.wrong(DATE_ZERO, depth, number)
+                    self.report_field(self.missing[slot], depth, number)
+                elif not self.muted[slot] & 1:
+                    self.report_field(DATE_ZERO, depth, number)
             left >>= 1
             number += 1
             slot += 1
@@ -414,9 +415,9 @@ class Fields(Hooks):
         seen: cython.ulonglong = self.seen[depth]
         place: cython.Py_ssize_t = 2 * message
         if self.oneofs[place] and not seen & self.oneofs[place]:
-            self.wrong(self.oneof_rules[place], depth, 0)
+            self.report_field(self.oneof_rules[place], depth, 0)
         if self.oneofs[place + 1] and not seen & self.oneofs[place + 1]:
-            self.wrong(self.oneof_rules[place + 1], depth, 0)
+            self.report_field(self.oneof_rules[place + 1], depth, 0)
 
     def other_tag(self, limit: cython.uint) -> cython.uint:
         """Read a tag that takes more bytes, or is wrong: only a message without fields may have the number 0."""

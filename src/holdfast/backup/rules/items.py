@@ -4,11 +4,12 @@ from array import array
 
 import cython
 
+from holdfast.backup.rules import bodies
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.bodies import Bodies
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
-from holdfast.backup.wire import bodies, kinds
-from holdfast.backup.wire.bodies import Bodies
-from holdfast.backup.wire.checks import MESSAGE_BY_NAME, field
-from holdfast.backup.wire.numbers import number_of_rule
 
 if not cython.compiled:
     from holdfast.backup.wire.layout import NOTES, WIDTH
@@ -194,7 +195,7 @@ class Items(Bodies):
     def member_added(self, depth: cython.int) -> cython.void:
         """Check that somebody invited a member only if there was an invitation."""
         if self.has(depth, INVITER) and not self.holds(depth, HAD_INVITATION):
-            self.wrong(INVITER_OPEN, depth, INVITER)
+            self.report_field(INVITER_OPEN, depth, INVITER)
 
     def item(self, depth: cython.int) -> cython.void:
         """Check a message, all of it but its revisions."""
@@ -224,21 +225,21 @@ class Items(Bodies):
             direction = DIRECTIONLESS
         if direction == INCOMING:
             if author == SELF:
-                self.wrong(INCOMING_SELF, depth, AUTHOR)
+                self.report_field(INCOMING_SELF, depth, AUTHOR)
             elif author == ONLY_PNI:
-                self.wrong(INCOMING_PNI, depth, AUTHOR)
+                self.report_field(INCOMING_PNI, depth, AUTHOR)
         elif direction == OUTGOING and (author >= CONTACT or author == RELEASE_NOTES):
-            self.wrong(OUTGOING_OTHER, depth, AUTHOR)
+            self.report_field(OUTGOING_OTHER, depth, AUTHOR)
         if direction and kind and (direction == DIRECTIONLESS) != (kind == UPDATE):
-            self.wrong(DIRECTION_KIND, depth, direction)
+            self.report_field(DIRECTION_KIND, depth, direction)
         if kind == UPDATE and authors and writes and not (authors >> author) & 1:
-            self.wrong(UPDATE_AUTHOR, depth, AUTHOR)
+            self.report_field(UPDATE_AUTHOR, depth, AUTHOR)
         if kind == VIEW_ONCE and self.purpose == TAKEOUT and self.notes[notes + NOTE_MARK]:
-            self.wrong(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
+            self.report_field(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
         if kind == STANDARD and self.notes[notes + NOTE_MARK]:
             kind = VOICE_MESSAGE
         if (seen >> _REVISIONS) & 1 and kind and kind not in (STANDARD, STORY_REPLY):
-            self.wrong(REVISIONS_KIND, depth, _REVISIONS)
+            self.report_field(REVISIONS_KIND, depth, _REVISIONS)
         self.notes[notes + NOTE_DIRECTION] = direction
         self.notes[notes + NOTE_KIND] = kind
         if seen & EXPIRY:
@@ -255,21 +256,21 @@ class Items(Bodies):
         least: cython.ulonglong = self.made_at
         if not self.has(depth, EXPIRES_IN):
             if self.has(depth, EXPIRE_START):
-                self.wrong(EXPIRE_START_ALONE, depth, EXPIRE_START)
+                self.report_field(EXPIRE_START_ALONE, depth, EXPIRE_START)
             return
         if not self.has(depth, EXPIRE_START) and self.note(depth, NOTE_STARTED) and direction != DIRECTIONLESS:
-            self.wrong(EXPIRY_STARTED, depth, EXPIRES_IN)
+            self.report_field(EXPIRY_STARTED, depth, EXPIRES_IN)
         elif self.purpose == TAKEOUT:
-            self.wrong(EXPIRY_TAKEOUT, depth, EXPIRES_IN)
+            self.report_field(EXPIRY_TAKEOUT, depth, EXPIRES_IN)
         elif not self.has(depth, EXPIRE_START):
             if self.purpose == REMOTE and duration < DAY:
-                self.wrong(EXPIRY_SOON, depth, EXPIRES_IN)
+                self.report_field(EXPIRY_SOON, depth, EXPIRES_IN)
         else:
             if self.purpose == REMOTE:
                 least += DAY
             # Neither sum may run over: what is left of the limit is compared instead.
             if begun < least and duration < least - begun:
-                self.wrong(EXPIRY_SOON, depth, EXPIRES_IN)
+                self.report_field(EXPIRY_SOON, depth, EXPIRES_IN)
 
     def revision(self, depth: cython.int, direction: cython.uint, kind: cython.ulonglong) -> cython.void:
         """Check an earlier revision against the message that replaced it, which was read before."""
@@ -278,15 +279,15 @@ class Items(Bodies):
         later_kind: cython.ulonglong = self.note(later, NOTE_KIND)
         sent: cython.ulonglong = self.value(depth, DATE_SENT)
         if self.value(depth, AUTHOR) != self.value(later, AUTHOR):
-            self.wrong(REVISION_AUTHOR, depth, AUTHOR)
+            self.report_field(REVISION_AUTHOR, depth, AUTHOR)
         if direction and later_direction and direction != later_direction:
-            self.wrong(REVISION_DIRECTION, depth, direction)
+            self.report_field(REVISION_DIRECTION, depth, direction)
         if kind and later_kind and kind != later_kind:
-            self.wrong(REVISION_KIND, depth, 0)
+            self.report_field(REVISION_KIND, depth, 0)
         if self.value(depth, _REVISIONS):
-            self.wrong(REVISION_NESTED, depth, _REVISIONS)
+            self.report_field(REVISION_NESTED, depth, _REVISIONS)
         if sent < self.note(later, NOTE_REVISED):
-            self.wrong(REVISION_ORDER, depth, DATE_SENT)
+            self.report_field(REVISION_ORDER, depth, DATE_SENT)
         else:
             self.set_note(later, NOTE_REVISED, sent)
 
@@ -298,7 +299,7 @@ class Items(Bodies):
         chat: cython.uint
         allowed: cython.ulonglong = self.notes[depth * NOTES + NOTE_CHATS]
         if at < 0:
-            self.wrong(CHAT_KNOWN, depth, CHAT_ID)
+            self.report_field(CHAT_KNOWN, depth, CHAT_ID)
             return
         chat = cython.cast(cython.uint, self.chats.marks[at] & 0xFF)
         if chat == 0:
@@ -307,17 +308,17 @@ class Items(Bodies):
             if chat in (SELF, RELEASE_NOTES) or (
                 chat >= CONTACT and self.chats.others[at] != self.values[row + AUTHOR]
             ):
-                self.wrong(AUTHOR_CHAT, depth, CHAT_ID)
+                self.report_field(AUTHOR_CHAT, depth, CHAT_ID)
         elif author == RELEASE_NOTES and chat != RELEASE_NOTES:
-            self.wrong(RELEASE_CHAT, depth, CHAT_ID)
+            self.report_field(RELEASE_CHAT, depth, CHAT_ID)
         if kind in (STORY_REPLY, PAYMENT):
             if chat < HAS_ACI:
-                self.wrong(DIRECT_CHAT, depth, cython.cast(cython.uint, kind))
+                self.report_field(DIRECT_CHAT, depth, cython.cast(cython.uint, kind))
         elif kind == POLL:
             if chat == RELEASE_NOTES:
-                self.wrong(POLL_CHAT, depth, POLL)
+                self.report_field(POLL_CHAT, depth, POLL)
         elif kind == ADMIN_DELETED:
             if chat != GROUP:
-                self.wrong(ADMIN_DELETED_CHAT, depth, ADMIN_DELETED)
+                self.report_field(ADMIN_DELETED_CHAT, depth, ADMIN_DELETED)
         elif kind == UPDATE and allowed and not (allowed >> chat) & 1:
-            self.wrong(UPDATE_CHAT, depth, UPDATE)
+            self.report_field(UPDATE_CHAT, depth, UPDATE)

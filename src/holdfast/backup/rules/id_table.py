@@ -1,7 +1,7 @@
 """The ids of a backup: what each stands for, and which frame it came with.
 
-Messages are checked by several threads, each a stretch of the stream, so a roll may already know ids that a
-message must not: a lookup says from which frame it asks. A roll that is being looked into is never changed;
+Messages are checked by several threads, each a stretch of the stream, so a table may already know ids that a
+message must not: a lookup says from which frame it asks. A table that is being looked into is never changed;
 whoever wants to add to it adds to a copy.
 """
 
@@ -10,13 +10,13 @@ from array import array
 
 import cython
 
-__all__ = ["Roll"]
+__all__ = ["IdTable"]
 
 ALL_64 = cython.declare(cython.ulonglong, (1 << 64) - 1)
 LOW_8 = cython.declare(cython.ulonglong, 255)
 
 
-class Roll:
+class IdTable:
     """Ids other than 0, each with a kind, a frame and one more number.
 
     A table with more room than ids; where an id goes is decided by a number that is chosen at random, so that no
@@ -91,9 +91,9 @@ class Roll:
                 self.marks[at] = marks[index]
                 self.others[at] = others[index]
 
-    def copy(self) -> "Roll":
+    def copy(self) -> "IdTable":
         """Make another that can be added to while this one is being looked into."""
-        made = Roll(1)
+        made = IdTable(1)
         made.bits = self.bits
         made.count = self.count
         made.spread = self.spread

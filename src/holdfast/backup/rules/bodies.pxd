@@ -1,6 +1,6 @@
 from holdfast.backup.wire.layout cimport NOTES
 from holdfast.backup.wire.layout cimport WIDTH as ROW
-from holdfast.backup.wire.records cimport Records
+from holdfast.backup.rules.records cimport Records
 
 cdef class Bodies(Records):
     cdef void text(self, int depth) noexcept nogil

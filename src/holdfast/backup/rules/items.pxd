@@ -1,4 +1,4 @@
-from holdfast.backup.wire.bodies cimport Bodies
+from holdfast.backup.rules.bodies cimport Bodies
 from holdfast.backup.wire.layout cimport NOTES, WIDTH
 
 cdef class Items(Bodies):

@@ -1,7 +1,7 @@
 """The checks a single field can be held to, as rules state them and as the core reads them.
 
-A rule that looks at one field at a time is a handful of these. `Plan` lays all of them out as flat arrays by slot
-and by message; the core looks a field up in them when it meets it, and a message when it has read it to its end.
+A rule about one field at a time is a handful of these. `CheckTables` holds all of them as flat arrays by slot and
+by message; the core looks a field up in them when it reads it, and a message when it has read it to its end.
 """
 
 from array import array
@@ -21,8 +21,8 @@ __all__ = [
     "RETIRED",
     "SLOT_BY_NAME",
     "Check",
+    "CheckTables",
     "Op",
-    "Plan",
     "Role",
     "among",
     "at_least",
@@ -271,7 +271,7 @@ def slots_of_oneof(name: str) -> tuple[int, int]:
     return index, sum(1 << field.number for field in tables.MESSAGES[index].oneofs_by_name[oneof].fields)
 
 
-class Plan:
+class CheckTables:
     """All checks of all rules, laid out for the core; rules are given by their numbers."""
 
     def __init__(self, checks: Iterable[tuple[int, Check]]) -> None:

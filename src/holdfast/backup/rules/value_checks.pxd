@@ -1,7 +1,7 @@
-from holdfast.backup.wire.ground cimport Ground
+from holdfast.backup.rules.rule_context cimport RuleContext
 from holdfast.backup.wire.layout cimport WIDTH
 
-cdef class Values(Ground):
+cdef class Values(RuleContext):
     cdef void check_number(self, size_t slot, int depth, unsigned int number, Py_ssize_t element, unsigned long long value) noexcept nogil
     cdef void check_twice(self, size_t slot, int depth, unsigned int number, Py_ssize_t element, unsigned long long value) noexcept nogil
     cdef void check_date(self, size_t slot, int depth, unsigned int number, unsigned long long value) noexcept nogil

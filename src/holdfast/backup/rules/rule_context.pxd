@@ -1,8 +1,8 @@
 from holdfast.backup.wire.cursor cimport Cursor
 from holdfast.backup.wire.layout cimport HEAD, LEVELS, NOTES, REGISTERS, WIDTH
-from holdfast.backup.wire.roll cimport Roll
+from holdfast.backup.rules.id_table cimport IdTable
 
-cdef class Ground(Cursor):
+cdef class RuleContext(Cursor):
     cdef const unsigned char[::1] ops
     cdef const unsigned long long[::1] arguments
     cdef const unsigned int[::1] rules
@@ -14,13 +14,13 @@ cdef class Ground(Cursor):
     cdef const unsigned long long[::1] wanted
     cdef const unsigned long long[::1] oneofs
     cdef const unsigned int[::1] oneof_rules
-    cdef Roll people
-    cdef Roll chats
-    cdef Roll colors
-    cdef const unsigned char[::1] quiet
+    cdef IdTable recipients
+    cdef IdTable chats
+    cdef IdTable colors
+    cdef const unsigned char[::1] muted
     cdef int purpose
     cdef unsigned long long made_at
-    cdef bint old
+    cdef bint spec_only
     cdef unsigned long long[REGISTERS] values
     cdef long long[REGISTERS] starts
     cdef long long[REGISTERS] sizes
@@ -30,23 +30,23 @@ cdef class Ground(Cursor):
     cdef unsigned int[LEVELS] messages
     cdef long long[LEVELS] steps
     cdef long long[LEVELS] elements
-    cdef unsigned long long[::1] voters
-    cdef unsigned long long[::1] reactors
-    cdef unsigned long long round
-    cdef unsigned long long[LEVELS] rounds
-    cdef unsigned long long[::1] page
+    cdef unsigned long long[::1] listed_in
+    cdef unsigned long long[::1] reacted_in
+    cdef unsigned long long serial
+    cdef unsigned long long[LEVELS] serials
+    cdef unsigned long long[::1] findings
     cdef Py_ssize_t used
-    cdef unsigned long long lost
+    cdef unsigned long long dropped
     cdef unsigned long long frame
     cdef unsigned long long base
     cdef bint newer
-    cdef bint grave
-    cdef const unsigned char[::1] graves
+    cdef bint dropped_error
+    cdef const unsigned char[::1] error_mask
 
     cdef void report(self, unsigned int rule, int depth, unsigned int number, Py_ssize_t element, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
-    cdef void write(self, unsigned int rule, Py_ssize_t size, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
-    cdef void crowded(self) noexcept nogil
-    cdef void wrong(self, unsigned int rule, int depth, unsigned int number) noexcept nogil
+    cdef void write_head(self, unsigned int rule, Py_ssize_t size, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+    cdef void report_dropped(self) noexcept nogil
+    cdef void report_field(self, unsigned int rule, int depth, unsigned int number) noexcept nogil
     cdef bint has(self, int depth, unsigned int number) noexcept nogil
     cdef bint holds(self, int depth, unsigned int number) noexcept nogil
     cdef unsigned long long value(self, int depth, unsigned int number) noexcept nogil

@@ -2,12 +2,12 @@
 
 import cython
 
-from holdfast.backup.wire import numbers
-from holdfast.backup.wire.checks import MESSAGE_BY_NAME
-from holdfast.backup.wire.items import Items
+from holdfast.backup.rules import rule_numbers as numbers
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME
+from holdfast.backup.rules.items import Items
 
 if not cython.compiled:
-    from holdfast.backup.wire.numbers import Hook
+    from holdfast.backup.rules.rule_numbers import Hook
 
 __all__ = ["HOOKS", "Hooks"]
 

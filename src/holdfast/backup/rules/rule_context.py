@@ -13,45 +13,44 @@ from dataclasses import dataclass
 
 import cython
 
+from holdfast.backup.rules.checks import CheckTables
+from holdfast.backup.rules.id_table import IdTable
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.wire import layout, tables
-from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.cursor import Cursor
-from holdfast.backup.wire.numbers import number_of_rule
-from holdfast.backup.wire.roll import Roll
 
 if not cython.compiled:
     from holdfast.backup.wire.layout import HEAD, LEVELS, NOTES, REGISTERS, WIDTH
 
-__all__ = ["Desk", "Ground"]
+__all__ = ["ReferenceTables", "RuleContext"]
 
 CROWDED = cython.declare(cython.uint, number_of_rule("frame.crowded"))
 BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ReferenceTables:
     """What frames are checked against.
 
-    `quiet` says which warnings about dates need not be repeated, by slot, and `graves` which rules are errors, by
-    number. `purpose` is 0 for a transfer, 1 for a
-    remote backup, 2 for a takeout; `made_at` is when the backup says it was made. With `old` the additions to the
-    format are unknown.
+    `muted` says which warnings about dates need not be repeated, by slot, and `error_mask` which rules are errors,
+    by number. `purpose` is 0 for a transfer, 1 for a remote backup, 2 for a takeout; `made_at` is when the backup
+    says it was made. With `spec_only` the additions to the format are unknown.
     """
 
-    people: Roll
-    chats: Roll
-    colors: Roll
-    quiet: bytes
-    graves: bytes
+    recipients: IdTable
+    chats: IdTable
+    colors: IdTable
+    muted: bytes
+    error_mask: bytes
     purpose: int = 1
     made_at: int = 0
-    old: bool = False
+    spec_only: bool = False
 
 
-class Ground(Cursor):
+class RuleContext(Cursor):
     """A cursor with registers, and a page to report on."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CheckTables) -> None:
         super().__init__(b"", 0, 0)
         self.ops = plan.ops
         self.arguments = plan.arguments
@@ -76,35 +75,35 @@ class Ground(Cursor):
             self.messages = array("I", bytes(4 * LEVELS))
             self.steps = array("q", bytes(8 * LEVELS))
             self.elements = array("q", bytes(8 * LEVELS))
-            self.rounds = array("Q", bytes(8 * LEVELS))
-        self.voters = array("Q", bytes(8))
-        self.reactors = array("Q", bytes(8))
-        self.round = 0
-        self.page = array("Q", bytes(8 * layout.PAGE))
+            self.serials = array("Q", bytes(8 * LEVELS))
+        self.listed_in = array("Q", bytes(8))
+        self.reacted_in = array("Q", bytes(8))
+        self.serial = 0
+        self.findings = array("Q", bytes(8 * layout.PAGE))
         self.used = 0
-        self.lost = 0
-        self.grave = False
+        self.dropped = 0
+        self.dropped_error = False
         self.frame = 0
         self.base = 0
         self.newer = False
-        self.sit(Desk(Roll(), Roll(), Roll(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
+        self.bind(ReferenceTables(IdTable(), IdTable(), IdTable(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
 
-    def sit(self, desk: Desk) -> None:
+    def bind(self, references: ReferenceTables) -> None:
         """Look into these rolls from now on."""
-        self.people = desk.people
-        self.chats = desk.chats
-        self.colors = desk.colors
-        self.quiet = desk.quiet
-        self.graves = desk.graves
-        self.purpose = desk.purpose
-        self.made_at = desk.made_at
-        self.old = desk.old
-        room = self.people.room()
-        if room != len(self.voters):
-            self.voters = array("Q", bytes(8 * room))
-            self.reactors = array("Q", bytes(8 * room))
+        self.recipients = references.recipients
+        self.chats = references.chats
+        self.colors = references.colors
+        self.muted = references.muted
+        self.error_mask = references.error_mask
+        self.purpose = references.purpose
+        self.made_at = references.made_at
+        self.spec_only = references.spec_only
+        room = self.recipients.room()
+        if room != len(self.listed_in):
+            self.listed_in = array("Q", bytes(8 * room))
+            self.reacted_in = array("Q", bytes(8 * room))
 
-    def aim(self, data: bytes | memoryview, base: int, frame: int) -> None:
+    def reset(self, data: bytes | memoryview, base: int, frame: int) -> None:
         """Turn to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
         self.data = data
         self.pos = 0
@@ -115,17 +114,17 @@ class Ground(Cursor):
         self.base = base
         self.frame = frame
         self.used = 0
-        self.lost = 0
+        self.dropped = 0
         self.newer = False
 
-    def met_newer(self) -> bool:
+    def met_additions(self) -> bool:
         """Tell whether the buffer holds anything that was added to the format."""
         return bool(self.newer)
 
-    def take(self) -> bytes:
+    def take_findings(self) -> bytes:
         """Take what was written on the page, which is empty then."""
         used, self.used = self.used, 0
-        return bytes(memoryview(self.page)[:used]) if used else b""
+        return bytes(memoryview(self.findings)[:used]) if used else b""
 
     def report(  # noqa: PLR0917
         self,
@@ -147,26 +146,26 @@ class Ground(Cursor):
         if rule == 0:
             return
         # Room is left for one that says that there are more.
-        if at + size > len(self.page) - HEAD:
-            self.lost += 1
-            if self.graves[rule]:
-                self.grave = True
+        if at + size > len(self.findings) - HEAD:
+            self.dropped += 1
+            if self.error_mask[rule]:
+                self.dropped_error = True
             return
-        self.write(rule, size, extra, start, end)
+        self.write_head(rule, size, extra, start, end)
         at += HEAD
         for level in range(depth):
-            self.page[at] = cython.cast(cython.ulonglong, self.steps[level]) << 32 | cython.cast(
+            self.findings[at] = cython.cast(cython.ulonglong, self.steps[level]) << 32 | cython.cast(
                 cython.ulonglong, self.elements[level] + 1
             )
             at += 1
         if number:
-            self.page[at] = cython.cast(cython.ulonglong, self.slot(depth, number)) << 32 | cython.cast(
+            self.findings[at] = cython.cast(cython.ulonglong, self.slot(depth, number)) << 32 | cython.cast(
                 cython.ulonglong, element + 1
             )
             at += 1
         self.used = at
 
-    def write(
+    def write_head(
         self,
         rule: cython.uint,
         size: cython.Py_ssize_t,
@@ -176,20 +175,20 @@ class Ground(Cursor):
     ) -> cython.void:
         """Write what a finding begins with."""
         at: cython.Py_ssize_t = self.used
-        self.page[at] = cython.cast(cython.ulonglong, size)
-        self.page[at + 1] = rule
-        self.page[at + 2] = self.frame
-        self.page[at + 3] = self.base + cython.cast(cython.ulonglong, self.begin)
-        self.page[at + 4] = extra
-        self.page[at + 5] = cython.cast(cython.ulonglong, start)
-        self.page[at + 6] = cython.cast(cython.ulonglong, end)
+        self.findings[at] = cython.cast(cython.ulonglong, size)
+        self.findings[at + 1] = rule
+        self.findings[at + 2] = self.frame
+        self.findings[at + 3] = self.base + cython.cast(cython.ulonglong, self.begin)
+        self.findings[at + 4] = extra
+        self.findings[at + 5] = cython.cast(cython.ulonglong, start)
+        self.findings[at + 6] = cython.cast(cython.ulonglong, end)
 
-    def crowded(self) -> cython.void:
+    def report_dropped(self) -> cython.void:
         """Write that a record has more findings than fit on the page, and whether one of those is an error."""
-        self.write(CROWDED, HEAD, self.lost << 1 | (1 if self.grave else 0), 0, 0)
+        self.write_head(CROWDED, HEAD, self.dropped << 1 | (1 if self.dropped_error else 0), 0, 0)
         self.used += HEAD
 
-    def wrong(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
+    def report_field(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
         """Write a finding about a field that is not a list, or about the whole message."""
         self.report(rule, depth, number, -1, 0, 0, 0)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from holdfast.backup.rules.backup_state import BackupState
-from holdfast.backup.rules.registry import PLAN, error_mask
+from holdfast.backup.rules.id_table import IdTable
+from holdfast.backup.rules.registry import CHECK_TABLES, error_mask
 from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block, tables
-from holdfast.backup.wire.roll import Roll
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.rules.invalid_cases import INVALID_CASES
 from tests.backup.streams import sample, stream_of
@@ -25,23 +25,23 @@ CAP = 1 << 28
 
 def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
     """Check frames one by one against the people of a kept backup."""
-    references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), old=False).reference_tables()
+    references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), spec_only=False).reference_tables()
     everybody = known(core)
-    checker = core.check.Checker(PLAN)
-    checker.sit(replace(references, people=everybody, chats=everybody, colors=everybody))
+    checker = core.checker.Checker(CHECK_TABLES)
+    checker.bind(replace(references, recipients=everybody, chats=everybody, colors=everybody))
     found = []
     for raw in frames:
         fault, _at = checker.record(raw, tables.FRAME, 0, 1000)
-        found.append((checker.take(), fault))
+        found.append((checker.take_findings(), fault))
     return found
 
 
-def known(core: Core) -> Roll:
-    """Make a roll of the core in question that knows everybody of a kept backup."""
-    roll: Roll = core.roll.Roll()
+def known(core: Core) -> IdTable:
+    """Make a table of the core in question that knows everybody of a kept backup."""
+    table: IdTable = core.id_table.IdTable()
     for key in range(1, 10):
-        roll.add(key, 15, 1, key)
-    return roll
+        table.add(key, 15, 1, key)
+    return table
 
 
 def damaged_frames() -> Iterator[bytes]:
@@ -101,15 +101,15 @@ def test_a_fault_leaves_no_findings(core: Core) -> None:
 )
 def test_what_stands_twice_is_given_back(core: Core, raw: bytes) -> None:
     """Only protobuf knows what it adds up to."""
-    assert pages(core, [raw]) == [(b"", core.check.TANGLED)]
+    assert pages(core, [raw]) == [(b"", core.checker.TANGLED)]
 
 
 def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
     """Everything else is listed, with its place."""
     records = sample()
     data = stream_of(records[1:])
-    checker = core.check.Checker(PLAN)
-    checker.aim(data, 0, 1)
+    checker = core.checker.Checker(CHECK_TABLES)
+    checker.reset(data, 0, 1)
     others, after = checker.others(CAP)
     assert after == len(records)
     expected = [
@@ -124,14 +124,14 @@ def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
     """No finding is lost between pages."""
     bad = delimited(4, b"")
     data = stream_of([bad] * 5000)
-    checker = core.check.Checker(PLAN)
-    checker.aim(data, 0, 1)
+    checker = core.checker.Checker(CHECK_TABLES)
+    checker.reset(data, 0, 1)
     odd: list[tuple[int, int, int, int, int]] = []
     taken = []
     going = True
     while going:
         going = checker.run(CAP, odd)
-        taken.append(checker.take())
+        taken.append(checker.take_findings())
     assert len(taken) > 1
     ((one, _fault),) = pages(core, [bad])
     assert sum(map(len, taken)) == 5000 * len(one)

@@ -5,9 +5,9 @@ A method is called when its message has been read to its end, with how deep it l
 
 import cython
 
-from holdfast.backup.wire.checks import MESSAGE_BY_NAME, field
-from holdfast.backup.wire.numbers import number_of_rule
-from holdfast.backup.wire.records import Records
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
+from holdfast.backup.rules.records import Records
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
 if not cython.compiled:
     from holdfast.backup.wire.layout import NOTES
@@ -131,14 +131,14 @@ class Bodies(Records):
         if not (self.seen[depth] >> RANGES) & 1 and around not in (QUOTE, TEXT_REPLY):
             return
         if size == 0:
-            self.wrong(TEXT_EMPTY, depth, BODY)
+            self.report_field(TEXT_EMPTY, depth, BODY)
         elif size > LONGEST_TEXT:
             self.report(TEXT_LENGTH, depth, BODY, -1, cython.cast(cython.ulonglong, size) + 1, 0, 0)
 
     def body_range(self, depth: cython.int) -> cython.void:
         """Check a range: one without style says nothing."""
         if self.has(depth, STYLE) and self.value(depth, STYLE) == 0:
-            self.wrong(STYLE_NONE, depth, STYLE)
+            self.report_field(STYLE_NONE, depth, STYLE)
 
     def standard(self, depth: cython.int) -> cython.void:
         """Check an ordinary message, which may be a voice message."""
@@ -150,44 +150,44 @@ class Bodies(Records):
         if attachments == 1 and self.note(depth, NOTE_FLAG) == VOICE + 1:
             self.set_note(depth - 1, _NOTE_MARK, 1)
             if has_text:
-                self.wrong(VOICE_ALONE, depth, TEXT)
+                self.report_field(VOICE_ALONE, depth, TEXT)
             if self.has(depth, LONG_TEXT):
-                self.wrong(VOICE_ALONE, depth, LONG_TEXT)
+                self.report_field(VOICE_ALONE, depth, LONG_TEXT)
             if self.value(depth, LINKS):
-                self.wrong(VOICE_ALONE, depth, LINKS)
+                self.report_field(VOICE_ALONE, depth, LINKS)
             return
         if not has_text and attachments == 0:
-            self.wrong(STANDARD_EMPTY, depth, 0)
+            self.report_field(STANDARD_EMPTY, depth, 0)
         if (seen >> LONG_TEXT) & 1:
             if not has_text:
                 if attachments:
-                    self.wrong(LONG_TEXT_ALONE, depth, LONG_TEXT)
+                    self.report_field(LONG_TEXT_ALONE, depth, LONG_TEXT)
             elif self.note(depth, NOTE_TEXT) > LONGEST_START + 1:
-                self.wrong(LONG_TEXT_BODY, depth, TEXT)
+                self.report_field(LONG_TEXT_BODY, depth, TEXT)
 
     def text_reply(self, depth: cython.int) -> cython.void:
         """Check the text of an answer to a story."""
         if self.has(depth, REPLY_LONG_TEXT) and self.note(depth, NOTE_TEXT) > LONGEST_START + 1:
-            self.wrong(LONG_TEXT_BODY, depth, 0)
+            self.report_field(LONG_TEXT_BODY, depth, 0)
 
     def attachment(self, depth: cython.int) -> cython.void:
         """Check an attachment, and tell the message around it what it is."""
         flag: cython.ulonglong = self.value(depth, FLAG)
         self.set_note(depth - 1, NOTE_FLAG, flag + 1)
         if flag == VOICE and self.messages[depth - 1] == QUOTED:
-            self.wrong(QUOTED_VOICE, depth, FLAG)
+            self.report_field(QUOTED_VOICE, depth, FLAG)
 
     def file(self, depth: cython.int) -> cython.void:
         """Check what is said about a file."""
         if self.has(depth, MAC) != self.has(depth, MAC_CHUNK):
-            self.wrong(MAC_PAIR, depth, MAC if self.has(depth, MAC) else MAC_CHUNK)
+            self.report_field(MAC_PAIR, depth, MAC if self.has(depth, MAC) else MAC_CHUNK)
         if self.messages[depth - 1] == CHAT_STYLE and (
             self.has(depth, FILE_NAME)
             or self.has(depth, WIDTH)
             or self.has(depth, HEIGHT)
             or self.has(depth, CAPTION)
         ):
-            self.wrong(WALLPAPER_PLAIN, depth, 0)
+            self.report_field(WALLPAPER_PLAIN, depth, 0)
 
     def locator(self, depth: cython.int) -> cython.void:
         """Check where a file is said to be; an empty locator says that it is nowhere."""
@@ -198,21 +198,21 @@ class Bodies(Records):
         transit = self.has(depth, CDN_KEY) and self.has(depth, CDN_NUMBER)
         hashed = self.has(depth, HASH)
         if self.has(depth, CDN_KEY) != self.has(depth, CDN_NUMBER):
-            self.wrong(TRANSIT_PAIR, depth, CDN_KEY if self.has(depth, CDN_KEY) else CDN_NUMBER)
+            self.report_field(TRANSIT_PAIR, depth, CDN_KEY if self.has(depth, CDN_KEY) else CDN_NUMBER)
             transit = True
         elif self.has(depth, UPLOADED) and not transit:
-            self.wrong(TRANSIT_UPLOADED, depth, UPLOADED)
+            self.report_field(TRANSIT_UPLOADED, depth, UPLOADED)
         if not hashed and not self.has(depth, DIGEST):
-            self.wrong(INTEGRITY, depth, 0)
+            self.report_field(INTEGRITY, depth, 0)
             return
         if not hashed and not transit:
-            self.wrong(DIGEST_TRANSIT, depth, DIGEST)
+            self.report_field(DIGEST_TRANSIT, depth, DIGEST)
         elif not self.holds(depth, KEY):
-            self.wrong(KEY_MISSING, depth, KEY)
+            self.report_field(KEY_MISSING, depth, KEY)
         if not hashed and self.has(depth, LOCAL_KEY):
-            self.wrong(LOCAL_KEY_HASH, depth, LOCAL_KEY)
+            self.report_field(LOCAL_KEY_HASH, depth, LOCAL_KEY)
         if not hashed and self.has(depth, MEDIA_CDN):
-            self.wrong(MEDIA_CDN_HASH, depth, MEDIA_CDN)
+            self.report_field(MEDIA_CDN_HASH, depth, MEDIA_CDN)
 
     def quote(self, depth: cython.int) -> cython.void:
         """Check a quote."""
@@ -222,7 +222,7 @@ class Bodies(Records):
             and not self.has(depth, QUOTE_TEXT)
             and self.value(depth, QUOTE_ATTACHMENTS) == 0
         ):
-            self.wrong(QUOTE_EMPTY, depth, 0)
+            self.report_field(QUOTE_EMPTY, depth, 0)
         if LONGEST_START + 1 < size <= cython.cast(cython.ulonglong, LONGEST_TEXT) + 1:
             self.report(QUOTE_LENGTH, depth, QUOTE_TEXT, -1, size, 0, 0)
 
@@ -231,24 +231,24 @@ class Bodies(Records):
         at: cython.Py_ssize_t = self.starts[depth * ROW + REACTION_AUTHOR]
         if not (self.filled[depth] >> REACTION_AUTHOR) & 1 or at < 0:
             return
-        if self.reactors[at] == self.rounds[depth - 1]:
-            self.wrong(REACTION_TWICE, depth, REACTION_AUTHOR)
-        self.reactors[at] = self.rounds[depth - 1]
+        if self.reacted_in[at] == self.serials[depth - 1]:
+            self.report_field(REACTION_TWICE, depth, REACTION_AUTHOR)
+        self.reacted_in[at] = self.serials[depth - 1]
 
     def card_name(self, depth: cython.int) -> cython.void:
         """Check the name on a contact card."""
         if self.filled[depth] == 0:
-            self.wrong(CARD_NAME_EMPTY, depth, 0)
+            self.report_field(CARD_NAME_EMPTY, depth, 0)
 
     def address(self, depth: cython.int) -> cython.void:
         """Check a postal address."""
         if self.filled[depth] & ~(ONE << ADDRESS_TYPE | ONE << ADDRESS_LABEL) == 0:
-            self.wrong(ADDRESS_EMPTY, depth, 0)
+            self.report_field(ADDRESS_EMPTY, depth, 0)
 
     def coins(self, depth: cython.int) -> cython.void:
         """Check that a payment is either received or sent."""
         if (self.value(depth, PUBLIC_KEYS) == 0) == (self.value(depth, KEY_IMAGES) == 0):
-            self.wrong(PAYMENT_LEDGER, depth, 0)
+            self.report_field(PAYMENT_LEDGER, depth, 0)
 
     def gift(self, depth: cython.int) -> cython.void:
         """Check a gift badge; whether a presentation is one is for others to say."""
@@ -257,13 +257,13 @@ class Bodies(Records):
         if self.value(depth, GIFT_STATE) != GIFT_FAILED:
             self.report(GIFT_PRESENTATION, depth, PRESENTATION, -1, 0, start, start + size)
         elif size:
-            self.wrong(GIFT_FAILED_EMPTY, depth, PRESENTATION)
+            self.report_field(GIFT_FAILED_EMPTY, depth, PRESENTATION)
 
     def poll(self, depth: cython.int) -> cython.void:
         """Check a poll."""
         voted: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.note(depth, NOTE_VOTED))
         if self.value(depth, OPTIONS) < 2:
-            self.wrong(POLL_OPTIONS, depth, OPTIONS)
+            self.report_field(POLL_OPTIONS, depth, OPTIONS)
         if voted and not self.holds(depth, ALLOW_MULTIPLE):
             self.report(VOTE_SINGLE, depth, OPTIONS, voted - 1, 0, 0, 0)
 
@@ -275,15 +275,15 @@ class Bodies(Records):
         at: cython.Py_ssize_t = self.start(depth, VOTER)
         if not self.holds(depth, VOTER) or at < 0:
             return
-        if self.voters[at] == self.rounds[depth - 1] << 6:
-            self.wrong(VOTE_TWICE, depth, VOTER)
-        elif self.voters[at] > self.rounds[depth - 2] << 6 and self.note(depth - 2, NOTE_VOTED) == 0:
+        if self.listed_in[at] == self.serials[depth - 1] << 6:
+            self.report_field(VOTE_TWICE, depth, VOTER)
+        elif self.listed_in[at] > self.serials[depth - 2] << 6 and self.note(depth - 2, NOTE_VOTED) == 0:
             self.set_note(depth - 2, NOTE_VOTED, cython.cast(cython.ulonglong, self.elements[depth - 2] + 1))
-        self.voters[at] = self.rounds[depth - 1] << 6
+        self.listed_in[at] = self.serials[depth - 1] << 6
 
     def pin(self, depth: cython.int) -> cython.void:
         """Check until when a message is pinned."""
         if not self.has(depth, PIN_EXPIRES) and self.value(depth, PIN_NEVER) == 0:
-            self.wrong(PIN_EXPIRY, depth, 0)
+            self.report_field(PIN_EXPIRY, depth, 0)
         elif self.has(depth, PIN_EXPIRES) and self.value(depth, PIN_EXPIRES) < self.value(depth, PINNED_AT):
-            self.wrong(PIN_ORDER, depth, PIN_EXPIRES)
+            self.report_field(PIN_ORDER, depth, PIN_EXPIRES)

@@ -1,6 +1,6 @@
 cimport cython
 
-from holdfast.backup.wire.fields cimport Fields
+from holdfast.backup.rules.record_checks cimport Fields
 from holdfast.backup.wire.layout cimport PAGE
 
 @cython.final

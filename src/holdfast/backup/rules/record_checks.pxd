@@ -1,6 +1,6 @@
-from holdfast.backup.wire.hooks cimport Hooks
+from holdfast.backup.rules.hooks cimport Hooks
 from holdfast.backup.wire.layout cimport AGED, BOOL, CHECKED, DATED, ENUM, FIXED32, HOOK_AT, KEPT, KIND, LIMIT_AT, MAX_DEPTH, MESSAGE, MOST_MESSAGES, MOST_SLOTS, NOTES, PACKABLE, REFERRING, REPEATED, STRING, TARGET_AT, UINT32, WIDTH, WIRE_TYPE
-from holdfast.backup.wire.numbers cimport Hook
+from holdfast.backup.rules.rule_numbers cimport Hook
 
 cdef class Fields(Hooks):
     cdef unsigned long long[MOST_SLOTS] shapes

@@ -1,5 +1,5 @@
-from holdfast.backup.wire.items cimport Items
-from holdfast.backup.wire.numbers cimport Hook
+from holdfast.backup.rules.items cimport Items
+from holdfast.backup.rules.rule_numbers cimport Hook
 
 cdef class Hooks(Items):
     cdef void run_hook(self, unsigned int hook, int depth) noexcept nogil

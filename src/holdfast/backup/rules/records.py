@@ -5,9 +5,9 @@ A method is called when its message has been read to its end, with how deep it l
 
 import cython
 
-from holdfast.backup.wire.checks import MESSAGE_BY_NAME, field
-from holdfast.backup.wire.numbers import number_of_rule
-from holdfast.backup.wire.values import Values
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.rules.value_checks import Values
 
 __all__ = ["Records"]
 
@@ -120,15 +120,15 @@ class Records(Values):
     def account(self, depth: cython.int) -> cython.void:
         """Check the account."""
         if self.has(depth, USERNAME_LINK) and not self.has(depth, USERNAME):
-            self.wrong(LINK_ALONE, depth, USERNAME_LINK)
+            self.report_field(LINK_ALONE, depth, USERNAME_LINK)
 
     def settings(self, depth: cython.int) -> cython.void:
         """Check the settings of the account."""
         tier: cython.ulonglong = self.value(depth, TIER)
         if self.has(depth, TIER) and tier not in (FREE, PAID):
-            self.wrong(TIER_KNOWN, depth, TIER)
+            self.report_field(TIER_KNOWN, depth, TIER)
         elif self.holds(depth, OPTIMIZE) and tier != PAID:
-            self.wrong(OPTIMIZE_PAID, depth, OPTIMIZE)
+            self.report_field(OPTIMIZE_PAID, depth, OPTIMIZE)
 
     def gradient(self, depth: cython.int) -> cython.void:
         """Check a gradient: two colours, one at each end."""
@@ -138,7 +138,7 @@ class Records(Values):
             first == FLOAT_ONE and second & SIGN == 0
         )
         if self.value(depth, COLORS) != 2 or self.value(depth, POSITIONS) != 2 or not ends:
-            self.wrong(GRADIENT_STOPS, depth, 0)
+            self.report_field(GRADIENT_STOPS, depth, 0)
 
     def style(self, depth: cython.int) -> cython.void:
         """Check that the colour a chat names is there; the account's own style may name one that follows it."""
@@ -147,26 +147,26 @@ class Records(Values):
             and self.has(depth, CUSTOM_COLOR)
             and self.colors.find(self.value(depth, CUSTOM_COLOR), self.frame) < 0
         ):
-            self.wrong(COLOR_KNOWN, depth, CUSTOM_COLOR)
+            self.report_field(COLOR_KNOWN, depth, CUSTOM_COLOR)
 
     def contact(self, depth: cython.int) -> cython.void:
         """Check a contact."""
         if not (self.has(depth, ACI) or self.has(depth, PNI) or self.has(depth, E164)):
-            self.wrong(CONTACT_IDENTIFIED, depth, 0)
+            self.report_field(CONTACT_IDENTIFIED, depth, 0)
         if self.holds(depth, BLOCKED_AT) and not self.holds(depth, BLOCKED):
-            self.wrong(CONTACT_BLOCKED_AT, depth, BLOCKED_AT)
+            self.report_field(CONTACT_BLOCKED_AT, depth, BLOCKED_AT)
         if self.holds(depth, IDENTITY_STATE) and not self.has(depth, IDENTITY_KEY):
-            self.wrong(IDENTITY_STATE_KEY, depth, IDENTITY_STATE)
+            self.report_field(IDENTITY_STATE_KEY, depth, IDENTITY_STATE)
 
     def nickname(self, depth: cython.int) -> cython.void:
         """Check the name the user gave to a contact."""
         if not (self.holds(depth, GIVEN) or self.holds(depth, FAMILY)):
-            self.wrong(NICKNAME_EMPTY, depth, 0)
+            self.report_field(NICKNAME_EMPTY, depth, 0)
 
     def group(self, depth: cython.int) -> cython.void:
         """Check a group."""
         if self.holds(depth, GROUP_BLOCKED_AT_FIELD) and not self.holds(depth, GROUP_BLOCKED):
-            self.wrong(GROUP_BLOCKED_AT, depth, GROUP_BLOCKED_AT_FIELD)
+            self.report_field(GROUP_BLOCKED_AT, depth, GROUP_BLOCKED_AT_FIELD)
 
     def attribute(self, depth: cython.int) -> cython.void:
         """Check that an attribute of a group is what its field says."""
@@ -177,9 +177,9 @@ class Records(Values):
         elif where == cython.cast(cython.ulonglong, self.slot(depth - 1, TIMER)):
             wanted = BLOB_TIMER
         if not self.seen[depth]:
-            self.wrong(BLOB_UNSET, depth, 0)
+            self.report_field(BLOB_UNSET, depth, 0)
         elif not self.has(depth, wanted):
-            self.wrong(BLOB_KIND, depth, 0)
+            self.report_field(BLOB_KIND, depth, 0)
 
     def member(self, depth: cython.int) -> cython.void:
         """Check a member, or somebody who is invited to be one."""
@@ -187,17 +187,17 @@ class Records(Values):
         size: cython.Py_ssize_t = self.size(depth, USER_ID)
         if self.messages[depth - 1] == PENDING:
             if not self.is_service_id(start, size, True):
-                self.wrong(PENDING_ID, depth, USER_ID)
+                self.report_field(PENDING_ID, depth, USER_ID)
                 size = 0
             self.set_note(depth - 1, NOTE_START, cython.cast(cython.ulonglong, start))
             self.set_note(depth - 1, NOTE_SIZE, cython.cast(cython.ulonglong, size))
             if self.holds(depth, LABEL_EMOJI) or self.holds(depth, LABEL_STRING):
-                self.wrong(PENDING_LABEL, depth, 0)
+                self.report_field(PENDING_LABEL, depth, 0)
             return
         if not self.is_service_id(start, size, False):
-            self.wrong(MEMBER_ID, depth, USER_ID)
+            self.report_field(MEMBER_ID, depth, USER_ID)
         if self.holds(depth, LABEL_EMOJI) and not self.holds(depth, LABEL_STRING):
-            self.wrong(LABEL_ALONE, depth, LABEL_EMOJI)
+            self.report_field(LABEL_ALONE, depth, LABEL_EMOJI)
 
     def invited(self, depth: cython.int) -> cython.void:
         """Check that nobody invited themselves."""
@@ -205,7 +205,7 @@ class Records(Values):
         size: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.note(depth, NOTE_SIZE))
         other: cython.Py_ssize_t = self.start(depth, ADDED_BY)
         if size == ACI_SIZE and self.size(depth, ADDED_BY) == size and self.same(one, other, size):
-            self.wrong(INVITED_SELF, depth, ADDED_BY)
+            self.report_field(INVITED_SELF, depth, ADDED_BY)
 
     def same(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
         """Compare bytes."""
@@ -233,46 +233,46 @@ class Records(Values):
                 mine = False
         if not mine:
             if self.data[start + 6] >> 4 != 4 or self.data[start + 8] >> 6 != 2:
-                self.wrong(LIST_ID_V4, depth, LIST_ID)
+                self.report_field(LIST_ID_V4, depth, LIST_ID)
             if mode in (ALL + 1, ALL_EXCEPT + 1):
-                self.wrong(MODE_MY_STORY, depth, 0)
+                self.report_field(MODE_MY_STORY, depth, 0)
             return
         if self.has(depth, DELETED):
-            self.wrong(MY_STORY_DELETED, depth, DELETED)
+            self.report_field(MY_STORY_DELETED, depth, DELETED)
         if mode == ALL + 1 and members > 1:
-            self.wrong(MY_STORY_ALL, depth, 0)
+            self.report_field(MY_STORY_ALL, depth, 0)
         if mode == ALL_EXCEPT + 1 and members == 1:
-            self.wrong(MY_STORY_EXCEPT, depth, 0)
+            self.report_field(MY_STORY_EXCEPT, depth, 0)
 
     def call_link(self, depth: cython.int) -> cython.void:
         """Check the epoch of a call link, which old ones have empty."""
         size: cython.Py_ssize_t = self.size(depth, EPOCH)
         if size not in (0, EPOCH_SIZE):
-            self.wrong(EPOCH_LENGTH, depth, EPOCH)
+            self.report_field(EPOCH_LENGTH, depth, EPOCH)
 
     def chat(self, depth: cython.int) -> cython.void:
         """Check a chat."""
         if self.has(depth, TIMER_MS) and not self.holds(depth, TIMER_VERSION):
-            self.wrong(TIMER_VERSIONED, depth, TIMER_MS)
+            self.report_field(TIMER_VERSIONED, depth, TIMER_MS)
 
     def folder(self, depth: cython.int) -> cython.void:
         """Check a folder: the one of all chats has nothing to choose."""
         kind: cython.ulonglong = self.value(depth, FOLDER_TYPE)
         if kind == FOLDER_CUSTOM and not self.holds(depth, FOLDER_NAME):
-            self.wrong(CUSTOM_NAMED, depth, FOLDER_NAME)
+            self.report_field(CUSTOM_NAMED, depth, FOLDER_NAME)
         if kind != FOLDER_ALL:
             return
         if self.holds(depth, FOLDER_NAME):
-            self.wrong(ALL_NAMED, depth, FOLDER_NAME)
+            self.report_field(ALL_NAMED, depth, FOLDER_NAME)
         if self.holds(depth, ONLY_UNREAD):
-            self.wrong(ALL_UNREAD, depth, ONLY_UNREAD)
+            self.report_field(ALL_UNREAD, depth, ONLY_UNREAD)
         if not self.holds(depth, SHOW_MUTED):
-            self.wrong(ALL_MUTED, depth, SHOW_MUTED)
+            self.report_field(ALL_MUTED, depth, SHOW_MUTED)
         if not self.holds(depth, ALL_INDIVIDUAL):
-            self.wrong(ALL_EVERYBODY, depth, ALL_INDIVIDUAL)
+            self.report_field(ALL_EVERYBODY, depth, ALL_INDIVIDUAL)
         if not self.holds(depth, ALL_GROUPS):
-            self.wrong(ALL_EVERYBODY, depth, ALL_GROUPS)
+            self.report_field(ALL_EVERYBODY, depth, ALL_GROUPS)
         if self.value(depth, INCLUDED):
-            self.wrong(ALL_CHOSEN, depth, INCLUDED)
+            self.report_field(ALL_CHOSEN, depth, INCLUDED)
         if self.value(depth, EXCLUDED):
-            self.wrong(ALL_CHOSEN, depth, EXCLUDED)
+            self.report_field(ALL_CHOSEN, depth, EXCLUDED)

@@ -1,4 +1,4 @@
-from holdfast.backup.wire.values cimport Values
+from holdfast.backup.rules.value_checks cimport Values
 
 cdef class Records(Values):
     cdef void account(self, int depth) noexcept nogil
