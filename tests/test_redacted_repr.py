@@ -29,15 +29,13 @@ OWN_WORDS = (
     "holdfast.backup.Rule",
     "holdfast.backup.sample.",
     "holdfast.backup.rules.",
-    "holdfast.backup.rules.checks.Check",
-    "holdfast.backup.rules.rule_context.ReferenceTables",
     "holdfast.backup.wire.unknown.Unknown",
     "holdfast.backup.file_types.FileType",
     "holdfast.backup.exports.tables.",
     "holdfast.backup.exports.periods.Period",
     "holdfast.backup.repairing.plan.Step",
     "holdfast.backup.repairing.plan.Unmended",
-    "holdfast.backup.repairing.plan.CheckTables",
+    "holdfast.backup.repairing.plan.Plan",
 )
 SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")
 # What only counts secrets, names them, or holds what wraps them itself.

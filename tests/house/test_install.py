@@ -75,7 +75,7 @@ def test_with_a_compiler_the_core_is_compiled(tmp_path: Path) -> None:
         ".".join((path.parent / path.name.partition(".")[0]).relative_to(folder).parts)
         for path in folder.rglob("*.so")
     }
-    assert compiled == {*core_modules(), "holdfast.hosting.git.kernel"}
+    assert compiled == {*core_modules(), "holdfast.backup._cyutility", "holdfast.hosting.git.kernel"}
     assert "core compiled" in version(folder)
     for needed in (
         "web/templates/home.html",

@@ -75,8 +75,8 @@ ELSEWHERE = {
     Path("backup/parts.py"): "backup/rules/test_container.py",
     Path("backup/container/faults.py"): "backup/rules/test_container.py",
     **{
-        Path(f"backup/wire/{name}.py"): "backup/rules/test_checker.py"
-        for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "records", "values")
+        Path(f"backup/rules/{name}.py"): "backup/rules/test_checker.py"
+        for name in ("notes", "recipient_kinds", "record_checks", "rule_context", "value_checks")
     },
     Path("backup/rules/checks.py"): "backup/rules/test_registry.py",
     Path("cli/inputs.py"): "cli/test_backup.py",

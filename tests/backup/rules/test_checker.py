@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.backup.rules.backup_state import BackupState
 from holdfast.backup.rules.id_table import IdTable
-from holdfast.backup.rules.registry import CHECK_TABLES, error_mask
+from holdfast.backup.rules.registry import error_mask
 from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block, tables
@@ -27,7 +27,7 @@ def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
     """Check frames one by one against the people of a kept backup."""
     references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), spec_only=False).reference_tables()
     everybody = known(core)
-    checker = core.checker.Checker(CHECK_TABLES)
+    checker = core.new_checker()
     checker.bind(replace(references, recipients=everybody, chats=everybody, colors=everybody))
     found = []
     for raw in frames:
@@ -108,7 +108,7 @@ def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
     """Everything else is listed, with its place."""
     records = sample()
     data = stream_of(records[1:])
-    checker = core.checker.Checker(CHECK_TABLES)
+    checker = core.new_checker()
     checker.reset(data, 0, 1)
     others, after = checker.others(CAP)
     assert after == len(records)
@@ -124,7 +124,7 @@ def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
     """No finding is lost between pages."""
     bad = delimited(4, b"")
     data = stream_of([bad] * 5000)
-    checker = core.checker.Checker(CHECK_TABLES)
+    checker = core.new_checker()
     checker.reset(data, 0, 1)
     odd: list[tuple[int, int, int, int, int]] = []
     taken = []

@@ -1,16 +1,9 @@
-"""Every rule has a check and every check a rule; every hook is known to the compiler and is called."""
-
-import ast
-import re
-from pathlib import Path
+"""Every rule has a check, and every check a rule."""
 
 import pytest
 
-from holdfast.backup.rules import hooks
 from holdfast.backup.rules import rule_numbers as numbers
-from holdfast.backup.rules.rule_numbers import Hook, add_rule, number_of_rule, require_checks
-
-FOLDER = Path(str(numbers.__file__)).parent
+from holdfast.backup.rules.rule_numbers import add_rule, number_of_rule, require_checks
 
 
 @pytest.fixture(autouse=True)
@@ -44,25 +37,3 @@ def test_two_rules_cannot_have_the_same_id() -> None:
     """The second would take the place of the first."""
     with pytest.raises(ValueError, match=r"two rules have the id poll\.chat"):
         add_rule("poll.chat", by_fields=False)
-
-
-def test_the_compiler_is_told_the_same_hooks() -> None:
-    """In the same order, from which C counts."""
-    text = (FOLDER / "rule_numbers.pxd").read_text()
-    assert re.findall(r"^    (\w+)$", text, re.MULTILINE) == [hook.name for hook in Hook]
-
-
-def test_every_hook_is_called_once() -> None:
-    """The dispatcher compares with each of them, and each is the hook of one message."""
-    (dispatcher,) = (
-        node
-        for node in ast.parse((FOLDER / "hooks.py").read_text()).body
-        if isinstance(node, ast.ClassDef) and node.name == "Hooks"
-    )
-    compared = [
-        node.comparators[0].attr
-        for node in ast.walk(dispatcher)
-        if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Attribute)
-    ]
-    assert sorted(compared) == sorted(hook.name for hook in Hook if hook is not Hook.NONE)
-    assert sorted(hooks.HOOKS.values()) == list(range(1, len(Hook)))

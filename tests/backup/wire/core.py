@@ -11,6 +11,10 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
+from holdfast.backup.rules import rule_numbers
+from holdfast.backup.rules.checker import Checker
+from holdfast.backup.rules.registry import CHECK_TABLES
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -40,6 +44,12 @@ class Core:
     entries: ModuleType
     parts: ModuleType
     intake: ModuleType
+    families: tuple[ModuleType, ...]
+
+    def new_checker(self, *_arguments: object) -> Checker:
+        """Make a checker of this core, with the checks of its record families."""
+        made: Checker = self.checker.Checker(CHECK_TABLES, [family.add_checks for family in self.families])
+        return made
 
 
 def gather(name: str, modules: dict[str, ModuleType]) -> Core:
@@ -60,7 +70,8 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "parts",
         "intake",
     )
-    return Core(name, *(short[module] for module in names))
+    families = tuple(module for module in modules.values() if hasattr(module, "add_checks"))
+    return Core(name, **{module: short[module] for module in names}, families=families)
 
 
 def installed() -> Core:
@@ -86,9 +97,12 @@ def interpreted() -> Core:
 
 @contextmanager
 def modules_replaced(names: list[str]) -> Iterator[None]:
-    """Put the imported modules back afterwards."""
+    """Put the imported modules back afterwards; meanwhile their rules may be described again."""
     before = {name: sys.modules[name] for name in names}
+    described = set(rule_numbers.DESCRIBED)
+    rule_numbers.DESCRIBED.clear()
     try:
         yield
     finally:
         sys.modules.update(before)
+        rule_numbers.DESCRIBED.update(described)

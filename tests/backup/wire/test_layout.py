@@ -23,7 +23,7 @@ def test_the_registers_have_room_for_every_message() -> None:
 
 
 def test_what_is_known_of_a_message_fits_into_one_number() -> None:
-    """Base, limit and hook do not run into each other."""
+    """Base, limit and whether it has a check do not run into each other."""
     assert max(tables.BASES) < 1 << layout.LIMIT_AT
-    assert max(tables.LIMITS) < 1 << layout.HOOK_AT - layout.LIMIT_AT
+    assert max(tables.LIMITS) < 1 << layout.CHECK_AT - layout.LIMIT_AT
     assert max(tables.TARGETS) < 1 << 32

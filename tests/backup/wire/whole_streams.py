@@ -23,7 +23,7 @@ def used(core: Core) -> Iterator[None]:
         patch.setattr(stream, "frames", core.frames)
         patch.setattr(stream, "walk", core.walk)
         patch.setattr(backup_state, "IdTable", core.id_table.IdTable)
-        patch.setattr(validator, "Checker", core.checker.Checker)
+        patch.setattr(validator, "Checker", core.new_checker)
         yield
 
 

@@ -2,13 +2,31 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import filled, known, length, one_of_fields, required, username
+import cython
+
+from holdfast.backup.rules.checks import (
+    MESSAGE_BY_NAME,
+    UUID_SIZE,
+    field,
+    filled,
+    known,
+    length,
+    one_of_fields,
+    required,
+    username,
+)
 from holdfast.backup.rules.repairs import DROP_RECORD, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 SETTINGS = "AccountData.AccountSettings"
+
+# The tiers of remote backups, as the service numbers them.
+FREE_TIER: Final = 200
+PAID_TIER: Final = 201
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -81,7 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the id the server gave.",
         "spec 2, spec 8, contract 5.4",
         Breach.FORMAT,
-        length(16, "AccountData.UsernameLink.serverId"),
+        length(UUID_SIZE, "AccountData.UsernameLink.serverId"),
         repairs=(discard("The link, which cannot be opened, is left out.", up="usernameLink"),),
     ),
     rule(
@@ -238,3 +256,34 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(clear("Optimizing storage, which needs the paid tier, is off."),),
     ),
 )
+
+USERNAME = cython.declare(cython.uint, field("AccountData.username"))
+USERNAME_LINK = cython.declare(cython.uint, field("AccountData.usernameLink"))
+TIER = cython.declare(cython.uint, field("AccountData.AccountSettings.backupTier"))
+OPTIMIZE = cython.declare(cython.uint, field("AccountData.AccountSettings.optimizeOnDeviceStorage"))
+_FREE = cython.declare(cython.ulonglong, FREE_TIER)
+_PAID = cython.declare(cython.ulonglong, PAID_TIER)
+LINK_USERNAME = cython.declare(cython.uint, number_of_rule("account.username-link.username"))
+TIER_KNOWN = cython.declare(cython.uint, number_of_rule("settings.backup-tier.known"))
+OPTIMIZE_TIER = cython.declare(cython.uint, number_of_rule("settings.optimize-storage.tier"))
+
+
+def check_account(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a link of a user name has the name."""
+    if context.has(depth, USERNAME_LINK) and not context.has(depth, USERNAME):
+        context.report_field(LINK_USERNAME, depth, USERNAME_LINK)
+
+
+def check_settings(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check the tier of backups, and what needs the paid one."""
+    tier: cython.ulonglong = context.value(depth, TIER)
+    if context.has(depth, TIER) and tier not in (_FREE, _PAID):
+        context.report_field(TIER_KNOWN, depth, TIER)
+    elif context.holds(depth, OPTIMIZE) and tier != _PAID:
+        context.report_field(OPTIMIZE_TIER, depth, OPTIMIZE)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["AccountData"], check_account)
+    context.add_check(MESSAGE_BY_NAME["AccountData.AccountSettings"], check_settings)

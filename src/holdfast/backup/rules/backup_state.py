@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.id_table import IdTable
-from holdfast.backup.rules.rule import Purpose
+from holdfast.backup.rules.rule import PURPOSE_NUMBERS, Purpose
 from holdfast.backup.rules.rule_context import ReferenceTables
 from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import Frame, backup_pb2
@@ -19,7 +19,6 @@ __all__ = ["BackupState", "Broken"]
 # The number of a broken rule, and the path to where it is.
 Broken: TypeAlias = tuple[int, str]
 
-PURPOSES: Final = {Purpose.TRANSFER: 0, Purpose.REMOTE: 1, Purpose.TAKEOUT: 2}
 KINDS: Final = {
     "self": kinds.SELF,
     "releaseNotes": kinds.RELEASE_NOTES,
@@ -84,7 +83,7 @@ class BackupState:
     def __init__(self, purpose: Purpose, error_mask: bytes, *, spec_only: bool) -> None:
         self.made_at = 0
         self.muted = bytearray(tables.SLOTS)
-        self._purpose = PURPOSES[purpose]
+        self._purpose = PURPOSE_NUMBERS[purpose]
         self._error_mask = error_mask
         self._spec_only = spec_only
         self._recipients = IdTable()

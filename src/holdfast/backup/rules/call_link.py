@@ -2,14 +2,20 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import filled, known, length
+import cython
+
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, filled, known, length
 from holdfast.backup.rules.repairs import DROP_RECORD, clear
 from holdfast.backup.rules.rule import SPEC, Breach, Limit, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 # Exactly 16 bytes in the specification, today 16 or more.
 ROOT_KEY: Final = Limit(range(16, 17), range(16, 1 << 31))
+# The number of bytes of an epoch.
+EPOCH_SIZE: Final = 4
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -51,3 +57,18 @@ RULES: Final[tuple[Rule, ...]] = (
         only_import=True,
     ),
 )
+
+EPOCH = cython.declare(cython.uint, field("CallLink.epoch"))
+_EPOCH_SIZE = cython.declare(cython.Py_ssize_t, EPOCH_SIZE)
+EPOCH_LENGTH = cython.declare(cython.uint, number_of_rule("call-link.epoch.length"))
+
+
+def check_call_link(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check the epoch of a call link, which is empty in old ones."""
+    if context.size(depth, EPOCH) not in (0, _EPOCH_SIZE):
+        context.report_field(EPOCH_LENGTH, depth, EPOCH)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["CallLink"], check_call_link)

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import known, length, of_kind, refers, unique
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, UUID_SIZE, field, known, length, of_kind, refers, unique
 from holdfast.backup.rules.repairs import (
     DROP_DUPLICATE,
     DROP_ELEMENT,
@@ -15,8 +17,11 @@ from holdfast.backup.rules.repairs import (
     put,
 )
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 RECIPIENT_LISTS = ("ChatFolder.includedRecipientIds", "ChatFolder.excludedRecipientIds")
 
@@ -37,7 +42,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID.",
         "spec 2, spec 8, contract 5.12",
         Breach.FORMAT,
-        length(16, "ChatFolder.id"),
+        length(UUID_SIZE, "ChatFolder.id"),
         repairs=(DROP_RECORD,),
     ),
     rule(
@@ -153,3 +158,48 @@ RULES: Final[tuple[Rule, ...]] = (
         importer="An importer adds it.",
     ),
 )
+
+NAME = cython.declare(cython.uint, field("ChatFolder.name"))
+ONLY_UNREAD = cython.declare(cython.uint, field("ChatFolder.showOnlyUnread"))
+SHOW_MUTED = cython.declare(cython.uint, field("ChatFolder.showMutedChats"))
+ALL_INDIVIDUAL = cython.declare(cython.uint, field("ChatFolder.includeAllIndividualChats"))
+ALL_GROUPS = cython.declare(cython.uint, field("ChatFolder.includeAllGroupChats"))
+FOLDER_TYPE = cython.declare(cython.uint, field("ChatFolder.folderType"))
+INCLUDED = cython.declare(cython.uint, field("ChatFolder.includedRecipientIds"))
+EXCLUDED = cython.declare(cython.uint, field("ChatFolder.excludedRecipientIds"))
+TYPE_ALL = cython.declare(cython.ulonglong, backup_pb2.ChatFolder.FolderType.ALL)
+TYPE_CUSTOM = cython.declare(cython.ulonglong, backup_pb2.ChatFolder.FolderType.CUSTOM)
+ALL_NAME = cython.declare(cython.uint, number_of_rule("chat-folder.all.name"))
+ALL_UNREAD = cython.declare(cython.uint, number_of_rule("chat-folder.all.unread"))
+ALL_MUTED = cython.declare(cython.uint, number_of_rule("chat-folder.all.muted"))
+ALL_EVERYBODY = cython.declare(cython.uint, number_of_rule("chat-folder.all.everybody"))
+ALL_RECIPIENTS = cython.declare(cython.uint, number_of_rule("chat-folder.all.recipients"))
+CUSTOM_NAME = cython.declare(cython.uint, number_of_rule("chat-folder.custom.name"))
+
+
+def check_folder(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a folder: the one of all chats has nothing to choose."""
+    kind: cython.ulonglong = context.value(depth, FOLDER_TYPE)
+    if kind == TYPE_CUSTOM and not context.holds(depth, NAME):
+        context.report_field(CUSTOM_NAME, depth, NAME)
+    if kind != TYPE_ALL:
+        return
+    if context.holds(depth, NAME):
+        context.report_field(ALL_NAME, depth, NAME)
+    if context.holds(depth, ONLY_UNREAD):
+        context.report_field(ALL_UNREAD, depth, ONLY_UNREAD)
+    if not context.holds(depth, SHOW_MUTED):
+        context.report_field(ALL_MUTED, depth, SHOW_MUTED)
+    if not context.holds(depth, ALL_INDIVIDUAL):
+        context.report_field(ALL_EVERYBODY, depth, ALL_INDIVIDUAL)
+    if not context.holds(depth, ALL_GROUPS):
+        context.report_field(ALL_EVERYBODY, depth, ALL_GROUPS)
+    if context.value(depth, INCLUDED):
+        context.report_field(ALL_RECIPIENTS, depth, INCLUDED)
+    if context.value(depth, EXCLUDED):
+        context.report_field(ALL_RECIPIENTS, depth, EXCLUDED)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["ChatFolder"], check_folder)

@@ -2,13 +2,19 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import known, one_of_fields, opaque, required
+import cython
+
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, one_of_fields, opaque, required
 from holdfast.backup.rules.repairs import EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 DROP_COLOR: Final = discard("The colour, which cannot be one, is left out.", up="customChatColors")
+# The number of colours of a gradient.
+STOPS: Final = 2
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -103,3 +109,42 @@ RULES: Final[tuple[Rule, ...]] = (
         only_import=True,
     ),
 )
+
+COLORS = cython.declare(cython.uint, field("ChatStyle.Gradient.colors"))
+POSITIONS = cython.declare(cython.uint, field("ChatStyle.Gradient.positions"))
+CUSTOM_COLOR = cython.declare(cython.uint, field("ChatStyle.customColorId"))
+CHAT = cython.declare(cython.uint, MESSAGE_BY_NAME["Chat"])
+_STOPS = cython.declare(cython.ulonglong, STOPS)
+# The bits of 1.0 as a float; of -0.0 all but the sign are those of 0.0.
+FLOAT_ONE = cython.declare(cython.ulonglong, 0x3F800000)
+SIGN = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+GRADIENT_STOPS = cython.declare(cython.uint, number_of_rule("gradient.stops"))
+COLOR_KNOWN = cython.declare(cython.uint, number_of_rule("chat-style.color.known"))
+# Notes of a gradient: the bits of its first two positions.
+NOTE_FIRST = cython.declare(cython.int, 0)
+NOTE_SECOND = cython.declare(cython.int, 1)
+
+
+def check_gradient(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a gradient: two colours, one at each end."""
+    first: cython.ulonglong = context.note(depth, NOTE_FIRST)
+    second: cython.ulonglong = context.note(depth, NOTE_SECOND)
+    ends: cython.bint = (first & SIGN == 0 and second == FLOAT_ONE) or (first == FLOAT_ONE and second & SIGN == 0)
+    if context.value(depth, COLORS) != _STOPS or context.value(depth, POSITIONS) != _STOPS or not ends:
+        context.report_field(GRADIENT_STOPS, depth, 0)
+
+
+def check_style(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that the colour a chat names is there; the account's own style may name one that follows it."""
+    if (
+        context.messages[depth - 1] == CHAT
+        and context.has(depth, CUSTOM_COLOR)
+        and context.colors.find(context.value(depth, CUSTOM_COLOR), context.frame) < 0
+    ):
+        context.report_field(COLOR_KNOWN, depth, CUSTOM_COLOR)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["ChatStyle.Gradient"], check_gradient)
+    context.add_check(MESSAGE_BY_NAME["ChatStyle"], check_style)

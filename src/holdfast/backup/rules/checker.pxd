@@ -1,9 +1,12 @@
 cimport cython
 
-from holdfast.backup.rules.record_checks cimport Fields
+from holdfast.backup.rules.record_checks cimport check_item_frame, check_record
+from holdfast.backup.rules.rule_context cimport RuleContext
 from holdfast.backup.wire.layout cimport PAGE
 
 @cython.final
-cdef class Checker(Fields):
-    cdef inline bint into_item(self) noexcept nogil
-    cdef bint next_other(self, Py_ssize_t cap) noexcept nogil
+cdef class Checker:
+    cdef RuleContext context
+
+cdef bint enter_item(RuleContext context) noexcept nogil
+cdef bint next_other(RuleContext context, Py_ssize_t cap) noexcept nogil

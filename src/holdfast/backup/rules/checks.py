@@ -20,6 +20,7 @@ __all__ = [
     "NEWER",
     "RETIRED",
     "SLOT_BY_NAME",
+    "UUID_SIZE",
     "Check",
     "CheckTables",
     "Op",
@@ -55,6 +56,10 @@ MESSAGE_BY_NAME: Final = {
     message.full_name.removeprefix(f"{backup_pb2.DESCRIPTOR.package}."): index
     for index, message in enumerate(tables.MESSAGES)
 }
+
+
+# The number of bytes of a UUID, as which accounts and other things are identified.
+UUID_SIZE: Final = 16
 
 
 def field(name: str) -> int:

@@ -2,11 +2,24 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import identity_key, length, nonzero, one_of_fields, username
+import cython
+
+from holdfast.backup.rules.checks import (
+    MESSAGE_BY_NAME,
+    UUID_SIZE,
+    field,
+    identity_key,
+    length,
+    nonzero,
+    one_of_fields,
+    username,
+)
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -15,7 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID.",
         "spec 2, spec 8, contract 5.6",
         Breach.FORMAT,
-        length(16, "Contact.aci"),
+        length(UUID_SIZE, "Contact.aci"),
         repairs=(discard("The id, which cannot be one, is left out."),),
     ),
     rule(
@@ -24,7 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID, without a byte before them.",
         "spec 2, spec 8, contract 5.6",
         Breach.FORMAT,
-        length(16, "Contact.pni"),
+        length(UUID_SIZE, "Contact.pni"),
         repairs=(discard("The id, which cannot be one, is left out."),),
     ),
     rule(
@@ -113,3 +126,39 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(clear("The empty nickname is left out."),),
     ),
 )
+
+ACI = cython.declare(cython.uint, field("Contact.aci"))
+PNI = cython.declare(cython.uint, field("Contact.pni"))
+E164 = cython.declare(cython.uint, field("Contact.e164"))
+BLOCKED = cython.declare(cython.uint, field("Contact.blocked"))
+BLOCKED_AT = cython.declare(cython.uint, field("Contact.blockedAtTimestamp"))
+IDENTITY_KEY = cython.declare(cython.uint, field("Contact.identityKey"))
+IDENTITY_STATE = cython.declare(cython.uint, field("Contact.identityState"))
+GIVEN = cython.declare(cython.uint, field("Contact.Name.given"))
+FAMILY = cython.declare(cython.uint, field("Contact.Name.family"))
+IDENTIFIER = cython.declare(cython.uint, number_of_rule("contact.identifier"))
+BLOCKED_AT_BLOCKED = cython.declare(cython.uint, number_of_rule("contact.blocked-at.blocked"))
+IDENTITY_STATE_KEY = cython.declare(cython.uint, number_of_rule("contact.identity-state.key"))
+NICKNAME_EMPTY = cython.declare(cython.uint, number_of_rule("contact.nickname.empty"))
+
+
+def check_contact(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check identifiers, blocking and identity key of a contact."""
+    if not (context.has(depth, ACI) or context.has(depth, PNI) or context.has(depth, E164)):
+        context.report_field(IDENTIFIER, depth, 0)
+    if context.holds(depth, BLOCKED_AT) and not context.holds(depth, BLOCKED):
+        context.report_field(BLOCKED_AT_BLOCKED, depth, BLOCKED_AT)
+    if context.holds(depth, IDENTITY_STATE) and not context.has(depth, IDENTITY_KEY):
+        context.report_field(IDENTITY_STATE_KEY, depth, IDENTITY_STATE)
+
+
+def check_nickname(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a nickname has one of its parts."""
+    if not (context.holds(depth, GIVEN) or context.holds(depth, FAMILY)):
+        context.report_field(NICKNAME_EMPTY, depth, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Contact"], check_contact)
+    context.add_check(MESSAGE_BY_NAME["Contact.Name"], check_nickname)

@@ -2,11 +2,15 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import known, required
+import cython
+
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, required
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, clear, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 NAME: Final = tuple(
     f"ContactAttachment.Name.{part}"
@@ -69,3 +73,27 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_ELEMENT,),
     ),
 )
+
+ADDRESS_TYPE = cython.declare(cython.uint, field("ContactAttachment.PostalAddress.type"))
+ADDRESS_LABEL = cython.declare(cython.uint, field("ContactAttachment.PostalAddress.label"))
+ONE = cython.declare(cython.ulonglong, 1)
+NAME_EMPTY = cython.declare(cython.uint, number_of_rule("contact-card.name.empty"))
+ADDRESS_EMPTY = cython.declare(cython.uint, number_of_rule("contact-card.address.empty"))
+
+
+def check_name(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that the name on a contact card is not empty."""
+    if context.filled[depth] == 0:
+        context.report_field(NAME_EMPTY, depth, 0)
+
+
+def check_address(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a postal address has more than a type and a label."""
+    if context.filled[depth] & ~(ONE << ADDRESS_TYPE | ONE << ADDRESS_LABEL) == 0:
+        context.report_field(ADDRESS_EMPTY, depth, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["ContactAttachment.Name"], check_name)
+    context.add_check(MESSAGE_BY_NAME["ContactAttachment.PostalAddress"], check_address)

@@ -2,12 +2,27 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import known, length, of_kind, one_of_fields, refers, unique
+from holdfast.backup.rules.checks import (
+    MESSAGE_BY_NAME,
+    UUID_SIZE,
+    field,
+    known,
+    length,
+    of_kind,
+    one_of_fields,
+    refers,
+    unique,
+)
 from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -16,7 +31,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID.",
         "spec 8, contract 5.6",
         Breach.FORMAT,
-        length(16, "DistributionListItem.distributionId"),
+        length(UUID_SIZE, "DistributionListItem.distributionId"),
         repairs=(DROP_RECORD,),
     ),
     rule(
@@ -122,3 +137,57 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(put("The list is for all.", "distributionList", privacyMode=3),),
     ),
 )
+
+LIST_ID = cython.declare(cython.uint, field("DistributionListItem.distributionId"))
+DELETED = cython.declare(cython.uint, field("DistributionListItem.deletionTimestamp"))
+MODE = cython.declare(cython.uint, field("DistributionList.privacyMode"))
+MEMBERS = cython.declare(cython.uint, field("DistributionList.memberRecipientIds"))
+ALL_EXCEPT = cython.declare(cython.ulonglong, backup_pb2.DistributionList.PrivacyMode.ALL_EXCEPT)
+ALL = cython.declare(cython.ulonglong, backup_pb2.DistributionList.PrivacyMode.ALL)
+_UUID_SIZE = cython.declare(cython.Py_ssize_t, UUID_SIZE)
+ID_RANDOM = cython.declare(cython.uint, number_of_rule("distribution-list.id.random"))
+MODE_MY_STORY = cython.declare(cython.uint, number_of_rule("distribution-list.privacy-mode.my-story"))
+MY_STORY_KEPT = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.kept"))
+MY_STORY_ALL = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.all"))
+MY_STORY_EXCEPT = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.except"))
+# Notes of a list item: the mode of its list, and how many members that has, one more each.
+NOTE_MODE = cython.declare(cython.int, 0)
+NOTE_MEMBERS = cython.declare(cython.int, 1)
+
+
+def check_list(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the item around a list its mode and size."""
+    context.set_note(depth - 1, NOTE_MODE, context.value(depth, MODE) + 1)
+    context.set_note(depth - 1, NOTE_MEMBERS, context.value(depth, MEMBERS) + 1)
+
+
+def check_list_item(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check what only the built-in list, whose id is all zeros, may be."""
+    start: cython.Py_ssize_t = context.start(depth, LIST_ID)
+    index: cython.Py_ssize_t
+    built_in: cython.bint = True
+    mode: cython.ulonglong = context.note(depth, NOTE_MODE)
+    members: cython.ulonglong = context.note(depth, NOTE_MEMBERS)
+    if context.size(depth, LIST_ID) != _UUID_SIZE:
+        return
+    for index in range(start, start + _UUID_SIZE):
+        if context.data[index]:
+            built_in = False
+    if not built_in:
+        if context.data[start + 6] >> 4 != 4 or context.data[start + 8] >> 6 != 2:
+            context.report_field(ID_RANDOM, depth, LIST_ID)
+        if mode in (ALL + 1, ALL_EXCEPT + 1):
+            context.report_field(MODE_MY_STORY, depth, 0)
+        return
+    if context.has(depth, DELETED):
+        context.report_field(MY_STORY_KEPT, depth, DELETED)
+    if mode == ALL + 1 and members > 1:
+        context.report_field(MY_STORY_ALL, depth, 0)
+    if mode == ALL_EXCEPT + 1 and members == 1:
+        context.report_field(MY_STORY_EXCEPT, depth, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["DistributionList"], check_list)
+    context.add_check(MESSAGE_BY_NAME["DistributionListItem"], check_list_item)

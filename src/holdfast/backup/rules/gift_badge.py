@@ -2,11 +2,17 @@
 
 from typing import Final
 
+import cython
+
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
 from holdfast.backup.rules.receipts import is_receipt
 from holdfast.backup.rules.repairs import discard
 from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 # The core reports every receipt: one that can be a receipt measures 1, any other 0.
 RECEIPT: Final = Limit(range(1, 2), range(1, 2), measure=is_receipt)
@@ -32,3 +38,24 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(discard("The receipt of the badge that failed is left out."),),
     ),
 )
+
+PRESENTATION_FIELD = cython.declare(cython.uint, field("GiftBadge.receiptCredentialPresentation"))
+STATE = cython.declare(cython.uint, field("GiftBadge.state"))
+FAILED = cython.declare(cython.ulonglong, backup_pb2.GiftBadge.State.FAILED)
+PRESENTATION = cython.declare(cython.uint, number_of_rule("gift-badge.presentation"))
+FAILED_EMPTY = cython.declare(cython.uint, number_of_rule("gift-badge.failed.empty"))
+
+
+def check_badge(context: RuleContext, depth: cython.int) -> cython.void:
+    """Report every presentation, to be measured by `RECEIPT`; a badge that failed has none."""
+    start: cython.Py_ssize_t = context.start(depth, PRESENTATION_FIELD)
+    size: cython.Py_ssize_t = context.size(depth, PRESENTATION_FIELD)
+    if context.value(depth, STATE) != FAILED:
+        context.report(PRESENTATION, depth, PRESENTATION_FIELD, -1, 0, start, start + size)
+    elif size:
+        context.report_field(FAILED_EMPTY, depth, PRESENTATION_FIELD)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["GiftBadge"], check_badge)

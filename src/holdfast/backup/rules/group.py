@@ -2,11 +2,27 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import among, known, length, required, service_id
+import cython
+
+from holdfast.backup.rules.checks import (
+    MESSAGE_BY_NAME,
+    UUID_SIZE,
+    among,
+    field,
+    known,
+    length,
+    required,
+    service_id,
+)
 from holdfast.backup.rules.repairs import DROP_ELEMENT, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+if not cython.compiled:
+    from holdfast.backup.rules.value_checks import is_service_id
+
+__all__ = ["RULES", "add_checks"]
 
 # Levels of access, as `Group.AccessControl.AccessRequired` numbers them.
 UNKNOWN, ANY, MEMBER, ADMINISTRATOR, UNSATISFIABLE = range(5)
@@ -204,3 +220,94 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_ELEMENT,),
     ),
 )
+
+BLOCKED = cython.declare(cython.uint, field("Group.blocked"))
+BLOCKED_AT = cython.declare(cython.uint, field("Group.blockedAtTimestamp"))
+TITLE = cython.declare(cython.uint, field("Group.GroupSnapshot.title"))
+TIMER = cython.declare(cython.uint, field("Group.GroupSnapshot.disappearingMessagesTimer"))
+BLOB_TITLE = cython.declare(cython.uint, field("Group.GroupAttributeBlob.title"))
+BLOB_TIMER = cython.declare(cython.uint, field("Group.GroupAttributeBlob.disappearingMessagesDuration"))
+BLOB_DESCRIPTION = cython.declare(cython.uint, field("Group.GroupAttributeBlob.descriptionText"))
+PENDING = cython.declare(cython.uint, MESSAGE_BY_NAME["Group.MemberPendingProfileKey"])
+USER_ID = cython.declare(cython.uint, field("Group.Member.userId"))
+LABEL_EMOJI = cython.declare(cython.uint, field("Group.Member.labelEmoji"))
+LABEL_STRING = cython.declare(cython.uint, field("Group.Member.labelString"))
+ADDED_BY = cython.declare(cython.uint, field("Group.MemberPendingProfileKey.addedByUserId"))
+ACI_SIZE = cython.declare(cython.Py_ssize_t, UUID_SIZE)
+BLOCKED_AT_BLOCKED = cython.declare(cython.uint, number_of_rule("group.blocked-at.blocked"))
+ATTRIBUTE_SET = cython.declare(cython.uint, number_of_rule("group.attribute.set"))
+ATTRIBUTE_KIND = cython.declare(cython.uint, number_of_rule("group.attribute.kind"))
+MEMBER_ID = cython.declare(cython.uint, number_of_rule("group.member.id"))
+MEMBER_LABEL = cython.declare(cython.uint, number_of_rule("group.member.label"))
+PENDING_ID = cython.declare(cython.uint, number_of_rule("group.pending-member.id"))
+PENDING_LABEL = cython.declare(cython.uint, number_of_rule("group.pending-member.label"))
+PENDING_INVITER = cython.declare(cython.uint, number_of_rule("group.pending-member.inviter.other"))
+# Notes of a pending member: where their id begins, and its size.
+NOTE_START = cython.declare(cython.int, 0)
+NOTE_SIZE = cython.declare(cython.int, 1)
+
+
+def check_group(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check the date of blocking."""
+    if context.holds(depth, BLOCKED_AT) and not context.holds(depth, BLOCKED):
+        context.report_field(BLOCKED_AT_BLOCKED, depth, BLOCKED_AT)
+
+
+def check_attribute(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that an attribute of a group is what its field says."""
+    step: cython.ulonglong = cython.cast(cython.ulonglong, context.steps[depth - 1])
+    wanted: cython.uint = BLOB_DESCRIPTION
+    if step == cython.cast(cython.ulonglong, context.slot(depth - 1, TITLE)):
+        wanted = BLOB_TITLE
+    elif step == cython.cast(cython.ulonglong, context.slot(depth - 1, TIMER)):
+        wanted = BLOB_TIMER
+    if not context.seen[depth]:
+        context.report_field(ATTRIBUTE_SET, depth, 0)
+    elif not context.has(depth, wanted):
+        context.report_field(ATTRIBUTE_KIND, depth, 0)
+
+
+def check_member(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a member, or somebody who is invited to be one."""
+    start: cython.Py_ssize_t = context.start(depth, USER_ID)
+    size: cython.Py_ssize_t = context.size(depth, USER_ID)
+    if context.messages[depth - 1] == PENDING:
+        if not is_service_id(context, start, size, True):
+            context.report_field(PENDING_ID, depth, USER_ID)
+            size = 0
+        context.set_note(depth - 1, NOTE_START, cython.cast(cython.ulonglong, start))
+        context.set_note(depth - 1, NOTE_SIZE, cython.cast(cython.ulonglong, size))
+        if context.holds(depth, LABEL_EMOJI) or context.holds(depth, LABEL_STRING):
+            context.report_field(PENDING_LABEL, depth, 0)
+        return
+    if not is_service_id(context, start, size, False):
+        context.report_field(MEMBER_ID, depth, USER_ID)
+    if context.holds(depth, LABEL_EMOJI) and not context.holds(depth, LABEL_STRING):
+        context.report_field(MEMBER_LABEL, depth, LABEL_EMOJI)
+
+
+def check_pending_member(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that nobody invited themselves."""
+    one: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_START))
+    size: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_SIZE))
+    other: cython.Py_ssize_t = context.start(depth, ADDED_BY)
+    if size == ACI_SIZE and context.size(depth, ADDED_BY) == size and same_bytes(context, one, other, size):
+        context.report_field(PENDING_INVITER, depth, ADDED_BY)
+
+
+def same_bytes(
+    context: RuleContext, one: cython.Py_ssize_t, other: cython.Py_ssize_t, size: cython.Py_ssize_t
+) -> cython.bint:
+    """Compare bytes of the buffer."""
+    index: cython.Py_ssize_t = 0
+    while index < size and context.data[one + index] == context.data[other + index]:
+        index += 1
+    return index == size
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Group"], check_group)
+    context.add_check(MESSAGE_BY_NAME["Group.GroupAttributeBlob"], check_attribute)
+    context.add_check(MESSAGE_BY_NAME["Group.Member"], check_member)
+    context.add_check(MESSAGE_BY_NAME["Group.MemberPendingProfileKey"], check_pending_member)

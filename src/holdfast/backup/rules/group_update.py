@@ -2,13 +2,26 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import among, length, one_of_fields, required, service_id
+import cython
+
+from holdfast.backup.rules.checks import (
+    MESSAGE_BY_NAME,
+    UUID_SIZE,
+    among,
+    field,
+    length,
+    one_of_fields,
+    required,
+    service_id,
+)
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 # Levels of access, as `GroupV2AccessLevel` numbers them.
 ANY, MEMBER, ADMINISTRATOR = 1, 2, 3
@@ -68,7 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID; leave out an optional one that is not known.",
         "contract 1.5, contract 5.10",
         Breach.FORMAT,
-        length(16, *GROUP_IDS),
+        length(UUID_SIZE, *GROUP_IDS),
         repairs=(DROP_ELEMENT,),
     ),
     rule(
@@ -118,3 +131,18 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(discard("Who invited the member is left out."),),
     ),
 )
+
+HAD_INVITATION = cython.declare(cython.uint, field("GroupMemberAddedUpdate.hadOpenInvitation"))
+INVITER = cython.declare(cython.uint, field("GroupMemberAddedUpdate.inviterAci"))
+INVITER_INVITATION = cython.declare(cython.uint, number_of_rule("group-update.inviter.invitation"))
+
+
+def check_member_added(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that somebody invited a member only if there was an invitation."""
+    if context.has(depth, INVITER) and not context.holds(depth, HAD_INVITATION):
+        context.report_field(INVITER_INVITATION, depth, INVITER)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["GroupMemberAddedUpdate"], check_member_added)

@@ -2,12 +2,24 @@
 
 from typing import Final
 
-from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import of_kind, one_of_fields, refers
-from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, MOVE_UP, clear, discard, put
-from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+import cython
 
-__all__ = ["RULES"]
+from holdfast.backup.rules import recipient_kinds as kinds
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, of_kind, one_of_fields, refers
+from holdfast.backup.rules.notes import NOTE_AUTHORS, NOTE_CHATS, NOTE_CONTENT
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, MOVE_UP, clear, discard, put
+from holdfast.backup.rules.rule import CURRENT, PURPOSE_NUMBERS, Breach, Purpose, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.schema import backup_pb2
+
+if not cython.compiled:
+    from holdfast.backup.wire.layout import NOTES, WIDTH
+
+__all__ = ["RULES", "add_checks"]
+
+# A remote backup leaves out messages that disappear within this many milliseconds: a day.
+SHORTEST_LIFE: Final = 24 * 60 * 60 * 1000
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -295,3 +307,258 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_RECORD,),
     ),
 )
+
+CHAT_ITEM = cython.declare(cython.uint, MESSAGE_BY_NAME["ChatItem"])
+CHAT_ID = cython.declare(cython.uint, field("ChatItem.chatId"))
+AUTHOR = cython.declare(cython.uint, field("ChatItem.authorId"))
+EXPIRE_START = cython.declare(cython.uint, field("ChatItem.expireStartDate"))
+EXPIRES_IN = cython.declare(cython.uint, field("ChatItem.expiresInMs"))
+REVISIONS = cython.declare(cython.uint, field("ChatItem.revisions"))
+INCOMING = cython.declare(cython.uint, field("ChatItem.incoming"))
+OUTGOING = cython.declare(cython.uint, field("ChatItem.outgoing"))
+DIRECTIONLESS = cython.declare(cython.uint, field("ChatItem.directionless"))
+STANDARD = cython.declare(cython.uint, field("ChatItem.standardMessage"))
+UPDATE = cython.declare(cython.uint, field("ChatItem.updateMessage"))
+PAYMENT = cython.declare(cython.uint, field("ChatItem.paymentNotification"))
+VIEW_ONCE = cython.declare(cython.uint, field("ChatItem.viewOnceMessage"))
+STORY_REPLY = cython.declare(cython.uint, field("ChatItem.directStoryReplyMessage"))
+POLL = cython.declare(cython.uint, field("ChatItem.poll"))
+ADMIN_DELETED = cython.declare(cython.uint, field("ChatItem.adminDeletedMessage"))
+# Counted as a kind of message of its own.
+VOICE_MESSAGE = cython.declare(cython.ulonglong, 63)
+
+BODIES = cython.declare(
+    cython.ulonglong,
+    sum(1 << member.number for member in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields),
+)
+EXPIRY = cython.declare(
+    cython.ulonglong, 1 << field("ChatItem.expireStartDate") | 1 << field("ChatItem.expiresInMs")
+)
+
+SELF = cython.declare(cython.uint, kinds.SELF)
+RELEASE_NOTES = cython.declare(cython.uint, kinds.RELEASE_NOTES)
+GROUP = cython.declare(cython.uint, kinds.GROUP)
+CONTACT = cython.declare(cython.uint, kinds.CONTACT)
+ONLY_PNI = cython.declare(cython.uint, kinds.CONTACT + kinds.PNI)
+HAS_ACI = cython.declare(cython.uint, kinds.CONTACT + kinds.ACI)
+
+INCOMING_AUTHOR = cython.declare(cython.uint, number_of_rule("chat-item.incoming.author"))
+INCOMING_REACHABLE = cython.declare(cython.uint, number_of_rule("chat-item.incoming.reachable"))
+OUTGOING_AUTHOR = cython.declare(cython.uint, number_of_rule("chat-item.outgoing.author"))
+DIRECTION_UPDATE = cython.declare(cython.uint, number_of_rule("chat-item.direction.update"))
+CHAT_KNOWN = cython.declare(cython.uint, number_of_rule("chat-item.chat.known"))
+AUTHOR_CHAT = cython.declare(cython.uint, number_of_rule("chat-item.author.chat"))
+AUTHOR_RELEASE_NOTES = cython.declare(cython.uint, number_of_rule("chat-item.author.release-notes"))
+DIRECT_CHAT = cython.declare(cython.uint, number_of_rule("chat-item.chat.direct"))
+POLL_CHAT = cython.declare(cython.uint, number_of_rule("poll.chat"))
+ADMIN_DELETED_CHAT = cython.declare(cython.uint, number_of_rule("admin-deleted.chat"))
+EXPIRE_START_DURATION = cython.declare(cython.uint, number_of_rule("chat-item.expire-start.duration"))
+EXPIRY_STARTED = cython.declare(cython.uint, number_of_rule("chat-item.expiry.started"))
+EXPIRY_SOON = cython.declare(cython.uint, number_of_rule("chat-item.expiry.soon"))
+EXPIRY_TAKEOUT = cython.declare(cython.uint, number_of_rule("chat-item.expiry.takeout"))
+VIEW_ONCE_TAKEOUT = cython.declare(cython.uint, number_of_rule("view-once.takeout"))
+REVISIONS_KIND = cython.declare(cython.uint, number_of_rule("chat-item.revisions.kind"))
+REVISION_AUTHOR = cython.declare(cython.uint, number_of_rule("revision.author"))
+REVISION_DIRECTION = cython.declare(cython.uint, number_of_rule("revision.direction"))
+REVISION_KIND = cython.declare(cython.uint, number_of_rule("revision.kind"))
+REVISION_NESTED = cython.declare(cython.uint, number_of_rule("revision.nested"))
+REVISION_ORDER = cython.declare(cython.uint, number_of_rule("revision.order"))
+UPDATE_AUTHOR = cython.declare(cython.uint, number_of_rule("update.author"))
+UPDATE_CHAT = cython.declare(cython.uint, number_of_rule("update.chat"))
+
+DATE_SENT = cython.declare(cython.uint, field("ChatItem.dateSent"))
+READ = cython.declare(cython.uint, field("ChatItem.IncomingMessageDetails.read"))
+SENT = cython.declare(
+    cython.ulonglong,
+    sum(1 << field(f"SendStatus.{name}") for name in ("sent", "delivered", "read", "viewed", "skipped")),
+)
+
+PINNED_AT = cython.declare(cython.uint, field("ChatItem.PinDetails.pinnedAtTimestamp"))
+PIN_EXPIRES = cython.declare(cython.uint, field("ChatItem.PinDetails.pinExpiresAtTimestamp"))
+PIN_NEVER = cython.declare(cython.uint, field("ChatItem.PinDetails.pinNeverExpires"))
+PIN_EXPIRY_SET = cython.declare(cython.uint, number_of_rule("pin.expiry.set"))
+PIN_EXPIRY_LATER = cython.declare(cython.uint, number_of_rule("pin.expiry.later"))
+REMOTE = cython.declare(cython.int, PURPOSE_NUMBERS[Purpose.REMOTE])
+TAKEOUT = cython.declare(cython.int, PURPOSE_NUMBERS[Purpose.TAKEOUT])
+DAY = cython.declare(cython.ulonglong, SHORTEST_LIFE)
+
+# A note of the details of an outgoing message: whether it waits to be sent to somebody.
+NOTE_WAITING = cython.declare(cython.int, 0)
+# Notes of a message, which no other family writes: when the latest of its earlier revisions so far was sent; its
+# direction and kind, once it is read; and whether its countdown must have begun.
+NOTE_REVISED = cython.declare(cython.int, 1)
+NOTE_DIRECTION = cython.declare(cython.int, 2)
+NOTE_KIND = cython.declare(cython.int, 3)
+NOTE_STARTED = cython.declare(cython.int, 4)
+_NOTE_AUTHORS = cython.declare(cython.int, NOTE_AUTHORS)
+_NOTE_CHATS = cython.declare(cython.int, NOTE_CHATS)
+_NOTE_CONTENT = cython.declare(cython.int, NOTE_CONTENT)
+
+
+def check_send_status(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the message whether it still waits to be sent to somebody."""
+    if not context.seen[depth] & SENT:
+        context.notes[(depth - 1) * NOTES + NOTE_WAITING] = 1
+
+
+def check_outgoing(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the message whether it was sent to everybody."""
+    if context.notes[depth * NOTES + NOTE_WAITING] == 0:
+        context.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
+
+
+def check_incoming(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the message whether it was read."""
+    if (context.filled[depth] >> READ) & 1:
+        context.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
+
+
+def check_item(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a message, all of it but its revisions."""
+    direction: cython.uint = 0
+    kind: cython.ulonglong = 0
+    number: cython.uint
+    author: cython.uint = 0
+    notes: cython.Py_ssize_t = depth * NOTES
+    authors: cython.ulonglong = context.notes[notes + _NOTE_AUTHORS]
+    writes: cython.bint
+    seen: cython.ulonglong = context.seen[depth]
+    if (context.filled[depth] >> AUTHOR) & 1:
+        author = cython.cast(cython.uint, context.sizes[depth * WIDTH + AUTHOR])
+    # An author who can write nothing at all has been reported as such.
+    writes = author >= CONTACT or author in (SELF, RELEASE_NOTES)
+    if (seen >> STANDARD) & 1:
+        kind = STANDARD
+    elif seen & BODIES:
+        for number in range(STANDARD, ADMIN_DELETED + 1):
+            if ((seen & BODIES) >> number) & 1:
+                kind = number
+    if (seen >> INCOMING) & 1:
+        direction = INCOMING
+    elif (seen >> OUTGOING) & 1:
+        direction = OUTGOING
+    elif (seen >> DIRECTIONLESS) & 1:
+        direction = DIRECTIONLESS
+    if direction == INCOMING:
+        if author == SELF:
+            context.report_field(INCOMING_AUTHOR, depth, AUTHOR)
+        elif author == ONLY_PNI:
+            context.report_field(INCOMING_REACHABLE, depth, AUTHOR)
+    elif direction == OUTGOING and (author >= CONTACT or author == RELEASE_NOTES):
+        context.report_field(OUTGOING_AUTHOR, depth, AUTHOR)
+    if direction and kind and (direction == DIRECTIONLESS) != (kind == UPDATE):
+        context.report_field(DIRECTION_UPDATE, depth, direction)
+    if kind == UPDATE and authors and writes and not (authors >> author) & 1:
+        context.report_field(UPDATE_AUTHOR, depth, AUTHOR)
+    if kind == VIEW_ONCE and context.purpose == TAKEOUT and context.notes[notes + _NOTE_CONTENT]:
+        context.report_field(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
+    if kind == STANDARD and context.notes[notes + _NOTE_CONTENT]:
+        kind = VOICE_MESSAGE
+    if (seen >> REVISIONS) & 1 and kind and kind not in (STANDARD, STORY_REPLY):
+        context.report_field(REVISIONS_KIND, depth, REVISIONS)
+    context.notes[notes + NOTE_DIRECTION] = direction
+    context.notes[notes + NOTE_KIND] = kind
+    if seen & EXPIRY:
+        check_expiry(context, depth, direction)
+    if depth > 1 and context.messages[depth - 1] == CHAT_ITEM:
+        check_revision(context, depth, direction, kind)
+    else:
+        check_place(context, depth, author, kind)
+
+
+def check_expiry(context: RuleContext, depth: cython.int, direction: cython.uint) -> cython.void:
+    """Check when a message disappears: never too soon for what the backup is for."""
+    duration: cython.ulonglong = context.value(depth, EXPIRES_IN)
+    begun: cython.ulonglong = context.value(depth, EXPIRE_START)
+    least: cython.ulonglong = context.made_at
+    if not context.has(depth, EXPIRES_IN):
+        if context.has(depth, EXPIRE_START):
+            context.report_field(EXPIRE_START_DURATION, depth, EXPIRE_START)
+        return
+    if not context.has(depth, EXPIRE_START) and context.note(depth, NOTE_STARTED) and direction != DIRECTIONLESS:
+        context.report_field(EXPIRY_STARTED, depth, EXPIRES_IN)
+    elif context.purpose == TAKEOUT:
+        context.report_field(EXPIRY_TAKEOUT, depth, EXPIRES_IN)
+    elif not context.has(depth, EXPIRE_START):
+        if context.purpose == REMOTE and duration < DAY:
+            context.report_field(EXPIRY_SOON, depth, EXPIRES_IN)
+    else:
+        if context.purpose == REMOTE:
+            least += DAY
+        # Neither sum may run over: what is left of the limit is compared instead.
+        if begun < least and duration < least - begun:
+            context.report_field(EXPIRY_SOON, depth, EXPIRES_IN)
+
+
+def check_revision(
+    context: RuleContext, depth: cython.int, direction: cython.uint, kind: cython.ulonglong
+) -> cython.void:
+    """Check an earlier revision against the message that replaced it, which was read before."""
+    later: cython.int = depth - 1
+    later_direction: cython.ulonglong = context.note(later, NOTE_DIRECTION)
+    later_kind: cython.ulonglong = context.note(later, NOTE_KIND)
+    sent: cython.ulonglong = context.value(depth, DATE_SENT)
+    if context.value(depth, AUTHOR) != context.value(later, AUTHOR):
+        context.report_field(REVISION_AUTHOR, depth, AUTHOR)
+    if direction and later_direction and direction != later_direction:
+        context.report_field(REVISION_DIRECTION, depth, direction)
+    if kind and later_kind and kind != later_kind:
+        context.report_field(REVISION_KIND, depth, 0)
+    if context.value(depth, REVISIONS):
+        context.report_field(REVISION_NESTED, depth, REVISIONS)
+    if sent < context.note(later, NOTE_REVISED):
+        context.report_field(REVISION_ORDER, depth, DATE_SENT)
+    else:
+        context.set_note(later, NOTE_REVISED, sent)
+
+
+def check_place(
+    context: RuleContext, depth: cython.int, author: cython.uint, kind: cython.ulonglong
+) -> cython.void:
+    """Check that a message stands in a chat where it can."""
+    row: cython.Py_ssize_t = depth * WIDTH
+    key: cython.ulonglong = context.values[row + CHAT_ID] if (context.seen[depth] >> CHAT_ID) & 1 else 0
+    at: cython.Py_ssize_t = context.chats.find(key, context.frame)
+    chat: cython.uint
+    allowed: cython.ulonglong = context.notes[depth * NOTES + _NOTE_CHATS]
+    if at < 0:
+        context.report_field(CHAT_KNOWN, depth, CHAT_ID)
+        return
+    chat = cython.cast(cython.uint, context.chats.marks[at] & 0xFF)
+    if chat == 0:
+        return
+    if author >= CONTACT:
+        if chat in (SELF, RELEASE_NOTES) or (
+            chat >= CONTACT and context.chats.others[at] != context.values[row + AUTHOR]
+        ):
+            context.report_field(AUTHOR_CHAT, depth, CHAT_ID)
+    elif author == RELEASE_NOTES and chat != RELEASE_NOTES:
+        context.report_field(AUTHOR_RELEASE_NOTES, depth, CHAT_ID)
+    if kind in (STORY_REPLY, PAYMENT):
+        if chat < HAS_ACI:
+            context.report_field(DIRECT_CHAT, depth, cython.cast(cython.uint, kind))
+    elif kind == POLL:
+        if chat == RELEASE_NOTES:
+            context.report_field(POLL_CHAT, depth, POLL)
+    elif kind == ADMIN_DELETED:
+        if chat != GROUP:
+            context.report_field(ADMIN_DELETED_CHAT, depth, ADMIN_DELETED)
+    elif kind == UPDATE and allowed and not (allowed >> chat) & 1:
+        context.report_field(UPDATE_CHAT, depth, UPDATE)
+
+
+def check_pin(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check until when a message is pinned."""
+    if not context.has(depth, PIN_EXPIRES) and context.value(depth, PIN_NEVER) == 0:
+        context.report_field(PIN_EXPIRY_SET, depth, 0)
+    elif context.has(depth, PIN_EXPIRES) and context.value(depth, PIN_EXPIRES) < context.value(depth, PINNED_AT):
+        context.report_field(PIN_EXPIRY_LATER, depth, PIN_EXPIRES)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["SendStatus"], check_send_status)
+    context.add_check(MESSAGE_BY_NAME["ChatItem.OutgoingMessageDetails"], check_outgoing)
+    context.add_check(MESSAGE_BY_NAME["ChatItem.IncomingMessageDetails"], check_incoming)
+    context.add_check(MESSAGE_BY_NAME["ChatItem"], check_item)
+    context.add_check(MESSAGE_BY_NAME["ChatItem.PinDetails"], check_pin)

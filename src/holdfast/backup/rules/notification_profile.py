@@ -4,6 +4,7 @@ from typing import Final
 
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.checks import (
+    UUID_SIZE,
     Check,
     Op,
     Role,
@@ -110,7 +111,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID.",
         "spec 2, spec 8, contract 5.12",
         Breach.FORMAT,
-        length(16, "NotificationProfile.id"),
+        length(UUID_SIZE, "NotificationProfile.id"),
         repairs=(DROP_RECORD,),
     ),
 )

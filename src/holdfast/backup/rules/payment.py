@@ -2,11 +2,17 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import decimal, one_of_fields
+import cython
+
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, decimal, field, one_of_fields
 from holdfast.backup.rules.repairs import clear, discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
+
+IDENTIFICATION: Final = "PaymentNotification.TransactionDetails.CoinTxoIdentification"
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -41,3 +47,18 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(discard("What links the payment to the ledger is left out."),),
     ),
 )
+
+PUBLIC_KEYS = cython.declare(cython.uint, field(f"{IDENTIFICATION}.publicKey"))
+KEY_IMAGES = cython.declare(cython.uint, field(f"{IDENTIFICATION}.keyImages"))
+IDENTIFICATION_ONE = cython.declare(cython.uint, number_of_rule("payment.identification.one"))
+
+
+def check_identification(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a payment is either received or sent."""
+    if (context.value(depth, PUBLIC_KEYS) == 0) == (context.value(depth, KEY_IMAGES) == 0):
+        context.report_field(IDENTIFICATION_ONE, depth, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME[IDENTIFICATION], check_identification)

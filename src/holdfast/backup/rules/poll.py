@@ -2,13 +2,17 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import characters, of_kind, refers
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, characters, field, of_kind, refers
 from holdfast.backup.rules.graphemes import count_graphemes
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 
 def max_characters(*, spec: int, current: int) -> Limit:
@@ -24,6 +28,7 @@ def max_characters(*, spec: int, current: int) -> Limit:
 QUESTION: Final = max_characters(spec=100, current=200)
 OPTION: Final = max_characters(spec=100, current=100)
 VOTERS: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
+FEWEST_OPTIONS: Final = 2
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -106,3 +111,46 @@ RULES: Final[tuple[Rule, ...]] = (
         limit=QUESTION,
     ),
 )
+
+OPTIONS = cython.declare(cython.uint, field("Poll.options"))
+ALLOW_MULTIPLE = cython.declare(cython.uint, field("Poll.allowMultiple"))
+VOTER = cython.declare(cython.uint, field("Poll.PollOption.PollVote.voterId"))
+_FEWEST_OPTIONS = cython.declare(cython.ulonglong, FEWEST_OPTIONS)
+OPTIONS_COUNT = cython.declare(cython.uint, number_of_rule("poll.options.count"))
+VOTER_UNIQUE = cython.declare(cython.uint, number_of_rule("poll.vote.voter.unique"))
+VOTE_SINGLE = cython.declare(cython.uint, number_of_rule("poll.vote.single"))
+# A note of a poll: the option, one more, of somebody who had voted for another.
+NOTE_SECOND_VOTE = cython.declare(cython.int, 0)
+
+
+def check_poll(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check how many options a poll has, and that each votes once where one vote is allowed."""
+    second: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_SECOND_VOTE))
+    if context.value(depth, OPTIONS) < _FEWEST_OPTIONS:
+        context.report_field(OPTIONS_COUNT, depth, OPTIONS)
+    if second and not context.holds(depth, ALLOW_MULTIPLE):
+        context.report(VOTE_SINGLE, depth, OPTIONS, second - 1, 0, 0, 0)
+
+
+def check_vote(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that nobody votes for an option twice, and tell the poll who votes for two.
+
+    Serial numbers only go up: an entry in `listed_in` set since the poll began is of one of its options.
+    """
+    at: cython.Py_ssize_t = context.start(depth, VOTER)
+    if not context.holds(depth, VOTER) or at < 0:
+        return
+    if context.listed_in[at] == context.serials[depth - 1] << 6:
+        context.report_field(VOTER_UNIQUE, depth, VOTER)
+    elif (
+        context.listed_in[at] > context.serials[depth - 2] << 6 and context.note(depth - 2, NOTE_SECOND_VOTE) == 0
+    ):
+        option: cython.ulonglong = cython.cast(cython.ulonglong, context.elements[depth - 2] + 1)
+        context.set_note(depth - 2, NOTE_SECOND_VOTE, option)
+    context.listed_in[at] = context.serials[depth - 1] << 6
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Poll"], check_poll)
+    context.add_check(MESSAGE_BY_NAME["Poll.PollOption.PollVote"], check_vote)

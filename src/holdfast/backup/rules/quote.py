@@ -2,12 +2,19 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import known, of_kind, refers
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, of_kind, refers
+from holdfast.backup.rules.notes import NOTE_BODY
 from holdfast.backup.rules.repairs import MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.rules.text import BODY_LIMIT, EXCERPT_LIMIT
+from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
 
 AUTHORS: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF, kinds.RELEASE_NOTES)
 
@@ -56,6 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.FORMAT,
         fields=("Quote.text", "Text.body"),
+        limit=EXCERPT_LIMIT,
     ),
     rule(
         "quote.thumbnail.voice",
@@ -67,3 +75,31 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(clear("The flag, which a picture cannot have, is left out."),),
     ),
 )
+
+TEXT = cython.declare(cython.uint, field("Quote.text"))
+ATTACHMENTS = cython.declare(cython.uint, field("Quote.attachments"))
+TYPE = cython.declare(cython.uint, field("Quote.type"))
+NORMAL = cython.declare(cython.ulonglong, backup_pb2.Quote.Type.NORMAL)
+LONGEST_EXCERPT = cython.declare(cython.ulonglong, EXCERPT_LIMIT.strictest)
+LONGEST_BODY = cython.declare(cython.ulonglong, BODY_LIMIT.strictest)
+CONTENT = cython.declare(cython.uint, number_of_rule("quote.content"))
+TEXT_LENGTH = cython.declare(cython.uint, number_of_rule("quote.text.length"))
+_NOTE_BODY = cython.declare(cython.int, NOTE_BODY)
+
+
+def check_quote(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a quote has content, and its length; a text too long for any message was reported as that."""
+    size: cython.ulonglong = context.note(depth, _NOTE_BODY)
+    if (
+        context.value(depth, TYPE) == NORMAL
+        and not context.has(depth, TEXT)
+        and context.value(depth, ATTACHMENTS) == 0
+    ):
+        context.report_field(CONTENT, depth, 0)
+    if LONGEST_EXCERPT + 1 < size <= LONGEST_BODY + 1:
+        context.report(TEXT_LENGTH, depth, TEXT, -1, size, 0, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Quote"], check_quote)

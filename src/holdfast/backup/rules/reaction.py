@@ -2,12 +2,19 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import of_kind, refers, required
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, of_kind, refers, required
 from holdfast.backup.rules.repairs import DROP_ELEMENT, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES"]
+if not cython.compiled:
+    from holdfast.backup.wire.layout import WIDTH
+
+__all__ = ["RULES", "add_checks"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -48,3 +55,21 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_ELEMENT,),
     ),
 )
+
+AUTHOR = cython.declare(cython.uint, field("Reaction.authorId"))
+AUTHOR_UNIQUE = cython.declare(cython.uint, number_of_rule("reaction.author.unique"))
+
+
+def check_reaction(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that nobody reacts twice to a message, which the author's entry in `reacted_in` tells."""
+    at: cython.Py_ssize_t = context.starts[depth * WIDTH + AUTHOR]
+    if not (context.filled[depth] >> AUTHOR) & 1 or at < 0:
+        return
+    if context.reacted_in[at] == context.serials[depth - 1]:
+        context.report_field(AUTHOR_UNIQUE, depth, AUTHOR)
+    context.reacted_in[at] = context.serials[depth - 1]
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Reaction"], check_reaction)

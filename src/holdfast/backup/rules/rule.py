@@ -13,6 +13,7 @@ from holdfast.backup.rules.rule_numbers import add_rule
 __all__ = [
     "BOTH",
     "CURRENT",
+    "PURPOSE_NUMBERS",
     "SPEC",
     "Breach",
     "Edition",
@@ -21,6 +22,7 @@ __all__ = [
     "Purpose",
     "Rule",
     "Severity",
+    "max_bytes",
     "rule",
 ]
 
@@ -59,6 +61,8 @@ class Purpose(StrEnum):
     TAKEOUT = "takeout"
 
 
+# How the compiled core knows a purpose.
+PURPOSE_NUMBERS: Final = {purpose: number for number, purpose in enumerate(Purpose)}
 BOTH: Final = frozenset(Edition)
 CURRENT: Final = frozenset({Edition.CURRENT})
 SPEC: Final = frozenset({Edition.SPEC})
@@ -125,6 +129,11 @@ class Limit:
     def allows(self, size: int, edition: Edition) -> bool:
         """Return whether an edition allows a size."""
         return size in (self.spec if edition is Edition.SPEC else self.current)
+
+
+def max_bytes(*, spec: int, current: int) -> Limit:
+    """Limit a text to so many bytes; the compiled core reports the size of one that has more."""
+    return Limit(range(spec + 1), range(current + 1))
 
 
 @public

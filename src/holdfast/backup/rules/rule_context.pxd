@@ -1,8 +1,17 @@
 from holdfast.backup.wire.cursor cimport Cursor
-from holdfast.backup.wire.layout cimport HEAD, LEVELS, NOTES, REGISTERS, WIDTH
+from holdfast.backup.wire.layout cimport CHECK_AT, HEAD, LEVELS, LIMIT_AT, MOST_MESSAGES, MOST_SLOTS, NOTES, REGISTERS, WIDTH
 from holdfast.backup.rules.id_table cimport IdTable
 
+cdef class RuleContext(Cursor)
+
+# A check of a message that has been read to its end, by how deep it lies.
+ctypedef void (*message_check)(RuleContext context, int depth) noexcept nogil
+
 cdef class RuleContext(Cursor):
+    cdef unsigned long long[MOST_SLOTS] shapes
+    cdef unsigned long long[MOST_SLOTS] clashes
+    cdef unsigned long long[4 * MOST_MESSAGES] heads
+    cdef message_check[MOST_MESSAGES] message_checks
     cdef const unsigned char[::1] ops
     cdef const unsigned long long[::1] arguments
     cdef const unsigned int[::1] rules
@@ -43,6 +52,7 @@ cdef class RuleContext(Cursor):
     cdef bint dropped_error
     cdef const unsigned char[::1] error_mask
 
+    cdef void add_check(self, unsigned int message, message_check check) except *
     cdef void report(self, unsigned int rule, int depth, unsigned int number, Py_ssize_t element, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
     cdef void write_head(self, unsigned int rule, Py_ssize_t size, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
     cdef void report_dropped(self) noexcept nogil
@@ -52,7 +62,6 @@ cdef class RuleContext(Cursor):
     cdef unsigned long long value(self, int depth, unsigned int number) noexcept nogil
     cdef Py_ssize_t size(self, int depth, unsigned int number) noexcept nogil
     cdef Py_ssize_t start(self, int depth, unsigned int number) noexcept nogil
-    cdef unsigned int kind_at(self, int depth, unsigned int number) noexcept nogil
     cdef unsigned long long note(self, int depth, int index) noexcept nogil
     cdef void set_note(self, int depth, int index, unsigned long long value) noexcept nogil
     cdef Py_ssize_t slot(self, int depth, unsigned int number) noexcept nogil

@@ -1,15 +1,17 @@
-"""What the rules stand on while a frame is read: the values met so far, the way to them, and a page for findings.
+"""The rule context: what the checks of a frame share while it is read.
 
 A message is checked when it has been read to its end. Until then its numbers, and the places of its texts and
 bytes, are kept by field number, a row of registers for each level of nesting. A few further numbers of a row, its
 notes, are for what a message wants to know of those inside it.
 
-A finding is a row of numbers on the page: how many there are, the rule, the frame and where it begins, one number
-that explains, the span of the value, and the way to the field, each step a slot and, in a list, which element.
+A finding is a row of numbers in a buffer: how many there are, the rule, the frame and where it begins, one number
+that explains, the span of the value, and the path to the field, each step a slot and, in a list, which element.
 """
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import cython
 
@@ -20,10 +22,21 @@ from holdfast.backup.wire import layout, tables
 from holdfast.backup.wire.cursor import Cursor
 
 if not cython.compiled:
-    from holdfast.backup.wire.layout import HEAD, LEVELS, NOTES, REGISTERS, WIDTH
+    from holdfast.backup.wire.layout import (
+        CHECK_AT,
+        HEAD,
+        LEVELS,
+        LIMIT_AT,
+        MOST_MESSAGES,
+        MOST_SLOTS,
+        NOTES,
+        REGISTERS,
+        WIDTH,
+    )
 
-__all__ = ["ReferenceTables", "RuleContext"]
+__all__ = ["MessageCheck", "ReferenceTables", "RuleContext"]
 
+ALL = (1 << 64) - 1
 CROWDED = cython.declare(cython.uint, number_of_rule("frame.crowded"))
 BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
 
@@ -33,8 +46,8 @@ class ReferenceTables:
     """What frames are checked against.
 
     `muted` says which warnings about dates need not be repeated, by slot, and `error_mask` which rules are errors,
-    by number. `purpose` is 0 for a transfer, 1 for a remote backup, 2 for a takeout; `made_at` is when the backup
-    says it was made. With `spec_only` the additions to the format are unknown.
+    by number. `purpose` is one of `PURPOSE_NUMBERS`; `made_at` is when the backup says it was made. With
+    `spec_only` the additions to the format are unknown.
     """
 
     recipients: IdTable
@@ -42,27 +55,39 @@ class ReferenceTables:
     colors: IdTable
     muted: bytes
     error_mask: bytes
-    purpose: int = 1
+    purpose: int = 0
     made_at: int = 0
     spec_only: bool = False
 
 
-class RuleContext(Cursor):
-    """A cursor with registers, and a page to report on."""
+MessageCheck: TypeAlias = "Callable[[RuleContext, int], None]"
 
-    def __init__(self, plan: CheckTables) -> None:
+
+def no_check(_context: "RuleContext", _depth: int) -> None:
+    """Check nothing."""
+
+
+def no_checks() -> list[MessageCheck]:
+    """Return a check that checks nothing for every message."""
+    return [no_check] * MOST_MESSAGES
+
+
+class RuleContext(Cursor):
+    """A cursor with the values it has read, what they are checked against, and a buffer for findings."""
+
+    def __init__(self, checks: CheckTables) -> None:
         super().__init__(b"", 0, 0)
-        self.ops = plan.ops
-        self.arguments = plan.arguments
-        self.rules = plan.rules
-        self.missing = plan.missing
-        self.kinds = plan.kinds
-        self.kind_rules = plan.kind_rules
-        self.twice = plan.twice
-        self.ages = plan.ages
-        self.wanted = plan.wanted
-        self.oneofs = plan.oneofs
-        self.oneof_rules = plan.oneof_rules
+        self.ops = checks.ops
+        self.arguments = checks.arguments
+        self.rules = checks.rules
+        self.missing = checks.missing
+        self.kinds = checks.kinds
+        self.kind_rules = checks.kind_rules
+        self.twice = checks.twice
+        self.ages = checks.ages
+        self.wanted = checks.wanted
+        self.oneofs = checks.oneofs
+        self.oneof_rules = checks.oneof_rules
         if not cython.compiled:
             # Compiled, these are arrays of C, which bounds checks do not cover. They are indexed by how deep a
             # message lies, which is bounded, and by numbers of fields that the schema has, which fit.
@@ -76,6 +101,11 @@ class RuleContext(Cursor):
             self.steps = array("q", bytes(8 * LEVELS))
             self.elements = array("q", bytes(8 * LEVELS))
             self.serials = array("Q", bytes(8 * LEVELS))
+            self.shapes = array("Q", bytes(8 * MOST_SLOTS))
+            self.clashes = array("Q", bytes(8 * MOST_SLOTS))
+            self.heads = array("Q", bytes(32 * MOST_MESSAGES))
+            self.message_checks = no_checks()
+        self.copy_tables(checks)
         self.listed_in = array("Q", bytes(8))
         self.reacted_in = array("Q", bytes(8))
         self.serial = 0
@@ -88,8 +118,31 @@ class RuleContext(Cursor):
         self.newer = False
         self.bind(ReferenceTables(IdTable(), IdTable(), IdTable(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
 
+    def copy_tables(self, checks: CheckTables) -> None:
+        """Copy what is looked up for every field and message to where that takes one step."""
+        slot: cython.Py_ssize_t
+        message: cython.Py_ssize_t
+        if tables.SLOTS > MOST_SLOTS or len(tables.MESSAGES) > MOST_MESSAGES or max(tables.LIMITS) > WIDTH:
+            raise IndexError("the schema has outgrown the core")
+        for slot in range(tables.SLOTS):
+            self.shapes[slot] = checks.shapes[slot]
+            self.clashes[slot] = tables.CLASHES[slot]
+        for message in range(len(tables.MESSAGES)):
+            self.heads[4 * message] = tables.BASES[message] | tables.LIMITS[message] << LIMIT_AT
+            self.heads[4 * message + 1] = checks.wanted[message]
+            # Where there is no oneof, nothing but a message without fields looks as if one were not set.
+            self.heads[4 * message + 2] = checks.oneofs[2 * message] or ALL
+            self.heads[4 * message + 3] = checks.oneofs[2 * message + 1] or ALL
+
+    def add_check(self, message: cython.uint, check: MessageCheck) -> cython.void:
+        """Have a function check the messages of a type, each when it has been read to its end."""
+        if self.heads[4 * message] >> CHECK_AT:
+            raise ValueError(f"two functions check {tables.MESSAGES[message].name}")
+        self.heads[4 * message] |= cython.cast(cython.ulonglong, 1) << CHECK_AT
+        self.message_checks[message] = check
+
     def bind(self, references: ReferenceTables) -> None:
-        """Look into these rolls from now on."""
+        """Check what is read from now on against these tables."""
         self.recipients = references.recipients
         self.chats = references.chats
         self.colors = references.colors
@@ -104,7 +157,7 @@ class RuleContext(Cursor):
             self.reacted_in = array("Q", bytes(8 * room))
 
     def reset(self, data: bytes | memoryview, base: int, frame: int) -> None:
-        """Turn to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
+        """Go to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
         self.data = data
         self.pos = 0
         self.begin = 0
@@ -117,12 +170,8 @@ class RuleContext(Cursor):
         self.dropped = 0
         self.newer = False
 
-    def met_additions(self) -> bool:
-        """Tell whether the buffer holds anything that was added to the format."""
-        return bool(self.newer)
-
     def take_findings(self) -> bytes:
-        """Take what was written on the page, which is empty then."""
+        """Return what was reported, and empty the buffer."""
         used, self.used = self.used, 0
         return bytes(memoryview(self.findings)[:used]) if used else b""
 
@@ -138,7 +187,7 @@ class RuleContext(Cursor):
     ) -> cython.void:
         """Write a finding about a field of the message at `depth`, or with number 0 about that message.
 
-        `element` is which of a list, or -1. What no longer fits on the page is counted.
+        `element` is which of a list, or -1. What no longer fits into the buffer is counted.
         """
         at: cython.Py_ssize_t = self.used
         size: cython.Py_ssize_t = HEAD + depth + (1 if number else 0)
@@ -184,7 +233,7 @@ class RuleContext(Cursor):
         self.findings[at + 6] = cython.cast(cython.ulonglong, end)
 
     def report_dropped(self) -> cython.void:
-        """Write that a record has more findings than fit on the page, and whether one of those is an error."""
+        """Write that a record has more findings than fit into the buffer, and whether one of those is an error."""
         self.write_head(CROWDED, HEAD, self.dropped << 1 | (1 if self.dropped_error else 0), 0, 0)
         self.used += HEAD
 
@@ -215,10 +264,6 @@ class RuleContext(Cursor):
     def start(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
         """Return where a text or bytes begin."""
         return self.starts[depth * WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
-
-    def kind_at(self, depth: cython.int, number: cython.uint) -> cython.uint:
-        """Return the kind of recipient a field refers to, which is no kind where that is not known."""
-        return cython.cast(cython.uint, self.sizes[depth * WIDTH + number]) if self.holds(depth, number) else 0
 
     def note(self, depth: cython.int, index: cython.int) -> cython.ulonglong:
         """Read a note of the message at `depth`."""

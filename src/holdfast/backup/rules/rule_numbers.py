@@ -1,65 +1,16 @@
-"""The numbers by which the compiled core knows rules and hooks; everywhere else they have names.
+"""The numbers by which the compiled core knows rules; everywhere else they have names.
 
 A rule gets its number when it is first named: by its description, or by the code that checks it. `require_checks`
 compares the two once everything is imported. Number 0 is no rule.
 """
 
-from enum import IntEnum, auto
 from typing import Final
 
-__all__ = ["Hook", "add_rule", "number_of_rule", "require_checks"]
+__all__ = ["add_rule", "number_of_rule", "require_checks"]
 
 NUMBERS: Final[dict[str, int]] = {}
 DESCRIBED: Final[set[str]] = set()
 CHECKED: Final[set[str]] = set()
-
-
-class Hook(IntEnum):
-    """A check of several fields of a message, by its number; the most frequent messages come first.
-
-    `numbers.pxd` tells the names to the C compiler, and `hooks.py` compares the two when it is imported.
-    """
-
-    NONE = 0
-    CHAT_ITEM = auto()
-    SEND_STATUS = auto()
-    STANDARD_MESSAGE = auto()
-    TEXT = auto()
-    INCOMING = auto()
-    OUTGOING = auto()
-    REACTION = auto()
-    ATTACHMENT = auto()
-    FILE_POINTER = auto()
-    LOCATOR = auto()
-    QUOTE = auto()
-    BODY_RANGE = auto()
-    UPDATE = auto()
-    SIMPLE_UPDATE = auto()
-    POLL = auto()
-    POLL_VOTE = auto()
-    VIEW_ONCE = auto()
-    STORY_TEXT_REPLY = auto()
-    CARD_NAME = auto()
-    CARD_ADDRESS = auto()
-    PAYMENT_COINS = auto()
-    GIFT_BADGE = auto()
-    PIN_DETAILS = auto()
-    MEMBER_ADDED = auto()
-    CONTACT = auto()
-    NICKNAME = auto()
-    GROUP = auto()
-    GROUP_ATTRIBUTE = auto()
-    GROUP_MEMBER = auto()
-    PENDING_MEMBER = auto()
-    DISTRIBUTION_LIST_ITEM = auto()
-    DISTRIBUTION_LIST = auto()
-    CHAT = auto()
-    CHAT_STYLE = auto()
-    GRADIENT = auto()
-    CHAT_FOLDER = auto()
-    ACCOUNT = auto()
-    ACCOUNT_SETTINGS = auto()
-    CALL_LINK = auto()
 
 
 def number(name: str) -> int:

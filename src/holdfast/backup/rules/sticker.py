@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import length, required
+from holdfast.backup.rules.checks import UUID_SIZE, length, required
 from holdfast.backup.rules.repairs import DROP_RECORD, LOST_FILE, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 
@@ -24,7 +24,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write all of it.",
         "contract 5.9",
         Breach.FORMAT,
-        length(16, "Sticker.packId"),
+        length(UUID_SIZE, "Sticker.packId"),
     ),
     rule(
         "sticker.pack-key.length",

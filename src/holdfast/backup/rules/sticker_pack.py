@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import length
+from holdfast.backup.rules.checks import UUID_SIZE, length
 from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
 
@@ -15,7 +15,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write all of it.",
         "contract 5.12",
         Breach.FORMAT,
-        length(16, "StickerPack.packId"),
+        length(UUID_SIZE, "StickerPack.packId"),
         repairs=(DROP_RECORD,),
     ),
     rule(

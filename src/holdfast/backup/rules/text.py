@@ -2,11 +2,24 @@
 
 from typing import Final
 
-from holdfast.backup.rules.checks import length, one_of_fields, required
-from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, Fix, RepairAction, discard
-from holdfast.backup.rules.rule import Breach, Rule, rule
+import cython
 
-__all__ = ["RULES"]
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, UUID_SIZE, field, length, one_of_fields, required
+from holdfast.backup.rules.notes import NOTE_BODY, NOTE_CONTENT, NOTE_FLAG
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, Fix, RepairAction, discard
+from holdfast.backup.rules.rule import Breach, Rule, max_bytes, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
+from holdfast.backup.schema import backup_pb2
+
+if not cython.compiled:
+    from holdfast.backup.wire.layout import NOTES, WIDTH
+
+__all__ = ["BODY_LIMIT", "EXCERPT_LIMIT", "RULES", "add_checks"]
+
+# The longest text that has formatting, or is quoted; and the longest excerpt of one whose whole is elsewhere.
+BODY_LIMIT: Final = max_bytes(spec=128 * 1024, current=128 * 1024)
+EXCERPT_LIMIT: Final = max_bytes(spec=2048, current=2048)
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -40,6 +53,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "DirectStoryReplyMessage.TextReply.longText",
             "Text.body",
         ),
+        limit=EXCERPT_LIMIT,
     ),
     rule(
         "text.body.empty",
@@ -57,6 +71,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.FORMAT,
         fields=("Text.body", "Text.bodyRanges"),
+        limit=BODY_LIMIT,
     ),
     rule(
         "body-range.value.set",
@@ -84,7 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the UUID.",
         "contract 1.5, contract 5.9",
         Breach.FORMAT,
-        length(16, "BodyRange.mentionAci"),
+        length(UUID_SIZE, "BodyRange.mentionAci"),
         repairs=(DROP_ELEMENT,),
     ),
     rule(
@@ -110,3 +125,78 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_ELEMENT,),
     ),
 )
+
+BODY = cython.declare(cython.uint, field("Text.body"))
+RANGES = cython.declare(cython.uint, field("Text.bodyRanges"))
+STYLE = cython.declare(cython.uint, field("BodyRange.style"))
+TEXT = cython.declare(cython.uint, field("StandardMessage.text"))
+ATTACHMENTS = cython.declare(cython.uint, field("StandardMessage.attachments"))
+LINKS = cython.declare(cython.uint, field("StandardMessage.linkPreview"))
+LONG_TEXT = cython.declare(cython.uint, field("StandardMessage.longText"))
+QUOTE = cython.declare(cython.uint, MESSAGE_BY_NAME["Quote"])
+TEXT_REPLY = cython.declare(cython.uint, MESSAGE_BY_NAME["DirectStoryReplyMessage.TextReply"])
+LONGEST_BODY = cython.declare(cython.Py_ssize_t, BODY_LIMIT.strictest)
+LONGEST_EXCERPT = cython.declare(cython.ulonglong, EXCERPT_LIMIT.strictest)
+VOICE = cython.declare(cython.ulonglong, backup_pb2.MessageAttachment.Flag.VOICE_MESSAGE)
+BODY_EMPTY = cython.declare(cython.uint, number_of_rule("text.body.empty"))
+BODY_LENGTH = cython.declare(cython.uint, number_of_rule("text.body.length"))
+STYLE_NONE = cython.declare(cython.uint, number_of_rule("body-range.style.none"))
+CONTENT = cython.declare(cython.uint, number_of_rule("standard-message.content"))
+LONG_TEXT_TEXT = cython.declare(cython.uint, number_of_rule("text.long.text"))
+LONG_TEXT_BODY = cython.declare(cython.uint, number_of_rule("text.long.body"))
+VOICE_ALONE = cython.declare(cython.uint, number_of_rule("voice-message.alone"))
+_NOTE_BODY = cython.declare(cython.int, NOTE_BODY)
+_NOTE_FLAG = cython.declare(cython.int, NOTE_FLAG)
+_NOTE_CONTENT = cython.declare(cython.int, NOTE_CONTENT)
+
+
+def check_text(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a text; one that is plain and not quoted may be of any length."""
+    size: cython.Py_ssize_t = context.sizes[depth * WIDTH + BODY] if (context.seen[depth] >> BODY) & 1 else 0
+    around: cython.uint = context.messages[depth - 1]
+    context.notes[(depth - 1) * NOTES + _NOTE_BODY] = cython.cast(cython.ulonglong, size) + 1
+    if not (context.seen[depth] >> RANGES) & 1 and around not in (QUOTE, TEXT_REPLY):
+        return
+    if size == 0:
+        context.report_field(BODY_EMPTY, depth, BODY)
+    elif size > LONGEST_BODY:
+        context.report(BODY_LENGTH, depth, BODY, -1, cython.cast(cython.ulonglong, size) + 1, 0, 0)
+
+
+def check_body_range(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a range has a style."""
+    if context.has(depth, STYLE) and context.value(depth, STYLE) == 0:
+        context.report_field(STYLE_NONE, depth, STYLE)
+
+
+def check_standard_message(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check a standard message, which may be a voice message."""
+    seen: cython.ulonglong = context.seen[depth]
+    has_text: cython.bint = (seen >> TEXT) & 1 != 0
+    attachments: cython.ulonglong = 0
+    if (seen >> ATTACHMENTS) & 1:
+        attachments = context.values[depth * WIDTH + ATTACHMENTS]
+    if attachments == 1 and context.note(depth, _NOTE_FLAG) == VOICE + 1:
+        context.set_note(depth - 1, _NOTE_CONTENT, 1)
+        if has_text:
+            context.report_field(VOICE_ALONE, depth, TEXT)
+        if context.has(depth, LONG_TEXT):
+            context.report_field(VOICE_ALONE, depth, LONG_TEXT)
+        if context.value(depth, LINKS):
+            context.report_field(VOICE_ALONE, depth, LINKS)
+        return
+    if not has_text and attachments == 0:
+        context.report_field(CONTENT, depth, 0)
+    if (seen >> LONG_TEXT) & 1:
+        if not has_text:
+            if attachments:
+                context.report_field(LONG_TEXT_TEXT, depth, LONG_TEXT)
+        elif context.note(depth, _NOTE_BODY) > LONGEST_EXCERPT + 1:
+            context.report(LONG_TEXT_BODY, depth, TEXT, -1, context.note(depth, _NOTE_BODY), 0, 0)
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["Text"], check_text)
+    context.add_check(MESSAGE_BY_NAME["BodyRange"], check_body_range)
+    context.add_check(MESSAGE_BY_NAME["StandardMessage"], check_standard_message)

@@ -1,13 +1,70 @@
 """Chat updates (`ChatUpdateMessage`) other than calls and changes of groups."""
 
+from array import array
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import known, of_kind, one_of_fields, refers, required
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, of_kind, one_of_fields, refers, required
+from holdfast.backup.rules.notes import NOTE_AUTHORS, NOTE_CHATS
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, MOVE_UP, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "add_checks"]
+
+BY_ANY_CONTACT: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
+BY_REACHABLE: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF)
+BY_ACI: Final = kinds.CONTACTS_WITH_ACI | kinds.one_of(kinds.SELF)
+BY_SELF: Final = kinds.one_of(kinds.SELF)
+BY_RELEASE_NOTES: Final = kinds.one_of(kinds.RELEASE_NOTES)
+NOT_RELEASE_NOTES: Final = kinds.ANYBODY & ~(1 << kinds.RELEASE_NOTES)
+IN_DIRECT: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
+IN_CONVERSATION: Final = IN_DIRECT | kinds.one_of(kinds.GROUP)
+IN_GROUP: Final = kinds.one_of(kinds.GROUP)
+# Who may make a simple update, and in which chat it may stand, by its type.
+SIMPLE_PLACES: Final = {
+    "JOINED_SERVICE": (BY_ANY_CONTACT, IN_DIRECT),
+    "IDENTITY_UPDATE": (BY_ANY_CONTACT, IN_CONVERSATION),
+    "IDENTITY_VERIFIED": (BY_REACHABLE, IN_CONVERSATION),
+    "IDENTITY_DEFAULT": (BY_REACHABLE, IN_CONVERSATION),
+    "CHANGE_NUMBER": (BY_REACHABLE, IN_CONVERSATION),
+    "RELEASE_CHANNEL_DONATION_REQUEST": (BY_RELEASE_NOTES, BY_RELEASE_NOTES),
+    "END_SESSION": (BY_ANY_CONTACT, IN_DIRECT),
+    "CHAT_SESSION_REFRESH": (BY_ANY_CONTACT, IN_DIRECT),
+    "BAD_DECRYPT": (BY_REACHABLE, IN_CONVERSATION),
+    "PAYMENTS_ACTIVATED": (BY_ACI, IN_DIRECT),
+    "PAYMENT_ACTIVATION_REQUEST": (BY_ACI, IN_DIRECT),
+    "UNSUPPORTED_PROTOCOL_MESSAGE": (BY_REACHABLE, IN_CONVERSATION),
+    "REPORTED_SPAM": (BY_SELF, IN_CONVERSATION),
+    "BLOCKED": (BY_SELF, kinds.ANYBODY),
+    "UNBLOCKED": (BY_SELF, kinds.ANYBODY),
+    "MESSAGE_REQUEST_ACCEPTED": (BY_SELF, IN_CONVERSATION),
+}
+# The same of other updates, by their field.
+OTHER_PLACES: Final = {
+    "groupChange": (BY_REACHABLE, IN_GROUP),
+    "expirationTimerChange": (BY_REACHABLE, IN_DIRECT),
+    "profileChange": (BY_REACHABLE, IN_CONVERSATION),
+    "learnedProfileChange": (BY_REACHABLE, IN_CONVERSATION),
+    "threadMerge": (BY_ACI, kinds.CONTACTS_WITH_ACI),
+    "sessionSwitchover": (NOT_RELEASE_NOTES, kinds.CONTACTS_WITH_ACI),
+    "individualCall": (BY_REACHABLE, IN_DIRECT),
+    "groupCall": (BY_REACHABLE, IN_GROUP),
+    "pollTerminate": (BY_REACHABLE, NOT_RELEASE_NOTES),
+    "pinMessage": (BY_REACHABLE, NOT_RELEASE_NOTES),
+}
+# Both by number: the type of a simple update, or the number of another's field, this much higher.
+SIMPLE_TYPES: Final = 32
+UPDATE_FIELDS: Final = [
+    member.number for member in backup_pb2.ChatUpdateMessage.DESCRIPTOR.oneofs_by_name["update"].fields
+]
+PLACES: Final[dict[int, tuple[int, int]]] = {
+    **{backup_pb2.SimpleChatUpdate.Type.Value(name): place for name, place in SIMPLE_PLACES.items()},
+    **{SIMPLE_TYPES + field(f"ChatUpdateMessage.{name}"): place for name, place in OTHER_PLACES.items()},
+}
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -106,3 +163,47 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_RECORD,),
     ),
 )
+
+SIMPLE = cython.declare(cython.uint, field("ChatUpdateMessage.simpleUpdate"))
+SIMPLE_TYPE = cython.declare(cython.uint, field("SimpleChatUpdate.type"))
+FIRST_OTHER = cython.declare(cython.uint, SIMPLE_TYPES)
+FIELDS_END = cython.declare(cython.uint, max(UPDATE_FIELDS) + 1)
+AUTHORS = cython.declare(
+    cython.const[cython.uint][::1],
+    array("I", [PLACES.get(index, (kinds.ANYBODY, 0))[0] for index in range(2 * SIMPLE_TYPES)]),
+)
+CHATS = cython.declare(
+    cython.const[cython.uint][::1],
+    array("I", [PLACES.get(index, (0, kinds.ANYBODY))[1] for index in range(2 * SIMPLE_TYPES)]),
+)
+# A note of an update: the type of a simple one.
+NOTE_TYPE = cython.declare(cython.int, 0)
+_NOTE_AUTHORS = cython.declare(cython.int, NOTE_AUTHORS)
+_NOTE_CHATS = cython.declare(cython.int, NOTE_CHATS)
+
+
+def check_simple_update(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the update of which type it is."""
+    context.set_note(depth - 1, NOTE_TYPE, context.value(depth, SIMPLE_TYPE))
+
+
+def check_update(context: RuleContext, depth: cython.int) -> cython.void:
+    """Tell the message who may have made this update, and in which chats it may stand."""
+    index: cython.uint = 0
+    number: cython.uint
+    if context.has(depth, SIMPLE):
+        index = cython.cast(cython.uint, context.note(depth, NOTE_TYPE))
+    else:
+        for number in range(SIMPLE + 1, FIELDS_END):
+            if context.has(depth, number):
+                index = FIRST_OTHER + number
+    if index == 0 or index >= 2 * FIRST_OTHER:
+        return
+    context.set_note(depth - 1, _NOTE_AUTHORS, AUTHORS[index])
+    context.set_note(depth - 1, _NOTE_CHATS, CHATS[index])
+
+
+def add_checks(context: RuleContext) -> None:
+    """Have the messages of this family checked."""
+    context.add_check(MESSAGE_BY_NAME["SimpleChatUpdate"], check_simple_update)
+    context.add_check(MESSAGE_BY_NAME["ChatUpdateMessage"], check_update)

@@ -27,7 +27,7 @@ from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_findings
-from holdfast.backup.rules.registry import CHECK_TABLES, error_mask, rule_named, rule_numbered
+from holdfast.backup.rules.registry import ADD_CHECKS, CHECK_TABLES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
 from holdfast.backup.rules.rule_context import ReferenceTables
 from holdfast.backup.rules.rule_numbers import require_checks
@@ -108,7 +108,7 @@ class Validator:
         self.state = BackupState(
             Purpose(purpose), error_mask(self.profile), spec_only=self.edition is Edition.SPEC
         )
-        self._checker = Checker(CHECK_TABLES)
+        self._checker = Checker(CHECK_TABLES, ADD_CHECKS)
         self._explainer = Explainer(self.profile, self.state.muted)
         self._held = HeldFindings()
         self._offset = 0
@@ -374,7 +374,7 @@ class ValidationRun:
     def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
         """Check block by block: what is not a message in order, messages by threads."""
         if self._threads == 1:
-            checker = Checker(CHECK_TABLES)
+            checker = Checker(CHECK_TABLES, ADD_CHECKS)
             for block in backup.blocks():
                 found = self._new_gaps() + validator.scan(block)
                 items, newer = examine(checker, validator.state.reference_tables(), block)
@@ -382,7 +382,7 @@ class ValidationRun:
             return
         checkers: SimpleQueue[Checker] = SimpleQueue()
         for _ in range(self._threads):
-            checkers.put(Checker(CHECK_TABLES))
+            checkers.put(Checker(CHECK_TABLES, ADD_CHECKS))
 
         def work(references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
             checker = checkers.get()

@@ -11,13 +11,10 @@ entries     turns chat items into rows for an archive
 render      writes a record as JSON text
 tojson      records to JSON
 fromjson    and back
-check       holds every field to the rules; ground, values, records, bodies and items are what it stands on
-checks      the rules as flat arrays
-roll        the ids of a backup, and what each stands for
 tables      the schema as flat arrays, which all of these index
 stream      reads a file, a buffer at a time
 
-All but `tables`, `checks`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run
+All but `tables`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run
 as plain Python where not.
 """
 

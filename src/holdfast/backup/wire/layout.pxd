@@ -32,4 +32,4 @@ cdef enum:
     REFERRING = 524288
     TARGET_AT = 32
     LIMIT_AT = 16
-    HOOK_AT = 24
+    CHECK_AT = 24

@@ -11,12 +11,12 @@ __all__ = [
     "BOOL",
     "BYTES",
     "CHECKED",
+    "CHECK_AT",
     "DATED",
     "ENUM",
     "FIXED32",
     "FLOAT",
     "HEAD",
-    "HOOK_AT",
     "KEPT",
     "KIND",
     "LEVELS",
@@ -89,4 +89,4 @@ TARGET_AT: Final = 32
 # What is to be known of a message in one number: the base of its slots, from these bits on the first field number
 # past its last, and from these on its hook.
 LIMIT_AT: Final = 16
-HOOK_AT: Final = 24
+CHECK_AT: Final = 24
