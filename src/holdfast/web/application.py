@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
@@ -16,7 +16,6 @@ from holdfast.hosting.http.application import EndpointApp
 from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.responses import send_raw
 from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import sessions
@@ -85,12 +84,12 @@ class WebApp(EndpointApp[RequestContext]):
             prefix="",
         )
 
-    def refusal_page(self, request: RequestContext, refusal: ApiError) -> RawResponse | None:
-        """Tell people why not; whoever is not logged in may do so first and comes back."""
+    def error_response(self, request: RequestContext, refusal: ApiError) -> Response:
+        """Return a page that explains the error; users who are not signed in are sent to the log-in page."""
         if "Location" in refusal.headers:
             return RawResponse(b"", "text/plain; charset=utf-8", refusal.status)
         if "text/html" not in request.headers.get("accept", ""):
-            return None
+            return super().error_response(request, refusal)
         if refusal.status == 401 and request.actor.user is None:
             query: bytes = request.scope["query_string"]
             here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
@@ -100,15 +99,11 @@ class WebApp(EndpointApp[RequestContext]):
             return page(request, "not_found.html", title=title, status=refusal.status)
         return page(request, "refused.html", title=title, status=refusal.status, problem=message_for(refusal))
 
-    async def _nothing_there(
-        self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]
-    ) -> None:
-        request = self._make_request(scope, receive, {})
+    def missing_route(self, request: RequestContext, status: int) -> Response:
+        """Return the page for an address that nothing has."""
         with suppress(ApiError, PasswordNeeded):
             self._authenticator.authenticate(request, (), writes=False)
-        made = page(request, "not_found.html", title=TITLES[status], status=status)
-        await send_raw(scope, receive, send, made, more)
+        return page(request, "not_found.html", title=TITLES[status], status=status)
 
-    def _cross_origin(self, _scope: Scope) -> dict[str, str]:
-        """Let no other site read pages."""
-        return {}
+    def allow_origin(self, request: RequestContext) -> None:
+        """Let no script of another origin read pages."""

@@ -7,8 +7,8 @@ import anyio.lowlevel
 import pytest
 from starlette.types import Message
 
-from holdfast.hosting.http.endpoints import RawResponse
-from holdfast.hosting.http.responses import send_json, send_raw
+from holdfast.hosting.http.context import EndpointRequest
+from holdfast.hosting.http.responses import RawResponse, json_response, send_response
 
 
 def sent(
@@ -26,10 +26,10 @@ def sent(
         raise AssertionError
 
     async def run() -> None:
-        if raw is None:
-            await send_json(scope, keep, 201, {"a": ["x" * 2000]}, {"X-Extra": "1"})
-        else:
-            await send_raw(scope, receive, keep, raw, {})
+        request = EndpointRequest(scope, receive, {}, "")
+        request.response_headers["X-Extra"] = "ä€"
+        response = json_response(scope, {"a": ["x" * 2000]}, 201) if raw is None else raw
+        await send_response(request, keep, response)
 
     anyio.run(run)
     return messages
@@ -43,7 +43,7 @@ def test_json_is_what_clients_compare_with_and_no_cache_may_keep_it() -> None:
     assert headers[b"content-type"] == b"application/json;charset=utf-8"
     assert headers[b"cache-control"] == b"max-age=0, private, must-revalidate"
     assert headers[b"x-content-type-options"] == b"nosniff"
-    assert headers[b"x-extra"] == b"1"
+    assert headers[b"x-extra"] == b"\xe4?"
     assert len(body["body"]) == int(headers[b"content-length"])
 
 
@@ -61,6 +61,14 @@ def test_bytes_are_sent_as_they_come(content: bytes) -> None:
     start, *body = sent("GET", RawResponse(content, "text/plain", 200, {"Cache-Control": "public"}))
     assert b"".join(message["body"] for message in body) == b"abc"
     assert dict(start["headers"])[b"cache-control"] == b"public"
+
+
+def test_a_header_without_a_value_is_not_sent() -> None:
+    """Also where every response has one; other characters than Latin-1 are replaced."""
+    start, _ = sent("GET", RawResponse(b"", headers={"Content-Security-Policy": "", "X-Name": "€"}))
+    headers = dict(start["headers"])
+    assert b"content-security-policy" not in headers
+    assert headers[b"x-name"] == b"?"
 
 
 def test_head_has_no_body() -> None:
@@ -94,7 +102,7 @@ def test_a_client_that_leaves_ends_what_is_being_made_for_it() -> None:
     async def run() -> None:
         scope = {"type": "http", "method": "GET", "headers": []}
         with anyio.fail_after(10):
-            await send_raw(scope, receive, keep, RawResponse(endless()), {})
+            await send_response(EndpointRequest(scope, receive, {}, ""), keep, RawResponse(endless()))
 
     anyio.run(run)
     assert closed == [True]

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import structlog
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.http.body import Upload, read_body, spool_body
 from holdfast.hosting.http.context import EndpointRequest, NeedsThread, PasswordNeeded
 from holdfast.hosting.http.decoders import decode_body, decode_query
-from holdfast.hosting.http.endpoints import Endpoint, RawResponse, provides
+from holdfast.hosting.http.endpoints import Endpoint, provides
 from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_route
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
-from holdfast.hosting.http.responses import send_bytes, send_json, send_raw
+from holdfast.hosting.http.responses import RawResponse, json_response, send_response
 from holdfast.hosting.http.router import IN_BYTES, Router
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.settings import Settings
@@ -95,49 +96,64 @@ class EndpointApp(Generic[R]):
         self._origins = frozenset(origin.strip() for origin in options.settings.cors_origins.split(","))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request below the prefix."""
+        """Serve one request below the prefix."""
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        path = raw.decode("ascii", "replace")[len(self._prefix) :]
-        more = self._cross_origin(scope)
-        if scope["method"] == "OPTIONS":
-            await self._preflight(scope, send, more)
-            return
-        match = self._router.find(scope["method"], path)
-        if match.endpoint is None:
-            if match.allowed:
-                more["Allow"] = ", ".join([*match.allowed, *(["HEAD"] if "GET" in match.allowed else [])])
-            await self._nothing_there(scope, receive, send, 405 if match.allowed else 404, more)
-            return
-        scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
+        match = self._router.find(scope["method"], raw.decode("ascii", "replace")[len(self._prefix) :])
         request = self._make_request(scope, receive, match.parameters)
-        request.response_headers = more
+        self.allow_origin(request)
+        if scope["method"] == "OPTIONS":
+            response = preflight_response(request)
+        elif match.endpoint is None:
+            if match.allowed:
+                head = ["HEAD"] if "GET" in match.allowed else []
+                request.response_headers["Allow"] = ", ".join([*match.allowed, *head])
+            response = self.missing_route(request, 405 if match.allowed else 404)
+        else:
+            scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
+            response = await self._respond(match.endpoint, request)
+        await send_response(request, send, response)
+
+    async def _respond(self, endpoint: Endpoint, request: R) -> Response:
+        """Return the response of an endpoint, or the one to what it raised."""
         try:
-            result = await self._run(match.endpoint, request)
+            result = await self._run(endpoint, request)
             if isinstance(result, RawResponse) and result.then is not None:
                 result = await result.then()
-        except ApiError as refusal:
-            await self._refuse(request, receive, send, await self._authenticator.count_failure(request, refusal))
+        except ApiError as error:
+            refusal = await self._authenticator.count_failure(request, error)
         except Exception as error:
             known = await self._explain(error, request)
             if known is None:
-                log.exception("the API failed", endpoint=match.endpoint.name)
-                known = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
-            await self._refuse(request, receive, send, known)
+                log.exception("the API failed", endpoint=endpoint.name)
+                known = ApiError(500, f"internal error; request {request.scope.get('holdfast.request', '')}")
+            refusal = known
         else:
-            await self._answer(match.endpoint, request, receive, send, result)
+            return respond_with(endpoint, request, result)
+        request.response_headers |= refusal.headers
+        return self.error_response(request, refusal)
 
-    async def _nothing_there(  # the parts of an answer
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        status: int,
-        more: dict[str, str],
-    ) -> None:
-        """Answer for a path, or a method at a path, that no endpoint has."""
-        root = self._make_request(scope, receive, {}).root
-        error = no_route(root, scope["method"], scope["path"], more.get("Allow", ""))
-        await send_json(scope, send, status, error, more)
+    def missing_route(self, request: R, status: int) -> Response:
+        """Return the response for a path, or a method at a path, that no endpoint has."""
+        allowed = request.response_headers.get("Allow", "")
+        error = no_route(request.root, request.scope["method"], request.scope["path"], allowed)
+        return json_response(request.scope, error, status)
+
+    def error_response(self, request: R, refusal: ApiError) -> Response:
+        """Return the response to a request that was refused or failed."""
+        error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
+        if refusal.words:
+            error = refusal.message
+        elif refusal.bare:
+            error = MessageBody(refusal.message)
+        return json_response(request.scope, error, refusal.status)
+
+    def allow_origin(self, request: R) -> None:
+        """Let scripts of the origins in the settings read the response; cookies do not count there."""
+        origin = request.headers.get("origin")
+        if origin is not None and "*" in self._origins:
+            request.response_headers["Access-Control-Allow-Origin"] = "*"
+        elif origin in self._origins:
+            request.response_headers |= {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
 
     async def _run(self, endpoint: Endpoint, request: R) -> object:
         """Authenticate, admit and handle a request; a password is hashed in a thread pool of its own."""
@@ -219,56 +235,24 @@ class EndpointApp(Generic[R]):
             request.response_headers |= count_headers(len(result))
         return result
 
-    async def _answer(self, endpoint: Endpoint, request: R, receive: Receive, send: Send, result: object) -> None:
-        """Write what the handler returned."""
-        if isinstance(result, RawResponse):
-            await send_raw(request.scope, receive, send, result, request.response_headers)
-        elif endpoint.status == 204:
-            await send_bytes(request.scope, send, 204, b"", [], request.response_headers)
-        else:
-            status = endpoint.status
-            if isinstance(result, tuple):
-                status, result = result
-            if status == 204:
-                await send_bytes(request.scope, send, 204, b"", [], request.response_headers)
-                return
-            await send_json(request.scope, send, status, result, request.response_headers)
 
-    def refusal_page(self, request: R, refusal: ApiError) -> RawResponse | None:  # noqa: ARG002  # for pages
-        """Return a page that says no, where people look; programs are told in JSON."""
-        return None
+def respond_with(endpoint: Endpoint, request: EndpointRequest, result: object) -> Response:
+    """Make the response of what a handler returned."""
+    if isinstance(result, Response):
+        return result
+    status = endpoint.status
+    if status != 204 and isinstance(result, tuple):
+        status, result = result
+    return Response(status_code=204) if status == 204 else json_response(request.scope, result, status)
 
-    async def _refuse(self, request: R, receive: Receive, send: Send, refusal: ApiError) -> None:
-        """Write an error."""
-        more = {**request.response_headers, **refusal.headers}
-        page = self.refusal_page(request, refusal)
-        if page is not None:
-            await send_raw(request.scope, receive, send, page, more)
-            return
-        error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
-        if refusal.words:
-            error = refusal.message
-        elif refusal.bare:
-            error = MessageBody(refusal.message)
-        await send_json(request.scope, send, refusal.status, error, more)
 
-    def _cross_origin(self, scope: Scope) -> dict[str, str]:
-        """Return the headers a script of another site needs to read the answer; cookies never count there."""
-        origin = next(iter([value for name, value in scope["headers"] if name == b"origin"]), None)
-        if origin is None:
-            return {}
-        if "*" in self._origins:
-            return {"Access-Control-Allow-Origin": "*"}
-        text = origin.decode("latin-1")
-        return {"Access-Control-Allow-Origin": text, "Vary": "Origin"} if text in self._origins else {}
-
-    @staticmethod
-    async def _preflight(scope: Scope, send: Send, more: dict[str, str]) -> None:
-        """Answer the question browsers ask before a request to another site."""
-        if more:
-            more |= {
-                "Access-Control-Allow-Methods": METHODS,
-                "Access-Control-Allow-Headers": ALLOWED_HEADERS,
-                "Access-Control-Max-Age": "3600",
-            }
-        await send_bytes(scope, send, 204, b"", [], {"Allow": METHODS, **more})
+def preflight_response(request: EndpointRequest) -> Response:
+    """Answer what browsers ask before a cross-origin request (the CORS preflight)."""
+    headers = {"Allow": METHODS}
+    if "Access-Control-Allow-Origin" in request.response_headers:
+        headers |= {
+            "Access-Control-Allow-Methods": METHODS,
+            "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+            "Access-Control-Max-Age": "3600",
+        }
+    return Response(status_code=204, headers=headers)

@@ -13,8 +13,8 @@ with a media type of their own, and None the status 204.
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeVar, get_origin, get_type_hints
 
@@ -24,6 +24,7 @@ from holdfast.hosting.http.body import Upload
 from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
+from holdfast.hosting.http.responses import RawResponse
 from holdfast.settings import Settings
 
 __all__ = ["Endpoint", "RawResponse", "endpoint"]
@@ -35,19 +36,6 @@ F = TypeVar("F", bound=Callable[..., object])
 PARAMETER: Final = re.compile(r"\{(\w+)(\.\.\.)?\}")
 LARGEST_BODY: Final = 4 * 2**20
 INT64: Final = range(-(2**63), 2**63)
-
-
-@dataclass(frozen=True, slots=True)
-class RawResponse:
-    """An answer that is no JSON."""
-
-    content: bytes | AsyncIterator[bytes] | Iterable[bytes]
-    media_type: str = "application/octet-stream"
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    """Those with an empty value are not sent, also where every answer has one."""
-    then: Callable[[], Awaitable["RawResponse"]] | None = None
-    """What to wait for first, where only that tells the answer."""
 
 
 @dataclass(frozen=True, slots=True)

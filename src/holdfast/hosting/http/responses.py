@@ -1,73 +1,109 @@
-"""Writes answers: JSON with the headers clients expect, compressed when they like, or bytes as they are."""
+"""Responses: JSON, compressed where that pays, bytes of any media type, and the headers all of them have."""
 
 import asyncio
 import gzip
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from typing import Final
 
 import anyio
 import msgspec
 from anyio import to_thread
 from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.context import EndpointRequest
 
-__all__ = ["JSON_TYPE", "send_bytes", "send_json", "send_pieces", "send_raw"]
+__all__ = ["RawResponse", "accepts_gzip", "json_response", "send_response"]
 
-JSON_TYPE: Final = b"application/json;charset=utf-8"
-NOT_KEPT: Final = b"max-age=0, private, must-revalidate"
-# An answer is no page: a browser that is made to show one as a page runs nothing and loads nothing.
-NO_PAGE: Final = b"default-src 'none'; frame-ancestors 'none'"
-NO_GUESSING: Final = (b"x-content-type-options", b"nosniff")
-USUAL: Final = [(b"cache-control", NOT_KEPT), (b"content-security-policy", NO_PAGE), NO_GUESSING]
+# The first has no space, which clients compare with. An API response that a browser is made to show as a page runs
+# nothing and loads nothing.
+JSON_TYPE: Final = "application/json;charset=utf-8"
+DEFAULTS: Final = (
+    (b"cache-control", b"max-age=0, private, must-revalidate"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+)
 # Anything shorter fits into one packet anyway.
 WORTH_COMPRESSING: Final = 1400
 
-Headers = list[tuple[bytes, bytes]]
 encoder = msgspec.json.Encoder()
 
 
+class RawResponse(Response):
+    """A response of bytes, whole or in pieces as they are made; a header with an empty value is not sent."""
+
+    def __init__(
+        self,
+        content: bytes | AsyncIterator[bytes] | Iterable[bytes],
+        media_type: str = "application/octet-stream",
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        then: Callable[[], Awaitable["RawResponse"]] | None = None,
+    ) -> None:
+        self.status_code = status
+        self.background = None
+        self.then = then
+        """Makes the response on the event loop, in place of this one."""
+        self.pieces = None if isinstance(content, bytes) else content
+        if isinstance(content, bytes):
+            self.body = content
+        given = {} if status == 304 else {"Content-Type": media_type}
+        self.init_headers(given | {name: latin1(value) for name, value in (headers or {}).items()})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; pieces are sent as they are made, until the client disconnects."""
+        if self.pieces is None:
+            await super().__call__(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if scope["method"] != "HEAD":
+            await send_pieces(receive, send, self.pieces)
+        await send({"type": "http.response.body", "body": b""})
+
+
+def latin1(value: str) -> str:
+    """Return the value of a header with question marks for characters that a header cannot have."""
+    return value if value.isascii() else value.encode("latin-1", "replace").decode("latin-1")
+
+
 def accepts_gzip(scope: Scope) -> bool:
-    """Tell whether a client can read gzip."""
+    """Return whether a client accepts gzip."""
     return b"gzip" in b",".join([value for name, value in scope["headers"] if name == b"accept-encoding"])
 
 
-async def send_json(scope: Scope, send: Send, status: int, value: object, more: dict[str, str]) -> None:
-    """Answer with a value as JSON."""
+def json_response(scope: Scope, value: object, status: int = 200) -> Response:
+    """Encode a value as JSON, compressed if it is large and the client accepts that."""
     content = encoder.encode(value)
-    headers: Headers = [(b"content-type", JSON_TYPE), (b"vary", b"Accept-Encoding")]
+    headers = {"Content-Type": JSON_TYPE, "Vary": "Accept-Encoding"}
     if len(content) >= WORTH_COMPRESSING and accepts_gzip(scope):
         content = gzip.compress(content, 5, mtime=0)
-        headers.append((b"content-encoding", b"gzip"))
-    await send_bytes(scope, send, status, content, headers, more)
+        headers["Content-Encoding"] = "gzip"
+    return Response(content, status, headers)
 
 
-async def send_bytes(  # noqa: PLR0917  # the parts of an answer, in the order they are sent
-    scope: Scope, send: Send, status: int, content: bytes, headers: Headers, more: dict[str, str]
-) -> None:
-    """Answer with bytes that are all there; a HEAD request gets the headers alone."""
-    if status not in {204, 304}:
-        headers.append((b"content-length", b"%d" % len(content)))
-    await send({"type": "http.response.start", "status": status, "headers": complete(headers, more)})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+async def send_response(request: EndpointRequest, send: Send, response: Response) -> None:
+    """Send a response with the headers of its request and the defaults; what the response says itself wins.
 
-
-async def send_raw(scope: Scope, receive: Receive, send: Send, raw: RawResponse, more: dict[str, str]) -> None:
-    """Answer with what is no JSON, piece by piece when it comes so."""
-    headers: Headers = [(b"content-type", raw.media_type.encode())] if raw.status != 304 else []
-    more = {**more, **raw.headers}
-    if isinstance(raw.content, bytes):
-        await send_bytes(scope, send, raw.status, raw.content, headers, more)
-        return
-    await send({"type": "http.response.start", "status": raw.status, "headers": complete(headers, more)})
-    if scope["method"] != "HEAD":
-        await send_pieces(receive, send, raw.content)
-    await send({"type": "http.response.body", "body": b""})
+    The response to a HEAD request has the length of the body it does not have.
+    """
+    headers = response.raw_headers
+    given = {name for name, _ in headers}
+    more = request.response_headers.items()
+    added = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more]
+    for pair in (*added, *DEFAULTS):
+        # `Vary` is a list: one line says what another does not.
+        if pair[0] not in given or pair[0] == b"vary":
+            headers.append(pair)
+            given.add(pair[0])
+    response.raw_headers = [pair for pair in headers if pair[1]]
+    if request.scope["method"] == "HEAD":
+        response.body = b""
+    await response(request.scope, request.receive, send)
 
 
 async def send_pieces(receive: Receive, send: Send, content: AsyncIterator[bytes] | Iterable[bytes]) -> None:
-    """Send pieces as they come, until a client that leaves wants no more of them."""
+    """Send pieces as they are made, until the client disconnects; then close what makes them."""
     pieces = content if isinstance(content, AsyncIterator) else iterate_in_threadpool(content)
 
     async def watch() -> None:
@@ -87,19 +123,3 @@ async def send_pieces(receive: Receive, send: Send, content: AsyncIterator[bytes
                 await content.aclose()
             elif isinstance(content, Generator):
                 await to_thread.run_sync(content.close)
-
-
-def complete(headers: Headers, more: dict[str, str]) -> Headers:
-    """Add what every answer carries, unless the endpoint has said something else."""
-    if not more:
-        return headers + USUAL
-    given = {name.lower() for name in more}
-    headers += [
-        (name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more.items() if value
-    ]
-    if "cache-control" not in given:
-        headers.append((b"cache-control", NOT_KEPT))
-    if "content-security-policy" not in given:
-        headers.append((b"content-security-policy", NO_PAGE))
-    headers.append(NO_GUESSING)
-    return headers

@@ -157,7 +157,7 @@ def serve_file(request: RequestContext, kept: MediaResult) -> RawResponse:
         ),
     )
     served.headers["Cache-Control"] = "no-store"
-    if served.status in {200, 206}:
+    if served.status_code in {200, 206}:
         served.headers["Content-Security-Policy"] = media.POLICY
         served.headers["Content-Disposition"] = disposition(kept.name, "inline" if kept.inline else "attachment")
     return served
