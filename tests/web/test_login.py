@@ -7,6 +7,7 @@ import pytest
 from holdfast import logs
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
+from holdfast.web.stylesheet import ADDRESS
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
@@ -29,9 +30,9 @@ def test_the_right_password_logs_in_with_a_cookie_scripts_cannot_read(service: S
         {"name": "nobody", "password": ADMIN_PASSWORD},
         {"name": "admin"},
         {"password": ADMIN_PASSWORD},
-        {},
+        {"name": "", "password": ""},
         {"name": "admin", "password": "x" * 5000},
-        {"name": "<b>", "password": "\x00"},
+        {"name": "<b>", "password": "x"},
     ],
 )
 def test_anything_else_is_refused_with_the_same_words(service: Service, form: dict[str, str]) -> None:
@@ -45,18 +46,34 @@ def test_anything_else_is_refused_with_the_same_words(service: Service, form: di
 
 
 @pytest.mark.parametrize(
-    ("content", "kind"),
+    ("content", "kind", "status"),
     [
-        (b"\xff\xfe", "application/x-www-form-urlencoded"),
-        (b"--x\r\nbroken", "multipart/form-data; boundary=x"),
-        (b"{}", "application/json"),
-        (b"&".join(b"f%d=1" % number for number in range(50)), "application/x-www-form-urlencoded"),
+        (b"\xff\xfe", "application/x-www-form-urlencoded", 401),
+        (b"--x\r\nbroken", "multipart/form-data; boundary=x", 401),
+        (b"{}", "application/json", 401),
+        (b"&".join(b"f%d=1" % number for number in range(50)), "application/x-www-form-urlencoded", 401),
+        (b"&".join(b"f%d=1" % number for number in range(2000)), "application/x-www-form-urlencoded", 400),
+        (b"name=admin&password=%00", "application/x-www-form-urlencoded", 422),
+        (b"name=" + b"x" * 2**17, "application/x-www-form-urlencoded", 413),
     ],
 )
-def test_broken_forms_are_refused(service: Service, content: bytes, kind: str) -> None:
-    """Never a 500."""
+def test_broken_forms_are_refused(service: Service, content: bytes, kind: str, status: int) -> None:
+    """With the statuses all forms have."""
     with service.client() as client:
-        assert client.post("/login", content=content, headers={"Content-Type": kind}).status_code in {400, 401}
+        assert client.post("/login", content=content, headers={"Content-Type": kind}).status_code == status
+
+
+def test_whoever_must_change_their_password_can_log_out(service: Service) -> None:
+    """Every other page sends them to the form, but the stylesheet and the pictures on it are there."""
+    accounts.create_user(service.database, "eve", Secret("long enough"), must_change_password=True)
+    with service.client() as client:
+        client.post("/login", data={"name": "eve", "password": "long enough"})
+        for path in ("/login", "/api/docs", "/explore"):
+            assert client.get(path).headers["location"] == "/-/account/password"
+        for path in (ADDRESS, "/avatars/1", "/api/openapi.json"):
+            assert client.get(path).status_code == 200
+        assert client.post("/logout").headers["location"] == "/"
+        assert client.get("/login").status_code == 200
 
 
 def test_logging_out_ends_the_session_on_the_server(service: Service) -> None:

@@ -39,7 +39,7 @@ def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, da
                 {**NEW, "name": "bob", "email": "nonsense"},
                 {**NEW, "name": "bob", "email": "b@example.org", "password": "short"},
                 {**NEW, "name": "<b>", "email": "b@example.org"},
-                {},
+                {"name": "", "email": "", "password": ""},
             ):
                 answer = client.post("/sign-up", data=wrong)
                 assert answer.status_code == 422, wrong

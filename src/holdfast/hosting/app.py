@@ -11,6 +11,7 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.lfs.disk import DiskLfsStore
 from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.hosting.lfs.store import LfsStore
+from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
@@ -47,6 +48,8 @@ class App:
     lfs: LfsStore
     cipher: SecretCipher
     """Encrypts secrets at rest."""
+    password_pool: PasswordPool = field(default_factory=PasswordPool)
+    """Hashes passwords."""
     pushed: set[int] = field(default_factory=set)
     """Repositories that were pushed to, until their size and history index are updated."""
     resting: dict[int, float] = field(default_factory=dict)
@@ -66,7 +69,8 @@ class App:
 
         folders = Folders(settings.data / "repositories")
         cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)
-        opened = cls(settings, connect(settings), folders, lfs_store(settings), cipher)
+        pool = PasswordPool(settings.password_hash_concurrency)
+        opened = cls(settings, connect(settings), folders, lfs_store(settings), cipher, pool)
         opened.database.render_with(payload_renderer(opened))
         return opened
 

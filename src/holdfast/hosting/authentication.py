@@ -16,7 +16,6 @@ from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
-from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
@@ -50,8 +49,7 @@ def busy(error: HashingBusy) -> ApiError:
 class Authenticator:
     """Authenticates requests, and caches verified passwords for a short time."""
 
-    def __init__(self, pool: PasswordPool | None = None) -> None:
-        self._pool = PasswordPool() if pool is None else pool
+    def __init__(self) -> None:
         self._salt = secrets.token_bytes(32)
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
@@ -59,7 +57,7 @@ class Authenticator:
         """Authenticate in the thread pool for passwords; `identify` then uses the cached result."""
         request.may_hash = True
         try:
-            request.identified = await self._pool.run(request.address, self.identify, request)
+            request.identified = await request.app.password_pool.run(request.address, self.identify, request)
         except HashingBusy as error:
             raise busy(error) from None
 

@@ -13,7 +13,7 @@ from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["error_response", "explain_request", "log_fault"]
+__all__ = ["error_response", "explain_request"]
 
 log = structlog.get_logger(__name__)
 

@@ -3,29 +3,21 @@
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
-from importlib import resources
-from pathlib import Path
 from typing import Final
 
 from anyio import to_thread
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import HostingError
 from holdfast.hosting.failures import explain_request
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
 from holdfast.hosting.http.application import PREFIX
-from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import accounts
-from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
 from holdfast.server.forwarded_headers import ForwardedHeaders
 from holdfast.server.health_endpoints import HealthEndpoints
@@ -33,45 +25,43 @@ from holdfast.server.path_normalization import MergeSlashes
 from holdfast.server.request_log import RequestLog
 from holdfast.server.scheduled_tasks import run_scheduled_tasks
 from holdfast.settings import Settings
-from holdfast.web import avatars, login, sign_up, stylesheet
+from holdfast.web import static_files, stylesheet
 from holdfast.web.application import WebApp
 from holdfast.web.chats.revocation import Revocation
-from holdfast.web.error_middleware import answer_fault
-from holdfast.web.pages import not_found
-from holdfast.web.reference import ApiReference, redirect_to_page
+from holdfast.web.reference import ApiReference
 from holdfast.web.security_headers import SecurityHeaders
 
 __all__ = ["build"]
 
 
-# Top-level paths besides account names; no account can have these names.
-BESIDE: Final = frozenset(
-    {"api", "avatars", "favicon.ico", "login", "logout", "sign-up", "static", "swagger.v1.json"}
-)
 # How long cancelled requests may still write during shutdown.
 WRITES_SECONDS: Final = 4.0
 
 
 class Dispatcher:
-    """Dispatches requests to the API, git, fixed paths, or the web pages."""
+    """Dispatches requests to the API, git, static files, or the web pages."""
 
-    def __init__(self, service: ASGIApp, git: GitHttp, beside: ASGIApp, site: ASGIApp) -> None:
+    def __init__(self, service: ASGIApp, git: GitHttp, static: ASGIApp, site: ASGIApp) -> None:
         self._service = service
         self._git = git
-        self._beside = beside
+        self._static = static
         self._site = site
 
     def __call__(self, scope: Scope, messages: Receive, send: Send) -> Awaitable[None]:
-        """Serve one request."""
-        chosen = self._beside
-        if scope["type"] == "http":
-            if scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/"):
-                chosen = self._service
-            elif self._git.matches(scope["path"]):
-                chosen = self._git
-            elif scope["path"].split("/", 2)[1] not in BESIDE:
-                chosen = self._site
+        """Serve one request, or start and stop the service."""
+        chosen = self._site
+        if scope["type"] != "http" or is_static(scope["path"]):
+            chosen = self._static
+        elif scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/"):
+            chosen = self._service
+        elif self._git.matches(scope["path"]):
+            chosen = self._git
         return chosen(scope, messages, send)
+
+
+def is_static(path: str) -> bool:
+    """Return whether a path is that of a static file; the stylesheet is a page made from several."""
+    return path.startswith(f"{static_files.PREFIX}/") and path != stylesheet.ADDRESS
 
 
 @asynccontextmanager
@@ -95,14 +85,12 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     """
     host = App.open(settings)
     accounts.hashing.concurrency = settings.password_hash_concurrency
-    pool = PasswordPool(settings.password_hash_concurrency)
-    authenticator = api.Authenticator(pool)
+    authenticator = api.Authenticator()
     revocation = Revocation(host)
     endpoints = api.endpoints()
-    reference = ApiReference(endpoints)
 
     @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: object) -> AsyncIterator[None]:
         async with run_scheduled_tasks(host), sending(host, wanted=delivers), revocation.watching():
             yield
             await receive_pack.finish()
@@ -110,30 +98,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         await to_thread.run_sync(threads.requests.wait, WRITES_SECONDS)
         host.close()
 
-    static = Path(str(resources.files("holdfast.web") / "static"))
-    beside = Starlette(
-        routes=[
-            Route("/login", login.show, methods=["GET"]),
-            Route("/login", login.submit, methods=["POST"]),
-            Route("/sign-up", sign_up.show, methods=["GET"]),
-            Route("/sign-up", sign_up.submit, methods=["POST"]),
-            Route("/logout", login.leave, methods=["POST"]),
-            Route("/api/docs", reference.show_page, methods=["GET"]),
-            Route("/api/openapi.json", reference.show_document, methods=["GET"]),
-            Route("/swagger.v1.json", reference.show_document, methods=["GET"]),
-            Route("/api/swagger", redirect_to_page, methods=["GET"]),
-            Route("/avatars/{number:int}", avatars.show, methods=["GET"]),
-            Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
-            Mount("/static", StaticFiles(directory=static)),
-        ],
-        middleware=[Middleware(SecurityHeaders)],
-        exception_handlers={404: not_found, **dict.fromkeys((HostingError, *DRIVER_ERRORS), answer_fault)},
-        lifespan=lifespan,
-    )
-    beside.state.host = host
-    beside.state.settings = settings
-    beside.state.database = host.database
-    beside.state.password_pool = pool
+    static = Router([Mount(static_files.PREFIX, static_files.StaticAssets())], lifespan=lifespan)
     service = api.EndpointApp(
         partial(RequestContext, host),
         endpoints,
@@ -141,6 +106,11 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         explain_request,
         options=serving_options(host),
     )
-    fork = Dispatcher(service, GitHttp(host, authenticator), beside, SecurityHeaders(WebApp(host, pool)))
-    logged = RequestLog(revocation.after(fork), host)
+    dispatcher = Dispatcher(
+        service,
+        GitHttp(host, authenticator),
+        SecurityHeaders(static),
+        SecurityHeaders(WebApp(host, ApiReference(endpoints).pages())),
+    )
+    logged = RequestLog(revocation.after(dispatcher), host)
     return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

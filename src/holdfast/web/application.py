@@ -1,5 +1,6 @@
 """The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -14,9 +15,8 @@ from holdfast.hosting.authentication import Authenticator, by_session, check_sta
 from holdfast.hosting.failures import explain_request
 from holdfast.hosting.http.application import EndpointApp
 from holdfast.hosting.http.context import PasswordNeeded
-from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.password_pool import PasswordPool
 from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
@@ -38,6 +38,8 @@ TITLES: Final = {
     422: "That does not fit",
     423: "Archived",
     429: "Too many tries",
+    503: "Not available",
+    507: "Not available",
 }
 
 
@@ -72,13 +74,13 @@ class SessionAuthenticator(Authenticator):
 
 
 class WebApp(EndpointApp[RequestContext]):
-    """All pages; what goes wrong becomes a page as well."""
+    """All pages, with `more` that are made at start; what goes wrong becomes a page as well."""
 
-    def __init__(self, app: App, pool: PasswordPool | None = None) -> None:
+    def __init__(self, app: App, more: Sequence[Endpoint] = ()) -> None:
         super().__init__(
             partial(RequestContext, app),
-            endpoints(),
-            SessionAuthenticator(pool),
+            [*endpoints(), *more],
+            SessionAuthenticator(),
             explain_request,
             options=serving_options(app),
             prefix="",
@@ -86,6 +88,8 @@ class WebApp(EndpointApp[RequestContext]):
 
     def error_response(self, request: RequestContext, refusal: ApiError) -> Response:
         """Return a page that explains the error; users who are not signed in are sent to the log-in page."""
+        if is_api(request) and refusal.status in {404, 405}:
+            return super().missing_route(request, 404)
         if "Location" in refusal.headers:
             return RawResponse(b"", "text/plain; charset=utf-8", refusal.status)
         if "text/html" not in request.headers.get("accept", ""):
@@ -97,13 +101,22 @@ class WebApp(EndpointApp[RequestContext]):
         title = TITLES.get(refusal.status, "That did not work")
         if refusal.status in {404, 405}:
             return page(request, "not_found.html", title=title, status=refusal.status)
-        return page(request, "refused.html", title=title, status=refusal.status, problem=message_for(refusal))
+        template = "unavailable.html" if refusal.status in {503, 507} else "refused.html"
+        return page(request, template, title=title, status=refusal.status, problem=message_for(refusal))
 
     def missing_route(self, request: RequestContext, status: int) -> Response:
-        """Return the page for an address that nothing has."""
+        """Return the page for an address that nothing has; below `/api` it is the JSON that programs expect."""
+        if is_api(request):
+            return super().missing_route(request, status)
         with suppress(ApiError, PasswordNeeded):
             self._authenticator.authenticate(request, (), writes=False)
         return page(request, "not_found.html", title=TITLES[status], status=status)
 
     def allow_origin(self, request: RequestContext) -> None:
         """Let no script of another origin read pages."""
+
+
+def is_api(request: RequestContext) -> bool:
+    """Return whether a path is one of those that are reserved for the API and its reference."""
+    path: str = request.scope["path"]
+    return path == "/api" or path.startswith("/api/")

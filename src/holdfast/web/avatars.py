@@ -3,16 +3,18 @@
 from html import escape
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import Response
-
 from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import accounts
 
-__all__ = ["show"]
+__all__ = ["show_avatar"]
 
 # Dark enough for white letters, and far enough apart to tell people by.
 COLOURS: Final = ("#14605a", "#7a3b69", "#3b5b92", "#8a4b21", "#4d6b2c", "#8c2f39", "#5b4b8a", "#2f6f8c")
+
+LARGEST_ID: Final = 2**63 - 1
 
 
 def picture(name: str, number: int) -> str:
@@ -27,12 +29,15 @@ def picture(name: str, number: int) -> str:
     )
 
 
-async def show(request: Request) -> Response:
-    """Serve somebody's picture; a number nobody has gets one too, so that it tells nothing."""
-    number: int = request.path_params["number"]
+@endpoint("GET /avatars/{id}", anonymous=True)
+def show_avatar(request: RequestContext, id: str) -> RawResponse:  # noqa: A002  # as in the API
+    """Return the avatar of an account; an id that no account has gets one too, so that it tells nothing."""
+    if not (id.isascii() and id.isdigit()):
+        raise ApiError(404)
+    number = int(id) if len(id) < len(str(LARGEST_ID)) else LARGEST_ID
     try:
-        name = accounts.find_account(request.app.state.database, min(number, 2**63 - 1)).name
+        name = accounts.find_account(request.app.database, number).name
     except NoSuchUser:
         name = "?"
     headers = {"Cache-Control": "public, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
-    return Response(picture(name, number), media_type="image/svg+xml", headers=headers)
+    return RawResponse(picture(name, number).encode(), "image/svg+xml", headers=headers)

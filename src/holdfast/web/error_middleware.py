@@ -7,12 +7,12 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.app import App
 from holdfast.hosting.error_responses import refusal_for
-from holdfast.hosting.failures import error_response, log_fault
+from holdfast.hosting.failures import error_response
 from holdfast.hosting.http.errors import ApiError
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import PAGES
 
-__all__ = ["answer_fault", "log_cut_off", "respond_to_error"]
+__all__ = ["log_cut_off", "respond_to_error"]
 
 log = structlog.get_logger(__name__)
 
@@ -24,15 +24,6 @@ async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Re
         log.error("a request failed", exc_info=error)
         refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
     await respond(Request(scope), refusal)(scope, receive, send)
-
-
-async def answer_fault(request: Request, error: Exception) -> Response:
-    """Answer for an error of the database or the disk, or of the host; one that is a bug goes on."""
-    refusal = refusal_for(error)
-    if refusal is None:
-        raise error
-    log_fault(error, refusal.status)
-    return respond(request, refusal)
 
 
 def respond(request: Request, refusal: ApiError) -> Response:

@@ -3,53 +3,72 @@
 from functools import partial
 from typing import Final
 
+import msgspec
 import structlog
 from anyio import to_thread
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.errors import AccountClosed, HashingBusy, TooManyGuesses
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords, sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.sessions import COOKIE
 from holdfast.secret import Secret
 from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
-from holdfast.web.pages import PAGES, current_user, local_path
+from holdfast.web.pages import go, local_path, page
 
-__all__ = ["BUSY", "leave", "logged_in", "show", "submit"]
+__all__ = ["BUSY", "LARGEST_FORM", "log_in", "log_out", "logged_in", "show_login"]
 
 log = structlog.get_logger(__name__)
 TOGETHER: Final = "That name and password do not belong together."
 BUSY: Final = "Too many people are logging in right now. Try again in a moment."
+# More than a name, an e-mail address and a password of the largest size, however they are encoded.
+LARGEST_FORM: Final = 2**16
 CLOSED: Final = "This account may not log in at the moment. Ask whoever looks after this service."
 
 
-async def show(request: Request) -> Response:
-    """Show the form."""
-    wanted = local_path(request.query_params.get("next"))
-    if current_user(request) is not None:
-        return RedirectResponse(wanted, 303)
-    sign_up = request.app.state.settings.sign_up
-    return PAGES.render(
-        "login.html", user=None, title="Log in", problem="", typed="", wanted=wanted, sign_up=sign_up
-    )
+class LoginQuery(msgspec.Struct, frozen=True):
+    """Where to go after logging in."""
+
+    next: str = ""
 
 
-async def submit(request: Request) -> Response:
+class LoginForm(msgspec.Struct, frozen=True):
+    """The log-in form."""
+
+    name: str = ""
+    password: str = ""
+    next: str = ""
+
+
+@endpoint("GET /login")
+def show_login(request: RequestContext, query: LoginQuery) -> RawResponse:
+    """Show the log-in form; a user who is logged in already is redirected."""
+    wanted = local_path(query.next)
+    if request.actor.user is not None:
+        return go(wanted)
+    return login_page(request, typed="", wanted=wanted)
+
+
+@endpoint("POST /login", anonymous=True, largest_body=LARGEST_FORM)
+def log_in(request: RequestContext, body: LoginForm) -> RawResponse:
+    """Log in with a name and a password."""
+    return RawResponse(b"", then=partial(check_login, request, body))
+
+
+async def check_login(request: RequestContext, body: LoginForm) -> RawResponse:
     """Check what was typed; a wrong name and a wrong password get the same answer in the same time."""
-    async with request.form(max_files=0, max_fields=8, max_part_size=passwords.LONGEST * 8) as form:
-        name, password, then = form.get("name"), form.get("password"), form.get("next")
-    wanted = local_path(then if isinstance(then, str) else None)
-    state = request.app.state
-    typed = name if isinstance(name, str) and len(name) <= passwords.LONGEST else ""
+    app = request.app
+    wanted = local_path(body.next)
+    typed = body.name if len(body.name) <= passwords.LONGEST else ""
     user = None
-    if typed and isinstance(password, str):
-        address = request.client.host if request.client else ""
+    if typed and body.password:
+        password, address = Secret(body.password), request.address
         try:
-            await to_thread.run_sync(passwords.check_limit, state.database, state.settings, typed, address)
-            user = await state.password_pool.run(
-                address, passwords.check, state.database, state.settings, typed, Secret(password), address
+            await to_thread.run_sync(passwords.check_limit, app.database, app.settings, typed, address)
+            user = await app.password_pool.run(
+                address, passwords.check, app.database, app.settings, typed, password, address
             )
         except TooManyGuesses as error:
             minutes = -(-error.seconds // 60)
@@ -65,23 +84,22 @@ async def submit(request: Request) -> Response:
         return refuse(request, (typed, wanted), CLOSED, 403)
 
 
-async def logged_in(request: Request, user: Account, wanted: str = "/") -> Response:
+async def logged_in(request: RequestContext, user: Account, wanted: str = "/") -> RawResponse:
     """Log somebody in on this browser and send them where they wanted to go."""
-    state = request.app.state
     start = partial(
         sessions.log_in,
-        state.host,
+        request.app,
         user,
         user_agent=request.headers.get("user-agent", ""),
-        address=request.client.host if request.client else "",
+        address=request.address,
     )
     token = await to_thread.run_sync(start)
     log.info("login", user=user.id)
-    response = RedirectResponse(wanted, 303)
+    response = go(wanted)
     response.set_cookie(
         COOKIE,
         token.reveal(),
-        max_age=state.settings.session_days * 86_400,
+        max_age=request.app.settings.session_days * 86_400,
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",
@@ -89,35 +107,46 @@ async def logged_in(request: Request, user: Account, wanted: str = "/") -> Respo
     return response
 
 
+def login_page(
+    request: RequestContext, *, typed: str, wanted: str, problem: str = "", status: int = 200
+) -> RawResponse:
+    """Show the log-in form."""
+    return page(
+        request,
+        "login.html",
+        title="Log in",
+        status=status,
+        problem=problem,
+        typed=typed,
+        wanted=wanted,
+        sign_up=request.app.settings.sign_up,
+    )
+
+
 def refuse(
-    request: Request, given: tuple[str, str], problem: str, status: int, headers: dict[str, str] | None = None
-) -> Response:
+    request: RequestContext,
+    given: tuple[str, str],
+    problem: str,
+    status: int,
+    headers: dict[str, str] | None = None,
+) -> RawResponse:
     """Show the form again with what is wrong; `given` is the name that was typed, and where to go afterwards."""
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
-    sign_up = request.app.state.settings.sign_up
-    page = PAGES.render(
-        "login.html",
-        user=None,
-        title="Log in",
-        problem=problem,
-        typed=given[0],
-        wanted=given[1],
-        status=status,
-        sign_up=sign_up,
-    )
-    page.headers.update(headers or {})
-    return page
+    shown = login_page(request, typed=given[0], wanted=given[1], problem=problem, status=status)
+    shown.headers.update(headers or {})
+    return shown
 
 
-async def leave(request: Request) -> Response:
+@endpoint("POST /logout", anonymous=True)
+def log_out(request: RequestContext) -> RawResponse:
     """Log this browser out; what it opened with keys is gone with it, and whatever it has kept of pages."""
-    state = request.app.state
     token = request.cookies.get(COOKIE)
     if token is not None:
-        await to_thread.run_sync(sessions.log_out, state.host, Secret(token))
-    response = RedirectResponse("/", 303, {"Clear-Site-Data": '"cache"'})
+        sessions.log_out(request.app, Secret(token))
+    response = go("/")
+    response.headers["Clear-Site-Data"] = '"cache"'
     response.delete_cookie(COOKIE)
-    if await to_thread.run_sync(forget_keys, state.settings, request.cookies):
+    if forget_keys(request.app.settings, request.cookies):
         response.delete_cookie(KEY_COOKIE, httponly=True, samesite="strict")
     return response

@@ -6,24 +6,19 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 
 from holdfast import __version__
 from holdfast.hosting.http.endpoints import RawResponse
-from holdfast.hosting.http.errors import no_route
 from holdfast.hosting.http.responses import accepts_gzip
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
-from holdfast.secret import Secret
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
 from holdfast.web.security_headers import POLICY
 from holdfast.web.stylesheet import ADDRESS
 
-__all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "current_user", "go", "local_path", "not_found", "page"]
+__all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "go", "local_path", "page"]
 
 HTML: Final = "text/html; charset=utf-8"
 WORTH_PACKING: Final = 1400
@@ -188,19 +183,3 @@ def local_path(wanted: str | None) -> str:
     except ValueError:
         return "/"
     return "/" if parts.scheme or parts.netloc else quote(wanted, safe="/?&=%#+:@!$'()*,;~-._[]")
-
-
-def current_user(request: Request) -> Account | None:
-    """Return whoever is logged in in this browser."""
-    token = request.cookies.get(sessions.COOKIE)
-    return None if token is None else sessions.user_of(request.app.state.database, Secret(token))
-
-
-async def not_found(request: Request, _error: Exception) -> Response:
-    """Answer for an address nothing lives at: a page for people, and below `/api` the JSON programs know."""
-    path = request.scope["path"]
-    if path == "/api" or path.startswith("/api/"):
-        root = request.app.state.settings.root_url or str(request.base_url).rstrip("/")
-        error = no_route(root, request.method, path)
-        return Response(msgspec.json.encode(error), 404, media_type="application/json;charset=utf-8")
-    return PAGES.render("not_found.html", user=current_user(request), title="Not found", status=404)

@@ -6,15 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
-from anyio import to_thread
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting.http.endpoints import Endpoint
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
 from holdfast.hosting.openapi import document
-from holdfast.web.pages import PAGES, current_user
+from holdfast.hosting.request_context import RequestContext
+from holdfast.web.pages import go, page
 
-__all__ = ["ApiReference", "redirect_to_page"]
+__all__ = ["ApiReference", "redirect_to_reference"]
 
 
 def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
@@ -56,16 +54,23 @@ class ApiReference:
                 groups.setdefault(operation["tags"][0], []).append(shown)
         return msgspec.json.encode(whole), groups
 
-    async def show_document(self, _request: Request) -> Response:
-        """Serve the document; scripts of other sites may read it."""
-        content, _ = await to_thread.run_sync(lambda: self._described)
-        return Response(content, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
+    def pages(self) -> tuple[Endpoint, ...]:
+        """Return the page and the document, which is also at the path that Gitea has it at."""
+        return (
+            endpoint("GET /api/docs", slow=True, name="show_reference")(self.show_page),
+            endpoint("GET /api/openapi.json", slow=True, anonymous=True, name="show_openapi")(self.show_document),
+            endpoint("GET /swagger.v1.json", slow=True, anonymous=True, name="show_swagger")(self.show_document),
+        )
 
-    async def show_page(self, request: Request) -> Response:
-        """Serve the page."""
-        _, groups = await to_thread.run_sync(lambda: self._described)
-        user = current_user(request)
-        return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=split_path)
+    def show_document(self, request: RequestContext) -> RawResponse:  # noqa: ARG002  # called like every handler
+        """Return the document; scripts of other sites may read it."""
+        content, _ = self._described
+        return RawResponse(content, "application/json", headers={"Access-Control-Allow-Origin": "*"})
+
+    def show_page(self, request: RequestContext) -> RawResponse:
+        """Show the page."""
+        _, groups = self._described
+        return page(request, "reference.html", title="API", groups=groups, parts=split_path)
 
 
 def split_path(path: str) -> list[str]:
@@ -73,6 +78,7 @@ def split_path(path: str) -> list[str]:
     return re.findall(r"/[^/]*", path)
 
 
-async def redirect_to_page(_request: Request) -> Response:
-    """Send whoever looks for the page at the address other servers have it to ours."""
-    return RedirectResponse("/api/docs", 303)
+@endpoint("GET /api/swagger", anonymous=True)
+def redirect_to_reference(request: RequestContext) -> RawResponse:  # noqa: ARG001  # called like every handler
+    """Redirect from the path that Gitea has the reference at."""
+    return go("/api/docs")

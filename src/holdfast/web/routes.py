@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Final
 
 from holdfast.hosting.http.endpoints import Endpoint
-from holdfast.web import explore, home, search
+from holdfast.web import avatars, explore, home, login, reference, search, sign_up, stylesheet
 from holdfast.web.admin import service, users
 from holdfast.web.chats import data_folder_pages, repository_files
 from holdfast.web.code import (
@@ -50,7 +50,7 @@ from holdfast.web.settings import (
 __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    *(home, explore, search),
+    *(home, explore, search, login, sign_up, avatars, reference, stylesheet),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page),
     *(edit_page, upload_page, delete_page),
     *(

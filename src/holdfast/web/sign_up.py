@@ -2,54 +2,69 @@
 
 from functools import partial
 
+import msgspec
 import structlog
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.errors import HashingBusy, Refused, Taken
-from holdfast.hosting.services import passwords, users
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import users
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
-from holdfast.web.login import BUSY, logged_in
-from holdfast.web.pages import PAGES, current_user, not_found
+from holdfast.web.login import BUSY, LARGEST_FORM, logged_in
+from holdfast.web.pages import go, page
 
-__all__ = ["show", "submit"]
+__all__ = ["show_sign_up", "sign_up"]
 
 log = structlog.get_logger(__name__)
 
 
-def form(*, name: str = "", email: str = "", problem: str = "", status: int = 200) -> Response:
+class SignUpForm(msgspec.Struct, frozen=True):
+    """The sign-up form."""
+
+    name: str = ""
+    email: str = ""
+    password: str = ""
+
+
+def sign_up_enabled(request: RequestContext) -> None:
+    """Require that the settings let people sign up; otherwise there is no such page."""
+    if not request.app.settings.sign_up:
+        raise ApiError(404)
+
+
+def form_page(
+    request: RequestContext, *, name: str = "", email: str = "", problem: str = "", status: int = 200
+) -> RawResponse:
     """Show the form, with what was typed and what is wrong with it."""
     typed = {"name": name, "email": email, "problem": problem}
-    return PAGES.render("sign_up.html", user=None, title="Sign up", status=status, typed=typed)
+    return page(request, "sign_up.html", title="Sign up", status=status, typed=typed)
 
 
-async def show(request: Request) -> Response:
-    """Show the form; where nobody may sign up, there is no such page."""
-    if not request.app.state.settings.sign_up:
-        return await not_found(request, LookupError())
-    return RedirectResponse("/", 303) if current_user(request) is not None else form()
+@endpoint("GET /sign-up", guards=(sign_up_enabled,))
+def show_sign_up(request: RequestContext) -> RawResponse:
+    """Show the form."""
+    return go("/") if request.actor.user is not None else form_page(request)
 
 
-async def submit(request: Request) -> Response:
-    """Make the account and log it in."""
-    state = request.app.state
-    if not state.settings.sign_up:
-        return await not_found(request, LookupError())
-    async with request.form(max_files=0, max_fields=8, max_part_size=passwords.LONGEST * 8) as sent:
-        given = {
-            name: value if isinstance(value := sent.get(name), str) else ""
-            for name in ("name", "email", "password")
-        }
-    name, email = given["name"].strip(), given["email"].strip()
-    create = partial(users.sign_up, state.host, name, email, Secret(given["password"]))
+@endpoint("POST /sign-up", guards=(sign_up_enabled,), anonymous=True, largest_body=LARGEST_FORM)
+def sign_up(request: RequestContext, body: SignUpForm) -> RawResponse:
+    """Create an account and log in."""
+    name, email = body.name.strip(), body.email.strip()
+    return RawResponse(b"", then=partial(create_account, request, name, email, Secret(body.password)))
+
+
+async def create_account(request: RequestContext, name: str, email: str, password: Secret) -> RawResponse:
+    """Create the account in the thread pool for passwords, and log it in."""
+    create = partial(users.sign_up, request.app, name, email, password)
     try:
-        user = await state.password_pool.run(request.client.host if request.client else "", create)
+        user = await request.app.password_pool.run(request.address, create)
     except HashingBusy as error:
-        busy = form(name=name, email=email, problem=BUSY, status=503)
+        busy = form_page(request, name=name, email=email, problem=BUSY, status=503)
         busy.headers["Retry-After"] = str(error.seconds)
         return busy
     except (Refused, Taken) as error:
-        return form(name=name, email=email, problem=message_for(error), status=422)
+        return form_page(request, name=name, email=email, problem=message_for(error), status=422)
     log.info("signed up", user=user.id)
     return await logged_in(request, user)

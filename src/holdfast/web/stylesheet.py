@@ -4,10 +4,10 @@ import hashlib
 from importlib import resources
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import Response
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
 
-__all__ = ["ADDRESS", "show"]
+__all__ = ["ADDRESS", "show_stylesheet", "stylesheet_response"]
 
 # The first decides colours and shapes for the others.
 FIRST: Final = "base.css"
@@ -26,8 +26,13 @@ CONTENT: Final = whole()
 ADDRESS: Final = f"/static/{hashlib.sha256(CONTENT).hexdigest()[:12]}.css"
 
 
-async def show(_request: Request) -> Response:
-    """Serve it; its address changes with it."""
-    return Response(
-        CONTENT, media_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"}
-    )
+def stylesheet_response() -> RawResponse:
+    """Return the stylesheet, which browsers cache for good: its URL changes with its content."""
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return RawResponse(CONTENT, "text/css; charset=utf-8", headers=headers)
+
+
+@endpoint(f"GET {ADDRESS}", anonymous=True)
+def show_stylesheet(request: RequestContext) -> RawResponse:  # noqa: ARG001  # called like every handler
+    """Return the stylesheet."""
+    return stylesheet_response()

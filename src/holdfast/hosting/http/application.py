@@ -201,7 +201,8 @@ class EndpointApp(Generic[R]):
         for name, value in request.path.items():
             if "\0" in value and name != IN_BYTES:
                 raise ApiError(404)
-        self._authenticator.authenticate(request, endpoint.scope, writes=endpoint.writes)
+        if not endpoint.anonymous:
+            self._authenticator.authenticate(request, endpoint.scope, writes=endpoint.writes)
         for guard, kind in self._guards[endpoint.name]:
             found = guard(request)
             if kind is not None:

@@ -66,6 +66,8 @@ class Endpoint:
     """Whether the body is a file's bytes, which are put into a file of ours as they come."""
     name: str
     """A name nothing else has."""
+    anonymous: bool
+    """Whether credentials are not looked at, so that wrong ones do not matter."""
 
     @property
     def writes(self) -> bool:
@@ -110,6 +112,7 @@ def endpoint(
     slow: bool = False,
     also: dict[int, Any] | None = None,
     name: str | None = None,
+    anonymous: bool = False,
 ) -> Callable[[Callable[..., object]], Endpoint]:
     """Declare the function below it as an endpoint. `slow` keeps one that reads much off the event loop.
 
@@ -155,6 +158,7 @@ def endpoint(
             wants=wants,
             uploads=Upload in hints.values(),
             name=name or run.__name__,
+            anonymous=anonymous,
         )
 
     return declare

@@ -150,13 +150,16 @@ def build(archive: Path, token: Secret, port: int) -> ASGIApp:
 
         return await to_thread.run_sync(look)
 
+    async def show_stylesheet(_request: Request) -> Response:
+        return stylesheet.stylesheet_response()
+
     # Counting a long history takes seconds: it is begun before anybody asks.
     threading.Thread(target=precompute_statistics, args=(room,), daemon=True).start()
     static = Path(str(resources.files("holdfast.web") / "static"))
     hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
     return Starlette(
         routes=[
-            Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
+            Route(stylesheet.ADDRESS, show_stylesheet, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
             Route("/{path:path}", show, methods=["GET"]),
         ],
