@@ -1,7 +1,7 @@
 """Output of git commands: complete, or streamed in chunks."""
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut
 from holdfast.hosting.git.program import environment, find_git, run
 
-__all__ = ["git_output", "stream_output"]
+__all__ = ["git_output", "split_output", "stream_output"]
 
 CHUNK: Final = 256 * 1024
 
@@ -47,3 +47,13 @@ def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | 
                     process.kill()
     if process.returncode:
         raise GitFailed(arguments[0], f"failed with exit code {process.returncode}", "", process.returncode)
+
+
+def split_output(chunks: Iterable[bytes], separator: bytes) -> Iterator[bytes]:
+    """Split streamed output at a separator; what follows the last one is yielded unless it is empty."""
+    rest = b""
+    for chunk in chunks:
+        *parts, rest = (rest + chunk).split(separator)
+        yield from parts
+    if rest:
+        yield rest

@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
 from holdfast.hosting.git import history, history_cache
-from holdfast.hosting.git.command_output import stream_output
+from holdfast.hosting.git.command_output import split_output, stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
@@ -293,7 +293,7 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
 
     lines = PendingEntries(start, set(names))
     steps = 0
-    for token in lines_of(stream_output(repo.folder, "log", "--format=%H %T %P", start, "--")):
+    for token in split_log(stream_output(repo.folder, "log", "--format=%H %T %P", start, "--"), b"\n"):
         commit, tree, *parents = token.decode().split()
         told[commit] = tree, parents
         while (ready := next((one for one in lines.waiting if has_known_parents(told, one)), None)) is not None:
@@ -323,17 +323,12 @@ def last_commit_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
     return {name: commit for name, commit in found.items() if commit is not None}
 
 
-def lines_of(output: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines of the output."""
-    rest = b""
+def split_log(output: Iterator[bytes], separator: bytes) -> Iterator[bytes]:
+    """Split the output of `git log`; raise `GitDamaged` if it fails."""
     try:
-        for chunk in output:
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from whole
+        yield from split_output(output, separator)
     except GitFailed as error:
         raise GitDamaged("git log cannot read all it needs") from error
-    if rest:
-        yield rest
 
 
 def log_changes(
@@ -362,20 +357,13 @@ def log_changes(
 
 def tokens(output: Iterator[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the NUL-separated tokens of the output: a commit, or a change with its path."""
-    rest, change = b"", None
-    try:
-        for chunk in output:
-            *whole, rest = (rest + chunk).split(b"\0")
-            for token in whole:
-                told = token.lstrip(b"\n")
-                if change is not None:
-                    yield change, token
-                    change = None
-                elif told.startswith(b":"):
-                    change = told
-                elif told:
-                    yield told, None
-    except GitFailed as error:
-        raise GitDamaged("git log cannot read all it needs") from error
-    if rest.strip(b"\n"):
-        yield rest.strip(b"\n"), None
+    change = None
+    for token in split_log(output, b"\0"):
+        text = token.strip(b"\n")
+        if change is not None:
+            yield change, token
+            change = None
+        elif text.startswith(b":"):
+            change = text
+        elif text:
+            yield text, None

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
-from holdfast.hosting.git.command_output import stream_output
+from holdfast.hosting.git.command_output import split_output, stream_output
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
@@ -38,18 +38,10 @@ def small_blobs(push: Push) -> Iterator[str]:
     """Yield the new blobs of at most the size of a pointer; only quarantined objects are read."""
     alone = {QUARANTINE: push.variables[QUARANTINE]}
     arguments = ("cat-file", "--batch-all-objects", "--unordered", FORMAT)
-    for line in lines_of(stream_output(push.folder, *arguments, variables=alone)):
+    for line in split_output(stream_output(push.folder, *arguments, variables=alone), b"\n"):
         kind, size, name = line.decode().split(" ")
         if kind == "blob" and LEAST_BYTES <= int(size) <= MOST_BYTES:
             yield name
-
-
-def lines_of(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Split output into lines."""
-    rest = b""
-    for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
 
 
 def blobs_in(content: bytes) -> Iterator[tuple[str, bytes]]:

@@ -3,11 +3,9 @@
 from collections.abc import Collection
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import collaborators, users
 
@@ -52,9 +50,8 @@ def is_collaborator(database: Database, repository: Repository, user: Account) -
 
 def set_collaborator(database: Database, repository: Repository, user: Account, mode: int) -> None:
     """Add a collaborator, or change their access mode (upsert)."""
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     row = {"repository_id": repository.id, "user_id": user.id, "mode": mode}
-    statement = make(collaborators).on_conflict_do_update(
+    statement = upsert(database, collaborators).on_conflict_do_update(
         index_elements=["repository_id", "user_id"], set_={"mode": mode}
     )
     with database.write() as connection:

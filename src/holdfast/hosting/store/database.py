@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -25,7 +26,7 @@ from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
 from holdfast.hosting.store.prepared_statements import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
-__all__ = ["Database", "TransactionDatabase"]
+__all__ = ["Database", "TransactionDatabase", "upsert"]
 
 LOCK_TIMEOUT_MS: Final = 10_000
 # Timeout for a connection of the pool.
@@ -307,6 +308,12 @@ class TransactionDatabase(Database):
 
     def close(self) -> None:
         """Do nothing: the connection belongs to the transaction's owner."""
+
+
+def upsert(target: Database | Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an INSERT of the database's dialect, which has ON CONFLICT clauses."""
+    is_sqlite = target.is_sqlite if isinstance(target, Database) else target.dialect.name == "sqlite"
+    return sqlite.insert(table) if is_sqlite else postgresql.insert(table)
 
 
 ConnectionType = TypeVar("ConnectionType", bound=sqlite3.Connection)

@@ -3,10 +3,8 @@
 import time
 
 from sqlalchemy import delete, or_
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.tables import leases
 
 __all__ = ["release_lease", "take_lease"]
@@ -15,10 +13,9 @@ __all__ = ["release_lease", "take_lease"]
 def take_lease(database: Database, name: str, holder: str, *, seconds: float, now: float | None = None) -> bool:
     """Acquire or renew a lease; return False if another holder has it."""
     moment = int(time.time() if now is None else now)
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     values = {"holder": holder, "until": moment + int(seconds)}
     statement = (
-        make(leases)
+        upsert(database, leases)
         .values(name=name, **values)
         .on_conflict_do_update(
             index_elements=["name"],

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import leases, lfs_links, lfs_locks, users
@@ -86,13 +84,12 @@ def link(database: Database, repository: Repository, oid: str, size: int) -> Non
 
 def add_links(connection: Connection, repository: Repository, sizes: Mapping[str, int]) -> set[str]:
     """Link objects to a repository, and return which of them are new to it."""
-    make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
     now = int(time.time())
     rows = [
         {"repository_id": repository.id, "oid": oid, "size": size, "created_at": now}
         for oid, size in sizes.items()
     ]
-    adding = make(lfs_links).values(rows).on_conflict_do_nothing().returning(lfs_links.c.oid)
+    adding = upsert(connection, lfs_links).values(rows).on_conflict_do_nothing().returning(lfs_links.c.oid)
     return set(connection.execute(adding).scalars())
 
 
@@ -110,17 +107,16 @@ def claim_upload(database: Database, oid: str, *, seconds: float) -> bool:
 def claim_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
     """Take the removal lease on those objects that are neither linked nor being uploaded; return these."""
     moment = int(now)
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     values = {"holder": REMOVING, "until": moment + int(seconds)}
     rows = [{"name": NAME + oid, **values} for oid in oids]
-    upsert = (
-        make(leases)
+    claims = (
+        upsert(database, leases)
         .values(rows)
         .on_conflict_do_update(index_elements=["name"], set_=values, where=leases.c.until <= moment)
         .returning(leases.c.name)
     )
     with database.write() as connection:
-        taken = {name.removeprefix(NAME) for name in connection.execute(upsert).scalars()}
+        taken = {name.removeprefix(NAME) for name in connection.execute(claims).scalars()}
         # Checked after taking the lease: an upload that was faster has linked the object by now, or holds its
         # lease.
         linked_oids = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
@@ -176,10 +172,9 @@ def add_lock(database: Database, repository: Repository, path: str, owner: Accou
         "owner_id": owner.id,
         "locked_at": int(time.time()),
     }
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     try:
         with database.write() as connection:
-            lock_id = connection.execute(make(lfs_locks).returning(lfs_locks.c.id), row).scalar_one()
+            lock_id = connection.execute(upsert(database, lfs_locks).returning(lfs_locks.c.id), row).scalar_one()
     except IntegrityError as error:
         raise LockTaken("already created lock") from error
     return find_lock(database, repository, lock_id)

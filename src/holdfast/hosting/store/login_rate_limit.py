@@ -18,11 +18,9 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, and_, case, delete, or_, update
 from sqlalchemy import select as sql_select
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from holdfast.client_address import network_of
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.tables import login_failures
 
 __all__ = [
@@ -135,10 +133,9 @@ def count(
     database: Database, connection: Connection, source: str, limit: int, *, window: int, moment: int
 ) -> None:
     """Increment a counter if it is below its limit, in one statement that locks its row, or raise `OverLimit`."""
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     old = login_failures.c.first_at <= moment - window
     statement = (
-        make(login_failures)
+        upsert(database, login_failures)
         .on_conflict_do_update(
             index_elements=["source"],
             set_={
@@ -174,8 +171,9 @@ def succeed(database: Database, name: str, address: str, *, now: float | None = 
     """Subtract a successful attempt, reset the counter of this name and address, and mark the address as known."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
-    make = sqlite_insert if database.is_sqlite else postgres_insert
-    known = make(login_failures).on_conflict_do_update(index_elements=["source"], set_={"first_at": moment})
+    known = upsert(database, login_failures).on_conflict_do_update(
+        index_elements=["source"], set_={"first_at": moment}
+    )
     with database.write() as connection:
         connection.execute(delete(login_failures).where(login_failures.c.source == sources.both))
         give_back(connection, sources.address, sources.account)

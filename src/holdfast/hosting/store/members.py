@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import LastOwner, NoSuchUser
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import members, team_members, teams, users
 
@@ -194,12 +192,11 @@ def join_team(database: Database, organization_id: int, team_id: int, user: Acco
 
 def join(connection: Connection, organization_id: int, team_id: int, user_id: int) -> None:
     """Add a user to a team, in a transaction."""
-    make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
     team = {"team_id": team_id, "user_id": user_id}
     organization = {"organization_id": organization_id, "user_id": user_id}
     try:
-        connection.execute(make(team_members).on_conflict_do_nothing(), team)
-        connection.execute(make(members).on_conflict_do_nothing(), organization)
+        connection.execute(upsert(connection, team_members).on_conflict_do_nothing(), team)
+        connection.execute(upsert(connection, members).on_conflict_do_nothing(), organization)
     except IntegrityError as error:
         raise NoSuchUser("that user or that team is gone") from error
 

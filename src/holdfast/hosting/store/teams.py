@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
 from holdfast.hosting.store import members
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.members import OWNER
 from holdfast.hosting.store.tables import repositories, team_members, team_repositories, team_units, teams, users
 
@@ -182,11 +180,10 @@ def has_repository(database: Database, team: Team, repository_id: int) -> bool:
 
 def give_repository(database: Database, team: Team, repository_id: int) -> None:
     """Add a repository of the organization to a team; idempotent."""
-    make = sqlite_insert if database.is_sqlite else postgres_insert
     row = {"team_id": team.id, "repository_id": repository_id}
     try:
         with database.write() as connection:
-            connection.execute(make(team_repositories).on_conflict_do_nothing(), row)
+            connection.execute(upsert(database, team_repositories).on_conflict_do_nothing(), row)
     except IntegrityError as error:
         raise NoSuchTeam("that team or that repository is gone") from error
 

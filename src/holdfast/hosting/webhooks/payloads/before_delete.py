@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select
 
 from holdfast.hosting.app import App
 from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.events import EVENT, Event
+from holdfast.hosting.store.outbox import STORE_PAYLOAD
 from holdfast.hosting.store.tables import deliveries, events, repositories
 from holdfast.hosting.webhooks.payloads.render import KINDS, payload_of
 
@@ -21,11 +22,6 @@ __all__ = ["DeletedEntity", "before_deleting", "render_ahead", "render_pending"]
 
 BATCH: Final = 50
 BETWEEN_ISSUES: Final = events.c.kind.in_(("issue_dependency", "issue_unblocked"))
-STORE_PAYLOAD: Final = (
-    update(events)
-    .where(events.c.id == bindparam("event"), events.c.payload == "")
-    .values(payload=bindparam("payload"))
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
