@@ -113,7 +113,7 @@ def prepare(database: Database, settings: Settings) -> FirstStart | None:
     instance.establish(database, settings)
     if accounts.count_users(database):
         return None
-    given = settings.admin_password
-    password = given if given is not None else accounts.new_password()
+    configured_password = settings.admin_password
+    password = configured_password if configured_password is not None else accounts.new_password()
     accounts.create_user(database, settings.admin_name, password, is_admin=True)
-    return FirstStart(settings.admin_name, None if given is not None else password)
+    return FirstStart(settings.admin_name, None if configured_password is not None else password)

@@ -104,9 +104,9 @@ def new_connector(
             attempt.refused.append(address)
             raise AddressDenied(f"{address} is not allowed")
         attempt.tried.append(address)
-        made = socket.socket(info[0], info[1], info[2])
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return made
+        created = socket.socket(info[0], info[1], info[2])
+        created.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return created
 
     return TCPConnector(
         resolver=resolver,

@@ -65,9 +65,9 @@ def is_static(path: str) -> bool:
 
 
 @asynccontextmanager
-async def sending(app: App, *, wanted: bool) -> AsyncIterator[None]:
+async def sending(app: App, *, enabled: bool) -> AsyncIterator[None]:
     """Run the deliverer in a thread, if wanted."""
-    if not wanted:
+    if not enabled:
         yield
         return
     stack = ExitStack()
@@ -91,7 +91,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
-        async with run_scheduled_tasks(host), sending(host, wanted=delivers), revocation.watching():
+        async with run_scheduled_tasks(host), sending(host, enabled=delivers), revocation.watching():
             yield
             await receive_pack.finish()
         # Cancelled requests may still be writing.

@@ -31,13 +31,13 @@ class ForwardedHeaders:
         await self._app(scope, receive, send)
 
     def _take_over(self, scope: Scope) -> None:
-        given: list[bytes] = []
+        values: list[bytes] = []
         for name, value in scope["headers"]:
             if name == b"x-forwarded-for":
-                given.append(value)
+                values.append(value)
             elif name == b"x-forwarded-proto":
                 scope["scheme"] = SCHEMES.get(value.strip().lower(), scope["scheme"])
-        if given:
-            found = self._proxies.client_of(given)
+        if values:
+            found = self._proxies.client_of(values)
             if found is not None:
                 scope["client"] = (str(found), 0)

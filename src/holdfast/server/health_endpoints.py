@@ -81,8 +81,8 @@ class HealthEndpoints:
         headers = Headers(scope=scope)
         token = self._app.settings.metrics_token
         if token is not None:
-            given = headers.get("authorization", "").removeprefix("Bearer ")
-            return hmac.compare_digest(given.encode(), token.reveal().encode())
+            bearer = headers.get("authorization", "").removeprefix("Bearer ")
+            return hmac.compare_digest(bearer.encode(), token.reveal().encode())
         # Requests forwarded by a local proxy have a local address too.
         if any(name in headers for name in FORWARDED) or scope.get("client") is None:
             return False

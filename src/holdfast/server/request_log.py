@@ -33,8 +33,8 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = next(iter([value for name, value in scope["headers"] if name == b"x-request-id"]), b"")
-        request_id = given.decode() if given and GIVEN.fullmatch(given) else os.urandom(8).hex()
+        client_id = next(iter([value for name, value in scope["headers"] if name == b"x-request-id"]), b"")
+        request_id = client_id.decode() if client_id and GIVEN.fullmatch(client_id) else os.urandom(8).hex()
         scope["holdfast.request"] = request_id
         began = time.perf_counter()
         # None until the response has begun.

@@ -42,10 +42,10 @@ log = structlog.get_logger(__name__)
 Target = Callable[[Callable[[], None], int], None]
 
 
-def worker_count(wanted: int) -> int:
+def worker_count(configured: int) -> int:
     """Return how many workers to run; 0 means one for each processor this process may use."""
-    if wanted:
-        return wanted
+    if configured:
+        return configured
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system

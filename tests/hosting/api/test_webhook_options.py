@@ -174,7 +174,7 @@ def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: Service
     """For hooks of every home: what is known takes effect, and a header says what did not."""
     assert clients.admin.post("/orgs", json={"username": "band"}).status_code == 201
     assert clients.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
-    said = "unknown event 'pushes'; dropped, the hook listens to the others"
+    said = "unknown event 'pushes'; ignored, the other events are used"
     for path in (PATH, "/orgs/band/hooks", "/repos/band/songs/hooks", "/admin/hooks"):
         answer = clients.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
         assert (answer.status_code, answer.json()["events"]) == (201, ["create"]), path

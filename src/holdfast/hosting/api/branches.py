@@ -103,11 +103,11 @@ def list_branches(request: RequestContext, target: RepositoryAccess, page: PageP
     commits = [read_commit(repo, ref.id) for ref in found]
     people = people_of(request, commits)
     rules = protections.protections_of(request.app.database, target.repository)
-    shapes = [
+    schemas = [
         branch_shape(request, target, ref.name, commit, people, rules)
         for ref, commit in zip(found, commits, strict=True)
     ]
-    return PagedList(shapes, total)
+    return PagedList(schemas, total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING)

@@ -113,12 +113,12 @@ def list_commits(
     exclude = [resolve_commit(repo, target, query.not_)] if query.not_ else []
     since = read_time(query.since, "Since") if query.since else None
     until = read_time(query.until, "Until") if query.until else None
-    wanted = history.commit_range(repo, start, path=query.path, since=since, until=until, exclude=exclude)
-    total = history.count(repo, wanted)
+    span = history.commit_range(repo, start, path=query.path, since=since, until=until, exclude=exclude)
+    total = history.count(repo, span)
     if query.path and not total:
         raise ApiError(404, f"object does not exist [id: {start}, rel_path: {query.path}]")
-    found = history.commits(repo, wanted, skip=page.skip, limit=page.size)
-    shapes = several(request, target, repo, found, files=query.files, stat=query.stat)
+    found = history.commits(repo, span, skip=page.skip, limit=page.size)
+    schemas = several(request, target, repo, found, files=query.files, stat=query.stat)
     pages = -(-total // page.size)
     request.response_headers |= {
         "X-Page": str(page.number),
@@ -127,7 +127,7 @@ def list_commits(
         "X-PageCount": str(pages),
         "X-HasMore": "true" if page.number < pages else "false",
     }
-    return PagedList(shapes, total)
+    return PagedList(schemas, total)
 
 
 def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -> tuple[Repo, Commit]:

@@ -81,12 +81,12 @@ class ContentsExtResponse(msgspec.Struct, frozen=True):
 def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> CommitView:
     """Return a view of the repository at the commit a branch, a tag or an id names."""
     repo = open_git(request.app, target)
-    given = ref.strip()
-    named = refs.resolve(repo, given, target.repository.default_branch)
+    requested = ref.strip()
+    named = refs.resolve(repo, requested, target.repository.default_branch)
     if named is None:
-        name = given or target.repository.default_branch
+        name = requested or target.repository.default_branch
         raise ApiError(404, f"object does not exist [id: {name}, rel_path: ]")
-    return CommitView(request, target, repo, named.commit, ref_shown(named, given))
+    return CommitView(request, target, repo, named.commit, ref_shown(named, requested))
 
 
 def found_at(view: CommitView, path: str) -> TreeEntry:
@@ -116,8 +116,8 @@ def listed(
         request.require_thread()
     found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
     last = last_commits.of_directory(repo, view.commit, directory.raw_path) if includes.history else {}
-    shapes = [contents_of(view, entry, includes, last=last.get(entry.raw_path)) for entry in found.entries]
-    return shapes, found.total
+    schemas = [contents_of(view, entry, includes, last=last.get(entry.raw_path)) for entry in found.entries]
+    return schemas, found.total
 
 
 def single(
@@ -143,12 +143,12 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
     The number of entries of a directory is stored in front of the JSON.
     """
     with answering(400, PathRefused):
-        wanted = requested_path(path)
+        normalized = requested_path(path)
     repository = view.target.repository
     key = (
         view.repo.folder,
         view.commit,
-        wanted,
+        normalized,
         view.ref,
         how,
         page,
@@ -158,8 +158,8 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
     )
     known = responses.get(key)
     if known is None:
-        made, total = make(found_exactly(view, wanted))
-        known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(made))
+        encoded, total = make(found_exactly(view, normalized))
+        known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(encoded))
         responses.put(key, known)
     counted, _, content = known.partition(b"\n")
     if counted:
@@ -217,18 +217,18 @@ def extended(
     request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, path: str, page: PageParams
 ) -> ContentsExtResponse:
     """Show a file or a directory with the included fields; only a single file has its content."""
-    wanted = included(query.includes)
+    includes = included(query.includes)
     view = view_at(request, target, query.ref)
-    in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
+    in_list = replace(includes, content=False, lfs="lfs_metadata" in query.includes.split(","))
     page = page_or_all(request, page)
 
     def make(entry: TreeEntry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
-            shapes, total = listed(request, view, entry, in_list, page)
-            return ContentsExtResponse(dir_contents=shapes), total
-        return ContentsExtResponse(file_contents=single(request, view, entry, wanted)), None
+            schemas, total = listed(request, view, entry, in_list, page)
+            return ContentsExtResponse(dir_contents=schemas), total
+        return ContentsExtResponse(file_contents=single(request, view, entry, includes)), None
 
-    return cached(request, view, path, f"{wanted} {in_list}", page, make)
+    return cached(request, view, path, f"{includes} {in_list}", page, make)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents-ext", scope="repository", guards=READING, refuses=(400,))

@@ -34,7 +34,7 @@ def label_list(request: RequestContext, target: RepositoryAccess, issue: Issue) 
     """Encode the labels of an issue."""
     with request.app.database.read() as connection:
         found = issue_labels.labels_on(connection, issue)
-    return [label_in(request, kept, target.repository) for kept in found]
+    return [label_in(request, label, target.repository) for label in found]
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=READ_ISSUES)

@@ -81,7 +81,7 @@ def list_milestones(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList([milestone(kept) for kept in found], total)
+    return PagedList([milestone(stored) for stored in found], total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/milestones", scope="issue", guards=MANAGE_ISSUES, status=201, refuses=(423,))
@@ -106,8 +106,8 @@ def edit_milestone(
     body: EditMilestoneOption,
 ) -> MilestoneSchema:
     """Change a milestone."""
-    kept = milestones.find_milestone(request.app.database, target.repository, id)
-    return milestone(service.edit(request.app, request.actor, target, kept, body.changes))
+    stored = milestones.find_milestone(request.app.database, target.repository, id)
+    return milestone(service.edit(request.app, request.actor, target, stored, body.changes))
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))

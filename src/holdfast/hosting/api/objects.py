@@ -105,8 +105,8 @@ def references(
         for name in refs.all_refs(repo)
         if shown(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
     )
-    wanted = names[page.skip : page.skip + page.size]
-    found = [encoded for name in wanted if (encoded := reference(request, target, repo, name)) is not None]
+    page_names = names[page.skip : page.skip + page.size]
+    found = [encoded for name in page_names if (encoded := reference(request, target, repo, name)) is not None]
     return PagedList(found, len(names))
 
 

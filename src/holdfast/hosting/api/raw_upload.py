@@ -110,11 +110,11 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
         dry_run=query.dry_run,
     )
     conditions = [request.headers.getlist("if-match"), request.headers.getlist("if-none-match")]
-    asked = msgspec.json.encode(
+    fingerprint = msgspec.json.encode(
         [query, conditions, digest(upload) if "idempotency-key" in request.headers else ""]
     )
-    wanted = commit_asked_for(request, options, [change], asked)
+    commit = commit_asked_for(request, options, [change], fingerprint)
     with answering(412, ConditionFailed):
-        result = file_commits.commit(request.app, request.actor, target, wanted)
-    shape = FileResponse(encode_files(request, target, result)[0], *file_commit(request, target, result.commit))
-    return 201 if result.files[0] is not None and result.files[0].is_new else 200, shape
+        result = file_commits.commit(request.app, request.actor, target, commit)
+    response = FileResponse(encode_files(request, target, result)[0], *file_commit(request, target, result.commit))
+    return 201 if result.files[0] is not None and result.files[0].is_new else 200, response

@@ -135,19 +135,19 @@ RENAMED: Final = {
 }
 
 
-def encode(request: RequestContext, kept: Repository) -> RepositorySchema:
+def encode(request: RequestContext, stored: Repository) -> RepositorySchema:
     """Encode a repository for the actor of a request."""
-    return repository(request, kept, repositories.permissions_in(request.app, request.actor, kept))
+    return repository(request, stored, repositories.permissions_in(request.app, request.actor, stored))
 
 
 def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> RepositorySchema:
     """Create a repository for an owner."""
-    for field, given in (
+    for field, value in (
         ("Gitignores", body.gitignores),
         ("License", body.license),
         ("IssueLabels", body.issue_labels),
     ):
-        if given:
+        if value:
             raise InvalidValue(field, "this server has no templates")
     new = NewRepository(
         name=body.name,
@@ -157,8 +157,8 @@ def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> R
         default_branch=body.default_branch or "main",
         object_format=body.object_format_name or "sha1",
     )
-    made = repositories.create_for(request.app, request.actor, owner, new, auto_init=body.auto_init)
-    return encode(request, made)
+    created = repositories.create_for(request.app, request.actor, owner, new, auto_init=body.auto_init)
+    return encode(request, created)
 
 
 REFUSES: Final = (400, 401, 403, 404, 409, 422)

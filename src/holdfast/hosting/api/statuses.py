@@ -61,9 +61,9 @@ def statuses_of(
 ) -> PagedList[CommitStatus]:
     """Return the statuses of a commit, which must exist."""
     resolve_commit(open_git(request.app, target), target, ref)
-    for name, given, known in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
-        if given and given not in known:
-            raise ApiError(400, f"{name} must be one of {', '.join(known)}")
+    for name, value, allowed in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
+        if value and value not in allowed:
+            raise ApiError(400, f"{name} must be one of {', '.join(allowed)}")
     return PagedList([], 0)
 
 

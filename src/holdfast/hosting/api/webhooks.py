@@ -180,9 +180,9 @@ def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
     """Name unknown events in a `Warning` header; the known ones are accepted."""
     unknown = unknown_events(names)
     if unknown:
-        said = f"{unknown_events_message(unknown)}; dropped, the hook listens to the others"
+        warning = f"{unknown_events_message(unknown)}; ignored, the other events are used"
         # Printable ASCII against header injection; the only double quotes are those around the text.
-        text = said.replace("\\", "\\\\").replace('"', "'")
+        text = warning.replace("\\", "\\\\").replace('"', "'")
         request.response_headers["Warning"] = f'299 - "{text}"'
 
 

@@ -32,9 +32,9 @@ def examine(
     yield from rows.check_counters(app)
     yield from rows.check_redirects(app)
     yield from rows.check_secrets(app)
-    kept, found = disk.match_rows_and_folders(app, now=now)
+    records, found = disk.match_rows_and_folders(app, now=now)
     yield from found
-    for item in kept:
+    for item in records:
         yield from disk.check_repository(app, item, deep=deep)
         passed(item.id)
     yield from disk.check_lfs_objects(app, now=now)

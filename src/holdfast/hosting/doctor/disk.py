@@ -89,7 +89,7 @@ def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[
     with app.database.read() as connection:
         rows = [RepositoryRecord(*row) for row in connection.execute(statement.order_by(repositories.c.id))]
     found = []
-    for number in sorted(folders - {kept.id for kept in rows}):
+    for number in sorted(folders - {record.id for record in rows}):
         path = app.folders.path(number)
         try:
             is_new = path.stat().st_mtime > moment - NEW_SECONDS
@@ -102,12 +102,12 @@ def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[
 
             found.append(Finding(FindingKind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
     both = []
-    for kept in rows:
-        if kept.id in folders or app.folders.exists(kept.id):
-            both.append(kept)
+    for record in rows:
+        if record.id in folders or app.folders.exists(record.id):
+            both.append(record)
         else:
-            where = str(app.folders.path(kept.id))
-            found.append(Finding(FindingKind.FOLDER_MISSING, kept.full_name, f"its folder {where} is missing"))
+            where = str(app.folders.path(record.id))
+            found.append(Finding(FindingKind.FOLDER_MISSING, record.full_name, f"its folder {where} is missing"))
     return both, found
 
 
@@ -120,62 +120,68 @@ def move_to_lost_and_found(app: App, path: Path) -> Path:
     return target
 
 
-def check_repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
+def check_repository(app: App, record: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
     """Compare a repository's row with its folder; with `deep`, read every object."""
     try:
-        repo = open_repository(app.folders.existing(kept.id))
-        yield from check_row(app, kept, repo)
+        repo = open_repository(app.folders.existing(record.id))
+        yield from check_row(app, record, repo)
     except GitError as error:
-        yield Finding(FindingKind.UNREADABLE, kept.full_name, str(error))
+        yield Finding(FindingKind.UNREADABLE, record.full_name, str(error))
         return
     if deep:
         checked = gc.fsck(repo.folder)
         if not checked.whole:
             more = f" (and {checked.count - 1} more)" if checked.count > 1 else ""
-            yield Finding(FindingKind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
+            yield Finding(FindingKind.DAMAGED, record.full_name, f"git says: {checked.problems[0]}{more}")
 
 
-def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
+def check_row(app: App, record: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
     """Compare the columns of a row with git."""
-    where = kept.full_name
+    where = record.full_name
     settings = repo.git.config
     name = "extensions.objectformat"
     object_format = settings[name] if name in settings else "sha1"  # noqa: SIM401  # it has no get
-    if object_format != kept.object_format:
-        yield Finding(FindingKind.OBJECT_FORMAT, where, f"is said to be {kept.object_format}, is {object_format}")
+    if object_format != record.object_format:
+        yield Finding(
+            FindingKind.OBJECT_FORMAT, where, f"is recorded as {record.object_format}, but is {object_format}"
+        )
     head = refs.head(repo)
-    if head != kept.default_branch:
-        default_is_there = refs.branch(repo, kept.default_branch) is not None
-        if not default_is_there and head is not None and refs.branch(repo, head) is not None:
-            told = f"the default branch {kept.default_branch} does not exist, but HEAD points to {head}"
+    if head != record.default_branch:
+        default_exists = refs.branch(repo, record.default_branch) is not None
+        if not default_exists and head is not None and refs.branch(repo, head) is not None:
+            problem = f"the default branch {record.default_branch} does not exist, but HEAD points to {head}"
 
             def follow(branch: str = head) -> None:
-                set_repository(app, kept.id, default_branch=branch)
+                set_repository(app, record.id, default_branch=branch)
 
-            yield Finding(FindingKind.DEFAULT_BRANCH, where, told, follow)
+            yield Finding(FindingKind.DEFAULT_BRANCH, where, problem, follow)
         else:
-            told = f"HEAD names {head or 'no branch'}, the default branch is {kept.default_branch}"
-            yield Finding(FindingKind.HEAD, where, told, lambda: set_head(repo, kept.default_branch))
+            problem = f"HEAD names {head or 'no branch'}, the default branch is {record.default_branch}"
+            yield Finding(FindingKind.HEAD, where, problem, lambda: set_head(repo, record.default_branch))
     is_empty = refs.is_empty(repo)
-    if is_empty != kept.is_empty:
-        told = "is said to be empty, and is not" if kept.is_empty else "is said to have branches, and has none"
-        yield Finding(FindingKind.EMPTY, where, told, lambda: set_repository(app, kept.id, is_empty=is_empty))
+    if is_empty != record.is_empty:
+        problem = (
+            "is marked as empty, but has branches"
+            if record.is_empty
+            else "is marked as having branches, but has none"
+        )
+        yield Finding(FindingKind.EMPTY, where, problem, lambda: set_repository(app, record.id, is_empty=is_empty))
     count = refs.branches(repo, limit=0)[1]
-    if count != kept.branch_count:
-        told = f"says {kept.branch_count} branches, has {count}"
+    if count != record.branch_count:
+        problem = f"says {record.branch_count} branches, has {count}"
         yield Finding(
-            FindingKind.BRANCH_COUNT, where, told, lambda: set_repository(app, kept.id, branch_count=count)
+            FindingKind.BRANCH_COUNT, where, problem, lambda: set_repository(app, record.id, branch_count=count)
         )
     moment = int(time.time())
-    size = app.folders.size(kept.id)
-    if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
-        if not kept.is_measured:
+    size = app.folders.size(record.id)
+    if abs(size - record.size) > max(SIZE_SLACK, size // 5):
+        if not record.is_measured:
             # Not a finding: it had not been measured yet.
-            set_repository(app, kept.id, size=size, measured_at=moment)
+            set_repository(app, record.id, size=size, measured_at=moment)
             return
-        told = f"says {kept.size} bytes, takes {size}"
+        problem = f"says {record.size} bytes, takes {size}"
         yield Finding(
-            FindingKind.SIZE, where, told, lambda: set_repository(app, kept.id, size=size, measured_at=moment)
+            FindingKind.SIZE, where, problem, lambda: set_repository(app, record.id, size=size, measured_at=moment)
         )
 
 
@@ -194,8 +200,8 @@ def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[Finding
     for oid, size, number in links:
         found = stored.get(oid)
         if found is None:
-            told = f"is not in the store, but repository {number} has it"
-            yield Finding(FindingKind.LFS_MISSING, oid, told)
+            problem = f"is not in the store, but repository {number} has it"
+            yield Finding(FindingKind.LFS_MISSING, oid, problem)
         elif found.size != size:
             yield Finding(FindingKind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}

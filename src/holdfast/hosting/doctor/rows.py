@@ -115,12 +115,12 @@ def check_counters(app: App) -> Iterator[Finding]:
             set_repository(app, number, last_issue=last)  # type: ignore[arg-type]
 
         if (row.open_issues, row.open_pulls) != (row.opened, row.pulls):
-            said = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"
-            told = f"{said}, has {row.opened} and {row.pulls}"
-            yield Finding(FindingKind.ISSUE_COUNT, row.full_name, told, recount)
+            counts = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"
+            problem = f"{counts}, has {row.opened} and {row.pulls}"
+            yield Finding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
         if row.last_issue < row.last:
-            told = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
-            yield Finding(FindingKind.ISSUE_NUMBER, row.full_name, told, renumber)
+            problem = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
+            yield Finding(FindingKind.ISSUE_NUMBER, row.full_name, problem, renumber)
     yield from check_comment_counts(app)
 
 
@@ -150,8 +150,8 @@ def check_comment_counts(app: App) -> Iterator[Finding]:
             with app.database.write() as connection:
                 connection.execute(update(issues).where(issues.c.id == number).values(comment_count=counted))
 
-        told = f"says {row.comment_count} comments, has {row.has}"
-        yield Finding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", told, recount)
+        problem = f"says {row.comment_count} comments, has {row.has}"
+        yield Finding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", problem, recount)
 
 
 def check_redirects(app: App) -> Iterator[Finding]:
@@ -184,8 +184,8 @@ def check_redirects(app: App) -> Iterator[Finding]:
             with app.database.write() as connection:
                 connection.execute(delete(former).where(former.c.owner_id == owner, former.c.folded_name == name))
 
-        told = "is the former name of one repository and the name of another"
-        yield Finding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", told, drop)
+        problem = "is the former name of one repository and the name of another"
+        yield Finding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", problem, drop)
 
 
 def check_pending_updates(app: App, *, now: float | None = None) -> Iterator[Finding]:

@@ -24,9 +24,16 @@ def archive(
     folder: Path, commit: str, kind: Format, *, prefix: str, paths: Sequence[str] = ()
 ) -> AsyncGenerator[bytes, None]:
     """Yield an archive of a commit's files, or of those at `paths`, under a top directory `prefix`."""
-    wanted = [argument(raw(path)) for path in paths]
+    arguments_of_paths = [argument(raw(path)) for path in paths]
     return process.stream(
-        folder, "archive", f"--format={kind}", f"--prefix={prefix}/", commit, "--", *wanted, variables=LITERAL
+        folder,
+        "archive",
+        f"--format={kind}",
+        f"--prefix={prefix}/",
+        commit,
+        "--",
+        *arguments_of_paths,
+        variables=LITERAL,
     )
 
 
@@ -39,9 +46,9 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
     borrowing = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="holdfast-bundle-"))
     try:
         await asyncio.to_thread(create_borrowing_repository, borrowing, folder, named)
-        made = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
-        async with aclosing(made):
-            async for piece in made:
+        output = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
+        async with aclosing(output):
+            async for piece in output:
                 yield piece
     finally:
         shutil.rmtree(borrowing, ignore_errors=True)

@@ -203,11 +203,11 @@ class DiffStatsCache:
 
 def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
     """Count lines with one git process for all pairs of trees, outside of this process."""
-    asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
+    lines = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
     found = dict.fromkeys(pairs, DiffStats())
     pair = ("", "")
-    for line in git_output(folder, "diff-tree", *how, input=asked.encode()).decode().splitlines():
+    for line in git_output(folder, "diff-tree", *how, input=lines.encode()).decode().splitlines():
         old, _, new = line.partition(" ")
         if (old, new) in found:
             pair = (old, new)
@@ -229,5 +229,5 @@ def patch_text(repo: Repo, commit: Commit) -> Iterator[bytes]:
     """Yield a commit as a mail for `git am`; a merge shows its changes against the first parent."""
     if len(commit.parents) < 2:
         return stream_output(repo.folder, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
-    shape = ("--pretty=email", "--stat", "-p", "-m", "--first-parent")
-    return stream_output(repo.folder, "log", "-1", *shape, *PLAIN, commit.id)
+    options = ("--pretty=email", "--stat", "-p", "-m", "--first-parent")
+    return stream_output(repo.folder, "log", "-1", *options, *PLAIN, commit.id)

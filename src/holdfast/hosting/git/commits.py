@@ -263,8 +263,8 @@ def write_commit(
     repo: Repo, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
 ) -> str:
     """Write a commit and return its id; no ref is updated."""
-    told = message.replace("\0", "").rstrip("\n") + "\n"
-    return repo.write("commit", commit_content(tree, parents, author, committer, told))
+    text = message.replace("\0", "").rstrip("\n") + "\n"
+    return repo.write("commit", commit_content(tree, parents, author, committer, text))
 
 
 def commit_content(
@@ -284,10 +284,10 @@ def first_commit(
     check_ref_name(branch)
     if not is_empty(repo):
         raise RefExists("the repository is not empty")
-    made = write_commit(repo, build_tree(repo, files), (), author=author, committer=committer, message=message)
-    ref_store.create(repo, f"refs/heads/{branch}", made)
+    commit = write_commit(repo, build_tree(repo, files), (), author=author, committer=committer, message=message)
+    ref_store.create(repo, f"refs/heads/{branch}", commit)
     ref_store.set_head(repo, branch)
-    return made
+    return commit
 
 
 def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: str) -> str:
@@ -299,5 +299,5 @@ def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: st
         f"tag {name}".encode(),
         b"tagger " + signature_line(tagger),
     ]
-    told = message.replace("\0", "").rstrip("\n").encode(errors="replace")
-    return repo.write("tag", b"\n".join(lines) + b"\n\n" + told + b"\n")
+    text = message.replace("\0", "").rstrip("\n").encode(errors="replace")
+    return repo.write("tag", b"\n".join(lines) + b"\n\n" + text + b"\n")

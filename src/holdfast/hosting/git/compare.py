@@ -42,8 +42,10 @@ def compare(
     """Compare two commits: `base...head` since their merge base, `base..head` directly."""
     parted = merge_base(repo, base, head)
     behind, ahead = ahead_behind(repo, base, head)
-    made = commits(repo, commit_range(repo, head, exclude=[base]), skip=skip, limit=limit)
+    ahead_commits = commits(repo, commit_range(repo, head, exclude=[base]), skip=skip, limit=limit)
     before = read_commit(repo, parted if parted is not None and from_merge_base else base).tree
     after = read_commit(repo, head).tree
     changes = changes_between(repo, before, after, most=most_files)
-    return Comparison(base, head, parted, made, ahead, behind, changes, stats_between(repo, before, after))
+    return Comparison(
+        base, head, parted, ahead_commits, ahead, behind, changes, stats_between(repo, before, after)
+    )

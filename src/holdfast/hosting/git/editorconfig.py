@@ -41,14 +41,14 @@ def sections(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     selector: str | None = None
     pairs: dict[str, str] = {}
     for line in text.removeprefix("\ufeff").splitlines():
-        told = line.strip()
-        if not told or told[0] in "#;":
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
             continue
-        if told.startswith("[") and told.endswith("]"):
+        if stripped.startswith("[") and stripped.endswith("]"):
             if selector is not None:
                 yield selector, pairs
-            selector, pairs = told[1:-1], {}
-        elif pair := PAIR.fullmatch(told):
+            selector, pairs = stripped[1:-1], {}
+        elif pair := PAIR.fullmatch(stripped):
             pairs[pair[1].strip().lower()] = pair[2]
     if selector is not None:
         yield selector, pairs

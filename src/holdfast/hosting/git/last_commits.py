@@ -162,9 +162,9 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
     """Return the results for a directory: from the cache, from a nearby commit, or from git."""
     key = path + b"/"
     stored: dict[str, Answers] = {}
-    for commit, kept in history_cache.load(repo.folder, key).items():
+    for commit, cached in history_cache.load(repo.folder, key).items():
         try:
-            stored[commit] = dict(decoder.decode(kept))
+            stored[commit] = dict(decoder.decode(cached))
         except msgspec.DecodeError:
             continue
     if start in stored:
@@ -225,18 +225,18 @@ def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known:
             for name in lines.waiting.pop(commit):
                 lines.answers[name] = answers[name]
             continue
-        here = read_commit(repo, commit)
-        lines.settle(commit, changed_entries(repo, here, path))
+        current = read_commit(repo, commit)
+        lines.settle(commit, changed_entries(repo, current, path))
     return lines.answers
 
 
 def changed_entries(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
     """Return in which entries of a directory a commit differs from each of its parents."""
-    here = content_of(repo, commit.tree, path)
+    entries = content_of(repo, commit.tree, path)
     found: list[tuple[str, set[bytes] | None]] = []
     for parent in commit.parents:
         before = content_at(repo, parent, path)
-        found.append((parent, {name for name, entry in here.items() if before.get(name) != entry}))
+        found.append((parent, {name for name, entry in entries.items() if before.get(name) != entry}))
     return found
 
 
@@ -258,10 +258,10 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
         while step in lines.waiting and step in seen:
             behind, touched = seen[step]
             if len(behind) > 1:
-                here = content_at(repo, step, path)
+                entries = content_at(repo, step, path)
                 contents = [(parent, content_at(repo, parent, path)) for parent in behind]
                 differing: list[tuple[str, set[bytes] | None]] = [
-                    (parent, {name for name, entry in here.items() if before.get(name) != entry})
+                    (parent, {name for name, entry in entries.items() if before.get(name) != entry})
                     for parent, before in contents
                 ]
                 lines.settle(step, differing)
@@ -279,11 +279,11 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     All commits are listed with their trees, from the commit-graph; comparing those here is faster than letting git
     compare everything below. Entries unchanged for long are looked up by name.
     """
-    told: dict[str, tuple[str, list[str]]] = {}
+    parents_of: dict[str, tuple[str, list[str]]] = {}
     contents: OrderedDict[str, Content] = OrderedDict()
 
     def content(commit: str) -> Content:
-        tree = told[commit][0]
+        tree = parents_of[commit][0]
         found = contents.get(tree)
         if found is None:
             found = contents[tree] = content_of(repo, tree, b"")
@@ -295,11 +295,13 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     steps = 0
     for token in split_log(stream_output(repo.folder, "log", "--format=%H %T %P", start, "--"), b"\n"):
         commit, tree, *parents = token.decode().split()
-        told[commit] = tree, parents
-        while (ready := next((one for one in lines.waiting if has_known_parents(told, one)), None)) is not None:
-            here, behind = content(ready), [(parent, content(parent)) for parent in told[ready][1]]
+        parents_of[commit] = tree, parents
+        while (
+            ready := next((one for one in lines.waiting if has_known_parents(parents_of, one)), None)
+        ) is not None:
+            entries, behind = content(ready), [(parent, content(parent)) for parent in parents_of[ready][1]]
             differing: list[tuple[str, set[bytes] | None]] = [
-                (parent, {name for name in lines.waiting[ready] if before.get(name) != here.get(name)})
+                (parent, {name for name in lines.waiting[ready] if before.get(name) != entries.get(name)})
                 for parent, before in behind
             ]
             lines.settle(ready, differing)

@@ -171,20 +171,20 @@ def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[
         patch = pygit2.Patch.create_from(old, new)
     except pygit2.GitError as error:
         raise GitDamaged("two files cannot be compared") from error
-    made: list[Hunk] = []
-    room = most
+    hunks: list[Hunk] = []
+    remaining = most
     for hunk in patch.hunks:
-        if room <= 0:
-            return made, True
+        if remaining <= 0:
+            return hunks, True
         left = hunk.lines[skip:]
         skip = max(0, skip - len(hunk.lines))
-        lines = [parse_line(line) for line in left[:room]]
-        room -= len(lines)
+        lines = [parse_line(line) for line in left[:remaining]]
+        remaining -= len(lines)
         if lines:
-            made.append(Hunk(hunk.old_start, hunk.new_start, parse_heading(hunk.header), tuple(lines)))
+            hunks.append(Hunk(hunk.old_start, hunk.new_start, parse_heading(hunk.header), tuple(lines)))
         if len(lines) < len(left):
-            return made, True
-    return made, False
+            return hunks, True
+    return hunks, False
 
 
 def parse_heading(header: str) -> str:

@@ -197,7 +197,7 @@ async def start(
     """
     loop = asyncio.get_running_loop()
     count_git_command(arguments[0])
-    given = {**environment(variables, configuration), "GIT_DIR": str(folder)}
+    variables_of_process = {**environment(variables, configuration), "GIT_DIR": str(folder)}
     executable = find_git()
     transports: list[asyncio.BaseTransport] = []
     with ExitStack() as ends:
@@ -225,7 +225,7 @@ async def start(
             pid = os.posix_spawn(  # noqa: ASYNC221  # it starts the command and does not wait for it
                 executable,
                 ["git", *arguments],
-                given,
+                variables_of_process,
                 file_actions=spawn_actions(targets),
                 setpgroup=0,
                 setsigmask=[],
@@ -244,14 +244,14 @@ async def start(
 
 def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:
     """Return the file actions: the given descriptors are duplicated to their numbers, all others closed."""
-    given = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(targets)]
+    actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(targets)]
     stay = []
     for name in os.listdir("/dev/fd"):  # noqa: PTH208  # only numbers
         # Listening sockets are inheritable, for workers; closing one that is gone is harmless.
         with suppress(OSError):
             if int(name) >= len(targets) and os.get_inheritable(int(name)):
                 stay.append((os.POSIX_SPAWN_CLOSE, int(name)))
-    return [*given, *stay]
+    return [*actions, *stay]
 
 
 def grow_pipe(descriptor: int) -> None:

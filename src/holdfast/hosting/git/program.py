@@ -107,15 +107,15 @@ def run(
 ) -> bytes:
     """Run a git command in a bare repository and return its output."""
     count_git_command(arguments[0])
-    given = environment(variables, configuration)
+    process_environment = environment(variables, configuration)
     if folder is not None:
-        given["GIT_DIR"] = str(folder)
+        process_environment["GIT_DIR"] = str(folder)
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
         [find_git(), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=given,
+        env=process_environment,
         cwd=folder,
         process_group=0,  # so that child processes are killed with it
     ) as process:

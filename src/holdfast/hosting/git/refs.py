@@ -144,8 +144,8 @@ def tags(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[R
 def list_refs(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
     """Return a page of the refs with a prefix, and the total."""
     names = sorted(name for name in all_refs(repo) if name.startswith(prefix))
-    wanted = names[skip : None if limit is None else skip + limit]
-    found = ((name, target(repo, name)) for name in wanted)
+    page = names[skip : None if limit is None else skip + limit]
+    found = ((name, target(repo, name)) for name in page)
     # Deleted since it was listed.
     return [Ref(name[len(prefix) :], at) for name, at in found if at is not None], len(names)
 
@@ -287,7 +287,7 @@ def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[by
 def split_points(joined: str) -> tuple[tuple[str, str], ...]:
     """Return each split of a text at a slash, shortest first, up to the maximum length of a ref."""
     parts = joined.split("/")
-    made = []
+    points = []
     name = ""
     for count, part in enumerate(parts, 1):
         name = f"{name}/{part}" if count > 1 else part
@@ -296,8 +296,8 @@ def split_points(joined: str) -> tuple[tuple[str, str], ...]:
             if len(name) > LONGEST or ".." in name or "//" in name or "/." in name or name[:1] in ("", ".", "/"):
                 break
             continue
-        made.append((name, "/".join(parts[count:])))
-    return tuple(made)
+        points.append((name, "/".join(parts[count:])))
+    return tuple(points)
 
 
 def rev_parse(repo: Repo, expression: str) -> str | None:
@@ -314,9 +314,9 @@ def rev_parse(repo: Repo, expression: str) -> str | None:
         found = target(repo, prefix + raw(expression)) if is_ref_name(expression) else None
         if found is not None:
             return commit_of(repo, found)
-    wanted = argument(raw(f"{expression}^{{commit}}"))
+    revision = argument(raw(f"{expression}^{{commit}}"))
     try:
-        answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+        answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
     except GitFailed:
         return None
     # git echoes the marker if it precedes an argument that is no revision.

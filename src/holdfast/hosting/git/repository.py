@@ -163,22 +163,22 @@ def damaged_error(object_id: str, problem: str = "cannot be read") -> GitDamaged
 
 def open_repository(folder: Path) -> Repo:
     """Open a repository, cached per thread."""
-    kept: OrderedDict[str, tuple[tuple[int, int, int], Repo]]
+    cache: OrderedDict[str, tuple[tuple[int, int, int], Repo]]
     place = str(folder)
     try:
-        kept = opened.repositories
+        cache = opened.repositories
     except AttributeError:
-        kept = opened.repositories = OrderedDict()
+        cache = opened.repositories = OrderedDict()
     try:
         # An inode number can be reused at once; with the time it is unique.
         found = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
     except OSError as error:
-        kept.pop(place, None)
+        cache.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error
     identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-    known = kept.get(place)
+    known = cache.get(place)
     if known is not None and known[0] == identity:
-        kept.move_to_end(place)
+        cache.move_to_end(place)
         return known[1]
     check_packs(folder)
     try:
@@ -187,10 +187,10 @@ def open_repository(folder: Path) -> Repo:
         if "unknown object format" in str(error):
             raise GitUnsupported("repositories with SHA-256 ids cannot be read here") from error
         raise GitDamaged(f"the repository in {folder.name} cannot be opened") from error
-    kept[place] = identity, repo
-    kept.move_to_end(place)
-    while len(kept) > KEPT_PER_THREAD:
-        kept.popitem(last=False)
+    cache[place] = identity, repo
+    cache.move_to_end(place)
+    while len(cache) > KEPT_PER_THREAD:
+        cache.popitem(last=False)
     return repo
 
 

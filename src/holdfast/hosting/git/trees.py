@@ -138,10 +138,10 @@ def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: i
 
 def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
     """Return the entry at a path below a tree; the empty path is the tree itself."""
-    wanted = raw(path)
-    if not wanted:
+    raw_path = raw(path)
+    if not raw_path:
         return TreeEntry(b"", DIRECTORY, tree, 0)
-    parts = wanted.split(b"/") if len(wanted) <= LONGEST_PATH else [wanted]
+    parts = raw_path.split(b"/") if len(raw_path) <= LONGEST_PATH else [raw_path]
     at = tree
     for number, part in enumerate(parts, 1):
         is_last = number == len(parts)
@@ -149,7 +149,7 @@ def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
         if node is None or (not is_last and node[0] != DIRECTORY):
             return MissingPath(shown(part), is_last)
         if is_last:
-            return with_size(repo, (node[0], wanted, node[2]))
+            return with_size(repo, (node[0], raw_path, node[2]))
         at = node[2]
     raise AssertionError
 
@@ -184,8 +184,8 @@ def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: 
             break
         nodes.append(node)
     end = max(page, 1) * per_page
-    wanted = nodes[end - per_page : end]
-    return TreeListing([with_size(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
+    page_nodes = nodes[end - per_page : end]
+    return TreeListing([with_size(repo, node) for node in page_nodes], len(nodes), cut or end < len(nodes))
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:

@@ -163,9 +163,9 @@ def called_service(request: RequestContext, what: str) -> Any:
         return service
     if request.method != "POST":
         raise ApiError(405, "Method not allowed.", headers={"Allow": "POST"})
-    wanted = f"application/x-{what}-request"
-    if request.headers.get("content-type", "").partition(";")[0].strip() != wanted:
-        raise ApiError(415, f"the content type must be {wanted}")
+    content_type = f"application/x-{what}-request"
+    if request.headers.get("content-type", "").partition(";")[0].strip() != content_type:
+        raise ApiError(415, f"the content type must be {content_type}")
     return what
 
 

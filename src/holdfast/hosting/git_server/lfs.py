@@ -192,19 +192,19 @@ async def respond(app: App, session: GitSession, what: str, body: bytes, receive
     raise ApiError(404, "not found")
 
 
-async def batch(app: App, session: GitSession, wanted: LfsBatchRequest) -> Response:
+async def batch(app: App, session: GitSession, request: LfsBatchRequest) -> Response:
     """Return the actions for the objects of a batch."""
-    if wanted.operation not in {"upload", "download"}:
-        raise ApiError(400, f"unknown operation: {wanted.operation}")
-    if wanted.hash_algo != "sha256":
+    if request.operation not in {"upload", "download"}:
+        raise ApiError(400, f"unknown operation: {request.operation}")
+    if request.hash_algo != "sha256":
         raise ApiError(409, "only sha256 is supported")
-    if len(wanted.objects) > MOST_OBJECTS:
+    if len(request.objects) > MOST_OBJECTS:
         raise ApiError(413, f"a batch has at most {MOST_OBJECTS} objects")
-    if wanted.transfers and "basic" not in wanted.transfers:
+    if request.transfers and "basic" not in request.transfers:
         raise ApiError(422, "only the basic transfer is supported")
-    oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
+    oids = [item.oid for item in request.objects if is_oid(item.oid)]
     linked = await to_thread.run_sync(store.linked_sizes, app.database, session.repository, oids)
-    answers = [await object_actions(app, session, wanted.operation, item, linked) for item in wanted.objects]
+    answers = [await object_actions(app, session, request.operation, item, linked) for item in request.objects]
     return answer(LfsBatchResponse("basic", answers, "sha256"))
 
 
@@ -290,10 +290,10 @@ async def download(app: App, session: GitSession, oid: str) -> Response:
         return RedirectResponse(href, 307)
     start, status = 0, 200
     headers = {"Accept-Ranges": "bytes"}
-    asked = session.call.headers.get("range", "") if session.call.scope["method"] == "GET" else ""
-    wanted = re.fullmatch(r"bytes=([0-9]{1,18})-", asked)
-    if wanted:
-        start = int(wanted[1])
+    range_header = session.call.headers.get("range", "") if session.call.scope["method"] == "GET" else ""
+    range_match = re.fullmatch(r"bytes=([0-9]{1,18})-", range_header)
+    if range_match:
+        start = int(range_match[1])
         if start >= size:
             raise ApiError(416, "range not satisfiable", headers={"Content-Range": f"bytes */{size}"})
         status = 206
@@ -318,14 +318,14 @@ def list_locks(app: App, session: GitSession) -> Response:
     """List the locks of a repository."""
     call = session.call
     limit = min(number(call.query("limit")) or LOCKS_PER_PAGE, LOCKS_PER_PAGE)
-    wanted = call.query("id")
-    if wanted and not number(wanted):
+    lock_id = call.query("id")
+    if lock_id and not number(lock_id):
         return answer(Locks([]))
     found = store.locks_of(
         app.database,
         session.repository,
         path=call.query("path") or "",
-        number=number(wanted),
+        number=number(lock_id),
         after=number(call.query("cursor")),
         limit=limit + 1,
     )
@@ -333,25 +333,25 @@ def list_locks(app: App, session: GitSession) -> Response:
     return answer(Locks([lock_shape(lock) for lock in found[:limit]], more))
 
 
-def create_lock(app: App, session: GitSession, wanted: LockRequest) -> Response:
+def create_lock(app: App, session: GitSession, request: LockRequest) -> Response:
     """Lock a path."""
-    path = wanted.path.strip("/")
+    path = request.path.strip("/")
     if not path or len(path) > 4096 or "\0" in path or ".." in path.split("/"):
         raise ApiError(400, "a lock needs a path")
     try:
-        made = store.add_lock(app.database, session.repository, path, session.call.user)
+        lock = store.add_lock(app.database, session.repository, path, session.call.user)
     except LockTaken as error:
         found = store.locks_of(app.database, session.repository, path=path, limit=1)
         if not found:
             raise ApiError(409, str(error)) from None
         return answer(OneLock(lock_shape(found[0]), str(error)), 409)
-    return answer(OneLock(lock_shape(made)), 201)
+    return answer(OneLock(lock_shape(lock)), 201)
 
 
-def verify_locks(app: App, session: GitSession, wanted: VerifyLocksRequest) -> Response:
+def verify_locks(app: App, session: GitSession, request: VerifyLocksRequest) -> Response:
     """List the locks before a push: one's own, and those of others."""
-    limit = min(wanted.limit if wanted.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
-    found = store.locks_of(app.database, session.repository, after=number(wanted.cursor), limit=limit + 1)
+    limit = min(request.limit if request.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
+    found = store.locks_of(app.database, session.repository, after=number(request.cursor), limit=limit + 1)
     more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
     me = session.call.actor.user
     ours = [lock_shape(lock) for lock in found[:limit] if me is not None and lock.owner_id == me.id]
@@ -359,14 +359,14 @@ def verify_locks(app: App, session: GitSession, wanted: VerifyLocksRequest) -> R
     return answer(VerifiedLocks(ours, theirs, more))
 
 
-def unlock(app: App, session: GitSession, lock_id: int, wanted: UnlockRequest) -> Response:
+def unlock(app: App, session: GitSession, lock_id: int, request: UnlockRequest) -> Response:
     """Delete a lock; that of another user requires force and write access."""
     try:
         found = store.find_lock(app.database, session.repository, lock_id)
     except NoSuchLock as error:
         raise ApiError(404, str(error)) from None
     mine = found.owner_id == session.call.user.id
-    if not mine and not (wanted.force and session.may.may_write(Unit.CODE)):
+    if not mine and not (request.force and session.may.may_write(Unit.CODE)):
         raise ApiError(403, "the lock belongs to another user; use force")
     store.remove_lock(app.database, found)
     return answer(OneLock(lock_shape(found)))

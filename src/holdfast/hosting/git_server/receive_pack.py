@@ -294,15 +294,15 @@ class PushTask:
             while kind := await questions.readline():
                 if kind == b"pre-receive\n":
                     quarantine = await receive_hooks.read_quarantine(questions)
-                    wanted = await receive_hooks.read_changes(questions)
-                    said = await self._verdict(Push(self.folder, wanted, quarantine, self._commands.atomic))
+                    requested = await receive_hooks.read_changes(questions)
+                    verdict = await self._verdict(Push(self.folder, requested, quarantine, self._commands.atomic))
                 elif kind == b"proc-receive\n":
                     changes, options = await receive_hooks.read_commands(questions)
-                    said = receive_hooks.report(changes, await self._move(changes, options))
+                    verdict = receive_hooks.report(changes, await self._move(changes, options))
                 else:
                     return
                 with suppress(BrokenPipeError):
-                    await asyncio.to_thread(write_all, mouth, said)
+                    await asyncio.to_thread(write_all, mouth, verdict)
                 if kind == b"proc-receive\n":
                     return
 
@@ -313,8 +313,8 @@ class PushTask:
         left = push.changes if all(refusal.alone for refusal in self._refused) else ()
         self._accepted = frozenset(change for change in left if change.ref not in refused)
         # Refs that git has refused itself are not among these.
-        whole = len(self._accepted) == self._commands.count
-        if self._accepted and (whole or not push.atomic):
+        all_accepted = len(self._accepted) == self._commands.count
+        if self._accepted and (all_accepted or not push.atomic):
             return receive_hooks.verdict([])
         self._accepted = frozenset()
         others = PushRejection("atomic push", "nothing is pushed, because not all of it can be")
@@ -359,12 +359,12 @@ class PushTask:
             reason = self._failed(error, happened, "the service could not move this reference")
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
 
-    def _failed(self, error: Exception, happened: str, told: str) -> str:
+    def _failed(self, error: Exception, happened: str, message: str) -> str:
         """Log an error, and return the message for the client."""
         fault = translate(error)
         if fault is None:
             log.error(happened, repository=self.folder.name, exc_info=error)
-            return f"{told}; try again later"
+            return f"{message}; try again later"
         log.warning(happened, repository=self.folder.name, fault=type(fault).__name__)
         return str(fault)
 

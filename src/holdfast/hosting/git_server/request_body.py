@@ -18,7 +18,7 @@ MOST_GROWTH: Final = 100
 async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> AsyncIterator[bytes]:
     """Decompress a gzip body in chunks; raise `BodyTooLarge` for a decompression bomb."""
     inflater = zlib.decompressobj(wbits=31)
-    arrived = made = 0
+    arrived = produced = 0
     async for chunk in body:
         arrived += len(chunk)
         pending, full = chunk, False
@@ -30,10 +30,10 @@ async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> Asy
             except zlib.error as error:
                 raise BodyDamaged("the request's body is not gzip, or damaged") from error
             pending, full = inflater.unconsumed_tail or inflater.unused_data, len(piece) == CHUNK
-            made += len(piece)
-            if most is not None and made > most:
+            produced += len(piece)
+            if most is not None and produced > most:
                 raise BodyTooLarge(f"the request's body is larger than {most} bytes")
-            if made > IN_MEMORY and made > arrived * MOST_GROWTH:
+            if produced > IN_MEMORY and produced > arrived * MOST_GROWTH:
                 raise BodyTooLarge("the request's body is a decompression bomb")
             if piece:
                 yield piece
@@ -53,12 +53,12 @@ async def held(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]
 
 async def spool(body: AsyncIterator[bytes], *, most: int) -> IO[bytes]:
     """Read a whole body into a temporary file."""
-    kept = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
+    file = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
     try:
         async for chunk in held(body, most=most):
-            kept.write(chunk)
-        kept.seek(0)
+            file.write(chunk)
+        file.seek(0)
     except BaseException:
-        kept.close()
+        file.close()
         raise
-    return kept
+    return file

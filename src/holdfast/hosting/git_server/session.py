@@ -38,19 +38,19 @@ def challenge(refusal: ApiError) -> ApiError:
 def open_session(authenticator: Authenticator, request: RequestContext, *, writing: bool) -> GitSession:
     """Authenticate a request and check its permissions; anonymous clients get a 401 challenge."""
     request.actor = authenticator.identify(request)
-    stranger = request.actor.user is None
+    anonymous = request.actor.user is None
     try:
         repository = found(request)
     except NoSuchRepository:
         # Anonymous clients are always challenged, so as not to reveal which private repositories exist.
-        raise unknown(stranger=stranger) from None
+        raise unknown(anonymous=anonymous) from None
     may = seen(request, repository)
     if may.mode == Mode.NONE:
-        raise unknown(stranger=stranger)
+        raise unknown(anonymous=anonymous)
     if not access.allows(request.actor, ("repository",), write=writing):
         raise ApiError(403, "the token's scopes do not reach this repository")
-    if writing and stranger:
-        raise unknown(stranger=True)
+    if writing and anonymous:
+        raise unknown(anonymous=True)
     if not may.may_read(Unit.CODE):
         raise ApiError(403, "you may not read the code of this repository")
     if writing:
@@ -88,9 +88,9 @@ def find_current_or_former(database: Database, owner: str, name: str) -> Reposit
         return repositories.redirected_repository(database, owner, name)
 
 
-def unknown(*, stranger: bool) -> ApiError:
+def unknown(*, anonymous: bool) -> ApiError:
     """Return the 404 error, or the 401 challenge for anonymous clients."""
-    if stranger:
+    if anonymous:
         return ApiError(401, "credentials are needed", headers=CHALLENGE)
     return ApiError(404, "repository not found")
 

@@ -55,8 +55,8 @@ class DiskLfsStore:
             file.seek(start)
             left = None if end is None else end - start
             while left is None or left > 0:
-                wanted = CHUNK if left is None else min(CHUNK, left)
-                chunk = await asyncio.to_thread(file.read, wanted)
+                size = CHUNK if left is None else min(CHUNK, left)
+                chunk = await asyncio.to_thread(file.read, size)
                 if not chunk:
                     break
                 if left is not None:

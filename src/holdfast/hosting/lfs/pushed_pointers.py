@@ -56,14 +56,14 @@ def blobs_in(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
     """Return the paths of new blobs of a push."""
-    wanted = set(blobs)
-    made = dict.fromkeys(change.new for change in push.changes if not change.deletes)
-    given = "".join(f"{new}\n" for new in made).encode()
-    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", given=given)
+    remaining = set(blobs)
+    tips = dict.fromkeys(change.new for change in push.changes if not change.deletes)
+    stdin = "".join(f"{new}\n" for new in tips).encode()
+    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", given=stdin)
     found: list[str] = []
     for line in listed.split(b"\n"):
         name, _, path = line.partition(b" ")
-        if name.decode(errors="replace") in wanted:
+        if name.decode(errors="replace") in remaining:
             found.append(shown(path))
             if len(found) == most:
                 break

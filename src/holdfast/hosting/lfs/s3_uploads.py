@@ -59,8 +59,8 @@ def sign(
         "X-Amz-SignedHeaders": "host",
     }
     query = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in sorted(named.items()))
-    asked = f"{method}\n{place.path}\n{query}\nhost:{place.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
-    digest = hashlib.sha256(asked.encode()).hexdigest()
+    canonical_request = f"{method}\n{place.path}\n{query}\nhost:{place.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+    digest = hashlib.sha256(canonical_request.encode()).hexdigest()
     text = f"{ALGORITHM}\n{now:%Y%m%dT%H%M%SZ}\n{scope}\n{digest}"
     key = f"AWS4{secret_key.reveal()}".encode()
     for part in scope.split("/"):
@@ -84,9 +84,9 @@ class MultipartUploads:
         """Yield the uploads under a prefix."""
         marks = {"key-marker": "", "upload-id-marker": ""}
         for _ in range(MOST_PAGES):
-            given = {name: mark for name, mark in marks.items() if mark}
+            markers = {name: mark for name, mark in marks.items() if mark}
             try:
-                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **given}))  # noqa: S314  # our own bucket's answer, of a limited size
+                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **markers}))  # noqa: S314  # our own bucket's answer, of a limited size
                 yield from map(parse_upload, child_elements(page, "Upload"))
             except (ET.ParseError, ValueError):
                 raise LfsUnavailable(f"the bucket {self.bucket} returned an invalid list of uploads") from None

@@ -76,13 +76,13 @@ class TimelineComment(msgspec.Struct, frozen=True):
 
 
 def comment_list(
-    viewer: Viewer, repository: Repository, kept: Sequence[tuple[comments.Comment, issues.Issue]]
+    viewer: Viewer, repository: Repository, pairs: Sequence[tuple[comments.Comment, issues.Issue]]
 ) -> list[CommentSchema]:
     """Encode a page of comments with their issues."""
-    parts = timeline_parts(viewer.app.database, [comment for comment, _ in kept])
+    parts = timeline_parts(viewer.app.database, [comment for comment, _ in pairs])
     return [
         comment_shape(viewer, repository, issue, comment, parts.people.get(comment.author_id or 0))
-        for comment, issue in kept
+        for comment, issue in pairs
     ]
 
 

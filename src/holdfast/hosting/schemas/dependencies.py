@@ -152,15 +152,15 @@ def node(viewer: Viewer, seen: VisibleIssue, *, key: int, depth: int) -> Depende
             is_pull=False,
             html_url="",
         )
-    kept = seen.issue
+    stored = seen.issue
     return DependencyNode(
         key=key,
         hidden=False,
         depth=depth,
         repository=seen.repository.full_name,
-        number=kept.number,
-        title=kept.title,
-        state=state(is_closed=kept.is_closed),
-        is_pull=kept.is_pull,
-        html_url=issue_page(viewer, seen.repository, kept),
+        number=stored.number,
+        title=stored.title,
+        state=state(is_closed=stored.is_closed),
+        is_pull=stored.is_pull,
+        html_url=issue_page(viewer, seen.repository, stored),
     )

@@ -75,7 +75,7 @@ def file_commit(
 ) -> tuple[FileCommitResponse, Verification]:
     """Encode a commit that changed files, and its verification."""
     api = repository_api(viewer, target.repository)
-    shape = FileCommitResponse(
+    response = FileCommitResponse(
         url=f"{api}/git/commits/{commit.id}",
         sha=commit.id,
         created=NEVER,
@@ -86,4 +86,4 @@ def file_commit(
         message=commit.message,
         tree=commit_meta(api, commit.tree, "trees"),
     )
-    return shape, verification(commit)
+    return response, verification(commit)

@@ -75,65 +75,67 @@ class DeliveryDetails(DeliverySchema, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def hook(kept: Hook | HookSummary) -> HookSchema:
+def hook(stored: Hook | HookSummary) -> HookSchema:
     """Encode a webhook, cached; the keys of `config` are sorted."""
-    config = {"content_type": kept.content_type, "url": kept.url}
-    if kept.scope in {"system", "default"}:
+    config = {"content_type": stored.content_type, "url": stored.url}
+    if stored.scope in {"system", "default"}:
         config = {
-            "content_type": kept.content_type,
-            "is_system_webhook": "true" if kept.scope == "system" else "false",
-            "url": kept.url,
+            "content_type": stored.content_type,
+            "is_system_webhook": "true" if stored.scope == "system" else "false",
+            "url": stored.url,
         }
-    if kept.type == "slack":
-        config = dict(sorted({**config, **read_object(kept.meta)}.items()))
+    if stored.type == "slack":
+        config = dict(sorted({**config, **read_object(stored.meta)}.items()))
     return HookSchema(
-        id=kept.id,
-        name=kept.name,
-        type=kept.type,
-        branch_filter=kept.branch_filter,
+        id=stored.id,
+        name=stored.name,
+        type=stored.type,
+        branch_filter=stored.branch_filter,
         config=config,
-        events=list(event_names(kept.events)),
+        events=list(event_names(stored.events)),
         authorization_header="",
-        active=bool(kept.is_active),
-        updated_at=moment(kept.updated_at),
-        created_at=moment(kept.created_at),
-        paused_at=moment_or_none(kept.paused_at),
-        pause_reason=kept.pause_reason,
+        active=bool(stored.is_active),
+        updated_at=moment(stored.updated_at),
+        created_at=moment(stored.created_at),
+        paused_at=moment_or_none(stored.paused_at),
+        pause_reason=stored.pause_reason,
     )
 
 
 read_object = msgspec.json.Decoder(dict[str, str]).decode
 
 
-def delivery(kept: Delivery) -> DeliverySchema:
+def delivery(stored: Delivery) -> DeliverySchema:
     """Encode a delivery without request and response."""
     return DeliverySchema(
-        id=kept.id,
-        uuid=kept.uuid,
-        hook_id=kept.hook_id,
-        event=kept.kind,
-        status=kept.state,
-        again_of=kept.again_of,
-        tries=kept.tries,
-        next_try_at=moment(kept.due_at // 1000) if kept.state == "waiting" else None,
-        created_at=moment(kept.created_at),
-        ended_at=moment_or_none(kept.ended_at),
-        response_status=kept.status or None,
-        duration_ms=kept.milliseconds,
-        error=kept.error,
+        id=stored.id,
+        uuid=stored.uuid,
+        hook_id=stored.hook_id,
+        event=stored.kind,
+        status=stored.state,
+        again_of=stored.again_of,
+        tries=stored.tries,
+        next_try_at=moment(stored.due_at // 1000) if stored.state == "waiting" else None,
+        created_at=moment(stored.created_at),
+        ended_at=moment_or_none(stored.ended_at),
+        response_status=stored.status or None,
+        duration_ms=stored.milliseconds,
+        error=stored.error,
     )
 
 
-def details(kept: Delivery, payload: str) -> DeliveryDetails:
+def details(stored: Delivery, payload: str) -> DeliveryDetails:
     """Encode a delivery with request and response; `payload` is the body if it is not stored with the delivery."""
     request = response = None
-    if kept.method:
+    if stored.method:
         sent = {
             name: MASK if name.lower() == "authorization" else value
-            for name, value in read_object(kept.headers).items()
+            for name, value in read_object(stored.headers).items()
         }
-        request = Request(kept.method, kept.url, sent, kept.body or payload)
-    if kept.status:
-        response = Response(kept.status, read_object(kept.answer_headers), kept.answer.decode("utf-8", "replace"))
-    facts = msgspec.structs.asdict(delivery(kept))
+        request = Request(stored.method, stored.url, sent, stored.body or payload)
+    if stored.status:
+        response = Response(
+            stored.status, read_object(stored.answer_headers), stored.answer.decode("utf-8", "replace")
+        )
+    facts = msgspec.structs.asdict(delivery(stored))
     return DeliveryDetails(**facts, request=request, response=response)

@@ -212,19 +212,19 @@ def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchem
     )
 
 
-def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Repository) -> IssueParts:
+def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *known: Repository) -> IssueParts:
     """Load the related rows of issues, counting only what the viewer may read."""
     readable = partial(visible_to, viewer.actor.user, public_only=viewer.actor.public_only)
-    return issue_parts(viewer.app.database, kept, *known, readable=readable)
+    return issue_parts(viewer.app.database, page, *known, readable=readable)
 
 
-def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[IssueSchema]:
+def issue_list(viewer: Viewer, page: Sequence[issues.Issue], known: Repository | None = None) -> list[IssueSchema]:
     """Encode a page of issues; `known` is their repository if they share one.
 
     Issues of a concurrently deleted repository are left out.
     """
-    parts = visible_parts(viewer, kept, *([] if known is None else [known]))
-    return [issue(viewer, one, parts) for one in kept if one.repository_id in parts.repositories]
+    parts = visible_parts(viewer, page, *([] if known is None else [known]))
+    return [issue(viewer, one, parts) for one in page if one.repository_id in parts.repositories]
 
 
 def one_issue(viewer: Viewer, repository: Repository, stored: issues.Issue) -> IssueSchema:

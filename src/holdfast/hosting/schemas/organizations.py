@@ -66,18 +66,18 @@ def organization(viewer: Viewer, account: Account) -> OrganizationSchema:
     )
 
 
-def team(viewer: Viewer, kept: Team, account: Account) -> TeamSchema:
+def team(viewer: Viewer, stored: Team, account: Account) -> TeamSchema:
     """Encode a team; without modes per unit, its own mode applies to all units."""
-    modes = kept.units or dict.fromkeys(Unit, kept.mode)
+    modes = stored.units or dict.fromkeys(Unit, stored.mode)
     return TeamSchema(
-        id=kept.id,
-        name=kept.name,
-        description=kept.description,
+        id=stored.id,
+        name=stored.name,
+        description=stored.description,
         organization=organization(viewer, account),
-        includes_all_repositories=kept.includes_all_repositories,
-        permission=Mode(kept.mode).word,
+        includes_all_repositories=stored.includes_all_repositories,
+        permission=Mode(stored.mode).word,
         units=[str(unit) for unit, mode in modes.items() if mode > Mode.NONE],
         units_map={str(unit): Mode(mode).word for unit, mode in modes.items()},
-        can_create_org_repo=kept.may_create_repositories,
-        visibility=kept.visibility,
+        can_create_org_repo=stored.may_create_repositories,
+        visibility=stored.visibility,
     )

@@ -74,9 +74,9 @@ def encode_protections(viewer: Viewer, rules: list[Protection]) -> list[BranchPr
     users: set[int] = set()
     teams: set[int] = set()
     for protection in rules:
-        for kept in ALLOWLISTS.values():
-            users.update(getattr(protection.rule, f"{kept}_users"))
-            teams.update(getattr(protection.rule, f"{kept}_teams"))
+        for stored_prefix in ALLOWLISTS.values():
+            users.update(getattr(protection.rule, f"{stored_prefix}_users"))
+            teams.update(getattr(protection.rule, f"{stored_prefix}_teams"))
     user_names = accounts.names_of(viewer.app.database, users)
     team_names = organizations.team_names(viewer.app.database, teams)
     return [encode_protection(rule, user_names, team_names) for rule in rules]
@@ -87,10 +87,10 @@ def encode_protection(protection: Protection, users: dict[int, str], teams: dict
     rule = protection.rule
     values: dict[str, Any] = {name: getattr(rule, name) for name in PLAIN}
     values["status_check_contexts"] = list(rule.status_check_contexts)
-    for prefix, kept in ALLOWLISTS.items():
-        listed = getattr(rule, f"{kept}_users")
+    for prefix, stored_prefix in ALLOWLISTS.items():
+        listed = getattr(rule, f"{stored_prefix}_users")
         values[people_key(prefix)] = [users[number] for number in listed if number in users]
-        listed = getattr(rule, f"{kept}_teams")
+        listed = getattr(rule, f"{stored_prefix}_teams")
         values[f"{prefix}_teams"] = [teams[number] for number in listed if number in teams]
     return BranchProtection(
         branch_name=protection.rule_name,

@@ -82,49 +82,53 @@ class PullRequest(msgspec.Struct, frozen=True):
 
 
 def pull_request(
-    viewer: Viewer, home: RepositorySchema, kept: issues.Issue, whole: IssueSchema, state: PullState | None = None
+    viewer: Viewer,
+    home: RepositorySchema,
+    stored: issues.Issue,
+    schema: IssueSchema,
+    state: PullState | None = None,
 ) -> PullRequest:
     """Encode a pull request from its issue's schema; without a state, as it was when it was opened."""
-    state = state or PullState(kept.head_sha, kept.base_sha, kept.base_sha)
+    state = state or PullState(stored.head_sha, stored.base_sha, stored.base_sha)
     return PullRequest(
-        id=kept.id,
-        url=f"{viewer.api}/repos/{home.full_name}/pulls/{kept.number}",
-        number=kept.number,
-        user=whole.user,
-        title=whole.title,
-        body=whole.body,
-        labels=whole.labels,
-        milestone=whole.milestone,
-        assignee=whole.assignee,
-        assignees=whole.assignees,
+        id=stored.id,
+        url=f"{viewer.api}/repos/{home.full_name}/pulls/{stored.number}",
+        number=stored.number,
+        user=schema.user,
+        title=schema.title,
+        body=schema.body,
+        labels=schema.labels,
+        milestone=schema.milestone,
+        assignee=schema.assignee,
+        assignees=schema.assignees,
         requested_reviewers=[],
         requested_reviewers_teams=[],
-        state=whole.state,
-        draft=kept.is_draft,
-        is_locked=whole.is_locked,
-        comments=whole.comments,
+        state=schema.state,
+        draft=stored.is_draft,
+        is_locked=schema.is_locked,
+        comments=schema.comments,
         review_comments=0,
         additions=state.additions,
         deletions=state.deletions,
         changed_files=state.changed_files,
-        html_url=whole.html_url,
-        diff_url=f"{whole.html_url}.diff",
-        patch_url=f"{whole.html_url}.patch",
+        html_url=schema.html_url,
+        diff_url=f"{schema.html_url}.diff",
+        patch_url=f"{schema.html_url}.patch",
         mergeable=state.mergeable,
-        merged=kept.merged_at > 0,
-        merged_at=None if whole.pull_request is None else whole.pull_request.merged_at,
+        merged=stored.merged_at > 0,
+        merged_at=None if schema.pull_request is None else schema.pull_request.merged_at,
         merge_commit_sha=None,
         merged_by=None,
         allow_maintainer_edit=False,
-        base=PRBranchInfo(kept.base_branch, kept.base_branch, state.base_sha, home.id, home),
-        head=PRBranchInfo(kept.head_branch, kept.head_branch, state.head_sha, home.id, home),
+        base=PRBranchInfo(stored.base_branch, stored.base_branch, state.base_sha, home.id, home),
+        head=PRBranchInfo(stored.head_branch, stored.head_branch, state.head_sha, home.id, home),
         merge_base=state.merge_base,
-        due_date=whole.due_date,
-        created_at=whole.created_at,
-        updated_at=whole.updated_at,
-        closed_at=whole.closed_at,
-        pin_order=whole.pin_order,
-        content_version=whole.content_version,
+        due_date=schema.due_date,
+        created_at=schema.created_at,
+        updated_at=schema.updated_at,
+        closed_at=schema.closed_at,
+        pin_order=schema.pin_order,
+        content_version=schema.content_version,
     )
 
 
@@ -132,10 +136,10 @@ def pull_list(
     viewer: Viewer,
     kept_in: store.Repository,
     may: Permissions,
-    kept: Sequence[issues.Issue],
+    page: Sequence[issues.Issue],
     states: Mapping[int, PullState],
 ) -> list[PullRequest]:
     """Encode a page of pull requests of one repository; states are given by id."""
-    parts = visible_parts(viewer, kept, kept_in)
+    parts = visible_parts(viewer, page, kept_in)
     home = repository(viewer, kept_in, may)
-    return [pull_request(viewer, home, one, issue(viewer, one, parts), states.get(one.id)) for one in kept]
+    return [pull_request(viewer, home, one, issue(viewer, one, parts), states.get(one.id)) for one in page]

@@ -115,30 +115,30 @@ def permission(may: Permissions) -> PermissionSchema:
     return PermissionSchema(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
 
 
-def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> RepositorySchema:
+def repository(viewer: Viewer, stored: store.Repository, may: Permissions) -> RepositorySchema:
     """Encode a repository."""
-    declared = msgspec.json.decode(kept.declared, type=Declared)
-    path = f"{quote(kept.owner.name)}/{quote(kept.name)}"
+    declared = msgspec.json.decode(stored.declared, type=Declared)
+    path = f"{quote(stored.owner.name)}/{quote(stored.name)}"
     host = viewer.root.partition("://")[2].partition("/")[0].partition(":")[0]
     tracker: InternalTracker | UnsetType = UNSET
-    if kept.has_issues:
+    if stored.has_issues:
         tracker = InternalTracker(
             declared.enable_time_tracker,
             declared.allow_only_contributors_to_track_time,
-            kept.has_dependencies,
+            stored.has_dependencies,
         )
     return RepositorySchema(
-        id=kept.id,
-        owner=user(viewer, kept.owner),
-        name=kept.name,
-        full_name=kept.full_name,
-        description=kept.description,
-        empty=kept.is_empty,
-        private=kept.is_private,
-        fork=kept.fork_of is not None,
-        template=kept.is_template,
-        mirror=kept.is_mirror,
-        size=kept.size // 1024 if may.may_read(Unit.CODE) else 0,
+        id=stored.id,
+        owner=user(viewer, stored.owner),
+        name=stored.name,
+        full_name=stored.full_name,
+        description=stored.description,
+        empty=stored.is_empty,
+        private=stored.is_private,
+        fork=stored.fork_of is not None,
+        template=stored.is_template,
+        mirror=stored.is_mirror,
+        size=stored.size // 1024 if may.may_read(Unit.CODE) else 0,
         language="",
         languages_url=f"{viewer.api}/repos/{path}/languages",
         html_url=f"{viewer.root}/{path}",
@@ -147,30 +147,30 @@ def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repo
         ssh_url=f"git@{host}:{path}.git",
         clone_url=f"{viewer.root}/{path}.git",
         original_url=declared.original_url,
-        website=kept.website,
+        website=stored.website,
         stars_count=0,
         forks_count=0,
         watchers_count=0,
-        branch_count=kept.branch_count if may.may_read(Unit.CODE) else 0,
-        open_issues_count=kept.open_issues if may.may_read(Unit.ISSUES) else 0,
-        open_pr_counter=kept.open_pulls if may.may_read(Unit.PULLS) else 0,
+        branch_count=stored.branch_count if may.may_read(Unit.CODE) else 0,
+        open_issues_count=stored.open_issues if may.may_read(Unit.ISSUES) else 0,
+        open_pr_counter=stored.open_pulls if may.may_read(Unit.PULLS) else 0,
         release_counter=0,
-        default_branch=kept.default_branch,
-        archived=kept.is_archived,
-        created_at=moment(kept.created_at),
-        updated_at=moment(kept.updated_at),
-        archived_at=moment(kept.archived_at) if kept.is_archived else EPOCH,
+        default_branch=stored.default_branch,
+        archived=stored.is_archived,
+        created_at=moment(stored.created_at),
+        updated_at=moment(stored.updated_at),
+        archived_at=moment(stored.archived_at) if stored.is_archived else EPOCH,
         permissions=permission(may),
-        has_code=kept.has_code,
-        has_issues=kept.has_issues,
+        has_code=stored.has_code,
+        has_issues=stored.has_issues,
         internal_tracker=tracker,
-        has_wiki=kept.has_wiki,
-        has_pull_requests=kept.has_pulls,
-        has_projects=kept.has_projects,
+        has_wiki=stored.has_wiki,
+        has_pull_requests=stored.has_pulls,
+        has_projects=stored.has_projects,
         projects_mode=declared.projects_mode,
-        has_releases=kept.has_releases,
-        has_packages=kept.has_packages,
-        has_actions=kept.has_actions,
+        has_releases=stored.has_releases,
+        has_packages=stored.has_packages,
+        has_actions=stored.has_actions,
         ignore_whitespace_conflicts=declared.ignore_whitespace_conflicts,
         allow_merge_commits=declared.allow_merge_commits,
         allow_rebase=declared.allow_rebase,
@@ -186,12 +186,12 @@ def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repo
         default_update_style=declared.default_update_style,
         default_allow_maintainer_edit=declared.default_allow_maintainer_edit,
         avatar_url="",
-        internal=not kept.is_private and kept.owner.visibility == "private",
+        internal=not stored.is_private and stored.owner.visibility == "private",
         mirror_interval=declared.mirror_interval,
-        object_format_name=kept.object_format,
+        object_format_name=stored.object_format,
         mirror_updated=EPOCH,
         mirror_last_sync_at=EPOCH,
-        topics=msgspec.json.decode(kept.topics, type=list[str]),
+        topics=msgspec.json.decode(stored.topics, type=list[str]),
         licenses=[],
     )
 
@@ -201,6 +201,6 @@ def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[
     asking = viewer.actor.user
     grants = {} if asking is None or not listed else store.grants_in(viewer.app.database, asking, listed)
     return [
-        repository(viewer, kept, access.repository_access(viewer.actor, kept, grants.get(kept.id, ())))
-        for kept in listed
+        repository(viewer, stored, access.repository_access(viewer.actor, stored, grants.get(stored.id, ())))
+        for stored in listed
     ]

@@ -230,13 +230,13 @@ def changed_rule(app: App, target: RepositoryAccess, rule: Rule, changes: Protec
     values: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(changes, name)) is not UNSET}
     if "status_check_contexts" in values:
         values["status_check_contexts"] = tuple(values["status_check_contexts"])
-    for prefix, kept in ALLOWLISTS.items():
+    for prefix, stored_prefix in ALLOWLISTS.items():
         names = getattr(changes, people_key(prefix))
         if names is not UNSET:
-            values[f"{kept}_users"] = user_ids(app, names)
+            values[f"{stored_prefix}_users"] = user_ids(app, names)
         names = getattr(changes, f"{prefix}_teams")
         if names is not UNSET:
-            values[f"{kept}_teams"] = team_ids(app, target, names)
+            values[f"{stored_prefix}_teams"] = team_ids(app, target, names)
     for field, name in (
         ("ProtectedFilePatterns", "protected_file_patterns"),
         ("UnprotectedFilePatterns", "unprotected_file_patterns"),

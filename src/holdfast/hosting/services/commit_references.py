@@ -252,8 +252,8 @@ def note_commits(
                 reason = asdict(Reason(commit, repository.id))
                 entries.setdefault((one.actor_id, place.id), []).append((issue_id, "", reason))
     now, by_id = int(time.time()), {place.id: place for place in locked.values()}
-    for (actor_id, place_id), made in entries.items():
-        IssueTransaction(connection, by_id[place_id], users[actor_id], now).add_entries_to("commit_ref", made)
+    for (actor_id, place_id), notes in entries.items():
+        IssueTransaction(connection, by_id[place_id], users[actor_id], now).add_entries_to("commit_ref", notes)
 
 
 def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:

@@ -187,17 +187,17 @@ def locate(
     app: App, actor: Actor, target: RepositoryAccess, references: Sequence[IssueReference]
 ) -> list[LocatedIssue]:
     """Return the issues that references name, in a constant number of queries."""
-    here = {("", ""), (target.repository.owner.name, target.repository.name)}
-    elsewhere = {reference.repository for reference in references} - here
+    same_repository = {("", ""), (target.repository.owner.name, target.repository.name)}
+    elsewhere = {reference.repository for reference in references} - same_repository
     if elsewhere and not app.settings.allow_cross_repository_dependencies:
         raise CrossRepositoryDependency
-    places = dict.fromkeys(here, target) | find_repositories(app, actor, elsewhere)
-    wanted = [
+    places = dict.fromkeys(same_repository, target) | find_repositories(app, actor, elsewhere)
+    keys = [
         (found.repository.id if (found := places.get(one.repository)) else 0, one.number) for one in references
     ]
-    issues = find_issues(app.database, wanted)
+    issues = find_issues(app.database, keys)
     located = []
-    for reference, key in zip(references, wanted, strict=True):
+    for reference, key in zip(references, keys, strict=True):
         place, issue = places.get(reference.repository), issues.get(key)
         if place is None or place.permissions.mode == Mode.NONE:
             owner, name = reference.repository

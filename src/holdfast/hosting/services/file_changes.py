@@ -70,8 +70,8 @@ class Condition:
                 raise ConditionFailed(f"object does not exist [id: , rel_path: {path}]")
             return
         if self.one_of is not None and blob not in self.one_of:
-            given = ", ".join(sorted(self.one_of)) or "none that can match"
-            raise ConditionFailed(f"sha does not match [given: {given}, expected: {blob}]")
+            expected = ", ".join(sorted(self.one_of)) or "none that can match"
+            raise ConditionFailed(f"sha does not match [given: {expected}, expected: {blob}]")
         if self.is_missing:
             raise ConditionFailed(f"repository file already exists [path: {path}]")
         if blob in self.none_of:
@@ -164,14 +164,14 @@ def apply(
             check_source(draft, base, change)
             if change.operation != "delete":
                 check_target(draft, base.root, change)
-    made = AppliedChanges(base.root)
+    applied = AppliedChanges(base.root)
     seen: set[str] = set()
     for change in changes:
-        if change.operation != "delete" and made.root is not base.root:
-            check_target(draft, made.root, change)
-        make(draft, made, change, keep, again=change.path in seen)
+        if change.operation != "delete" and applied.root is not base.root:
+            check_target(draft, applied.root, change)
+        make(draft, applied, change, keep, again=change.path in seen)
         seen.add(change.path)
-    return made
+    return applied
 
 
 def file_at(draft: Draft, root: Folder, path: str) -> str | None:
@@ -231,22 +231,22 @@ def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
 
 def make(
     draft: Draft,
-    made: AppliedChanges,
+    applied: AppliedChanges,
     change: FileChange,
     keep: Callable[[FileChange, Spot | None], str],
     *,
     again: bool,
 ) -> None:
     """Apply one change on top of the previous ones."""
-    before = draft.find(made.root, change.from_path)
+    before = draft.find(applied.root, change.from_path)
     source = None if isinstance(before, Nowhere) else before
     if again:
         raise FileRefused(f"path is changed more than once in one request [path: {change.path}]")
     if change.operation in {"delete", "rename"} and isinstance(before, Nowhere):
         raise missing(before)
     if change.operation == "delete":
-        made.root = draft.remove(made.root, change.path)
-        made.spots.append(None)
+        applied.root = draft.remove(applied.root, change.path)
+        applied.spots.append(None)
         return
     if source is not None and source.mode == DIRECTORY:
         raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
@@ -255,11 +255,11 @@ def make(
         raise FileRefused(f"path contains a malformed path component [path: {change.path}]")
     check_content(change, mode)
     at = keep(change, source)
-    root = made.root
+    root = applied.root
     if source is not None and change.moves:
         root = draft.remove(root, change.from_path)
-    made.root = draft.put(root, change.path, mode, at)
-    made.spots.append(Spot(mode, at))
+    applied.root = draft.put(root, change.path, mode, at)
+    applied.spots.append(Spot(mode, at))
 
 
 def check_content(change: FileChange, mode: int) -> None:
@@ -292,6 +292,6 @@ def missing(found: Nowhere) -> NoSuchObject:
     return NoSuchObject(f"object does not exist [id: , rel_path: {found.path}]")
 
 
-def mismatch(given: str, expected: str) -> ShaMismatch:
+def mismatch(sha: str, expected: str) -> ShaMismatch:
     """Return the error for a blob that is not the expected one."""
-    return ShaMismatch(f"sha does not match [given: {given}, expected: {expected}]")
+    return ShaMismatch(f"sha does not match [given: {sha}, expected: {expected}]")

@@ -376,9 +376,9 @@ def keep(
         content = found or FileContent(repo.read(source.id, "blob"))
     large = large and not content.is_pointer()
     if dry:
-        kept = FileContent(content.described().format()) if large else content
-        batch.known[kept.blob_id] = kept
-        return kept.blob_id
+        stored = FileContent(content.described().format()) if large else content
+        batch.known[stored.blob_id] = stored
+        return stored.blob_id
     if large:
         blob, pointer = content.pointer(host, repo)
         pointers.append(pointer)

@@ -55,10 +55,10 @@ class FileContent:
     def pointer(self, app: App, repo: Repo) -> tuple[str, LfsPointer]:
         """Store an LFS object, and return the blob id of its pointer."""
         if self._pointer is None:
-            made = self.described()
-            asyncio.run(add_object(app, made.oid, made.size, self._chunks()))
+            pointer = self.described()
+            asyncio.run(add_object(app, pointer.oid, pointer.size, self._chunks()))
             durable = app.settings.durable_writes
-            self._pointer = loose_objects.write_object(repo, "blob", made.format(), durable=durable).id, made
+            self._pointer = loose_objects.write_object(repo, "blob", pointer.format(), durable=durable).id, pointer
         return self._pointer
 
     @property

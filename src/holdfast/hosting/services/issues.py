@@ -139,7 +139,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
     check_length(changes.ref or "", "Ref", TEXT_LENGTH)
     if changes.milestone_id is not None:
         check_milestone(database, repository, changes.milestone_id)
-    wanted = IssueChanges(
+    columns = IssueChanges(
         title=None if changes.title is None else required_text(changes.title, "Title", TEXT_LENGTH),
         body=changes.body,
         ref=changes.ref,
@@ -151,7 +151,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         base_branch=changes.base_branch,
         content_version=changes.content_version,
     )
-    return issues.change_issue(database, repository, issue, user, wanted)
+    return issues.change_issue(database, repository, issue, user, columns)
 
 
 def check_lists(labels: LabelKeys, people: Sequence[str]) -> None:

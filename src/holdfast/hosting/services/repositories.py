@@ -142,8 +142,8 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
         dependencies.record_unblocked_by_deletion(connection, [repository.id], actor)
         store.lock_row(connection, repository)
         settle(connection)
-        kept = store.repository_by_id(TransactionDatabase(app.database, connection), repository.id)
-        record_deleted(connection, kept, actor)
+        current = store.repository_by_id(TransactionDatabase(app.database, connection), repository.id)
+        record_deleted(connection, current, actor)
         store.remove_row(connection, repository)
     app.folders.delete(repository.id)
 
@@ -342,13 +342,13 @@ def set_topics(app: App, actor: Actor, target: RepositoryAccess, topics: Sequenc
     """Replace the topics of a repository; each is stored once, in lower case."""
     user = access.require_repository_admin(actor, target)
     access.require_unarchived(target)
-    wanted = list(dict.fromkeys(topic.strip().lower() for topic in topics))
-    if not all(TOPIC.fullmatch(topic) for topic in wanted):
+    unique = list(dict.fromkeys(topic.strip().lower() for topic in topics))
+    if not all(TOPIC.fullmatch(topic) for topic in unique):
         raise InvalidValue("Topics", "a topic is up to 35 lower-case letters, digits, dashes and dots")
-    if len(wanted) > MOST_TOPICS:
+    if len(unique) > MOST_TOPICS:
         raise InvalidValue("Topics", f"a repository has at most {MOST_TOPICS} topics")
     with app.database.write() as connection:
-        columns = {"topics": msgspec.json.encode(wanted).decode()}
+        columns = {"topics": msgspec.json.encode(unique).decode()}
         store.change_repository(connection, target.repository, **columns)
         record_changed(connection, target.repository, user, columns)
 

@@ -289,8 +289,8 @@ def changed_config(hook: Hook, changes: WebhookEdit, columns: Columns, cipher: S
             raise InvalidWebhookOption("is_system_webhook", "cannot be changed", message)
     check_lengths(changes)
     if hook.type == "slack":
-        kept = msgspec.json.decode(hook.meta, type=dict[str, str])
-        changed["meta"] = msgspec.json.encode(slack_options(changes, kept)).decode()
+        options = msgspec.json.decode(hook.meta, type=dict[str, str])
+        changed["meta"] = msgspec.json.encode(slack_options(changes, options)).decode()
     if changes.secret is not UNSET:
         changed["secret"] = cipher.encrypt(changes.secret)
     return changed
@@ -359,8 +359,8 @@ def check_is_system(*, is_system: bool | None) -> None:
 
 def slack_options(webhook: NewWebhook | WebhookEdit, existing: dict[str, str]) -> dict[str, str]:
     """Return the options of a webhook for Slack, which needs a channel."""
-    given = {option: value for option in SLACK_OPTIONS if (value := getattr(webhook, option)) is not UNSET}
-    options = {**existing, **given}
+    chosen = {option: value for option in SLACK_OPTIONS if (value := getattr(webhook, option)) is not UNSET}
+    options = {**existing, **chosen}
     if "channel" not in options:
         raise InvalidWebhookOption("channel", "is required", "Missing config option: channel")
     channel = options["channel"].strip()

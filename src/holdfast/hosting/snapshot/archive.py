@@ -89,12 +89,12 @@ def checksum_line(digest: str, size: int, name: str) -> bytes:
 class SnapshotWriter:
     """Writes a snapshot file; it is renamed into place when it is complete."""
 
-    def __init__(self, target: Path, revision: str, told: Progress, *, now: int | None = None) -> None:
+    def __init__(self, target: Path, revision: str, progress: Progress, *, now: int | None = None) -> None:
         self.head = SnapshotHeader(
             format=FORMAT, version=__version__, revision=revision, made_at=int(time.time()) if now is None else now
         )
         self._target = target
-        self._told = told
+        self._progress = progress
         self._count = self._size = 0
 
     def __enter__(self) -> Self:
@@ -131,12 +131,12 @@ class SnapshotWriter:
             if watched.received < size and not error.errno:
                 raise SnapshotRefused(f"{name} shrank while it was read; try again") from error
             raise
-        said = checksum_line(watched.digest.hexdigest(), size, name)
-        self._lines.write(said)
-        self._digest.update(said)
+        line = checksum_line(watched.digest.hexdigest(), size, name)
+        self._lines.write(line)
+        self._digest.update(line)
         self._count += 1
         self._size += size
-        self._told(self._size)
+        self._progress(self._size)
 
     def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> SnapshotManifest:
         """Write the checksums and the manifest, and rename the file into place."""
@@ -155,8 +155,8 @@ class SnapshotWriter:
         size = self._lines.tell()
         self._lines.seek(0)
         self._put(CHECKSUMS, self._lines, size)
-        told = msgspec.json.encode(manifest)
-        self._put(MANIFEST, io.BytesIO(told), len(told))
+        content = msgspec.json.encode(manifest)
+        self._put(MANIFEST, io.BytesIO(content), len(content))
         self._tar.close()
         if self._stream is not self._raw:
             self._stream.close()
@@ -217,10 +217,10 @@ class MemberReader(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read some bytes."""
-        room = memoryview(buffer).cast("B")
+        view = memoryview(buffer).cast("B")
         with translated_errors(self._path):
-            piece = self._content.read(len(room))
-        room[: len(piece)] = piece
+            piece = self._content.read(len(view))
+        view[: len(piece)] = piece
         return len(piece)
 
 
@@ -251,7 +251,7 @@ def is_harmless(name: str) -> bool:
     return len(parts) > 1 and parts[0] in PLACES and not PurePosixPath(name).is_absolute()
 
 
-def verify(path: Path, told: Progress = lambda done: done) -> SnapshotManifest:
+def verify(path: Path, progress: Progress = lambda done: done) -> SnapshotManifest:
     """Read the whole backup and verify every checksum; return the manifest."""
     damaged = SnapshotDamaged(f"{path} is damaged, or not a backup")
     with tempfile.TemporaryFile() as lines:
@@ -276,12 +276,12 @@ def verify(path: Path, told: Progress = lambda done: done) -> SnapshotManifest:
                     check_format(decode_json(first, SnapshotHeader, damaged), path)
                 while hashed.read(CHUNK):
                     pass
-                said = checksum_line(hashed.digest.hexdigest(), member.size, member.name)
-                digest.update(said)
-                lines.write(said)
+                line = checksum_line(hashed.digest.hexdigest(), member.size, member.name)
+                digest.update(line)
+                lines.write(line)
                 count += 1
                 size += member.size
-                told(size)
+                progress(size)
     if manifest is None or not compared:
         raise SnapshotDamaged(f"{path} is truncated")
     if (manifest.members, manifest.size, manifest.checksums) != (count, size, digest.hexdigest()):
@@ -296,11 +296,11 @@ def read_small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
     return member.content.read()
 
 
-def compare_checksums(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
+def compare_checksums(recorded: IO[bytes], lines: IO[bytes], path: Path) -> None:
     """Compare the checksums in the archive with the computed ones; name the first that differs."""
     lines.seek(0)
-    for counted, said in zip(lines, given, strict=False):
-        if counted != said:
+    for counted, line in zip(lines, recorded, strict=False):
+        if counted != line:
             name = counted.decode(errors="replace").split()[-1]
             raise SnapshotDamaged(f"{path} is damaged: {name} is not what was written")
 

@@ -61,7 +61,7 @@ def check_target(target: Path, data: Path) -> None:
         raise SnapshotRefused("a backup cannot be written into its own data folder")
 
 
-def create_snapshot(settings: Settings, target: Path, told: Progress = lambda done: done) -> SnapshotManifest:
+def create_snapshot(settings: Settings, target: Path, progress: Progress = lambda done: done) -> SnapshotManifest:
     """Write a backup of everything but the settings to a new file, while the service may be running.
 
     Everything acknowledged before the start is included; of later changes, some are.
@@ -73,12 +73,12 @@ def create_snapshot(settings: Settings, target: Path, told: Progress = lambda do
             shared_backup_lock(settings.data),
             tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool,
         ):
-            return write_snapshot(settings, target, Path(spool), told)
+            return write_snapshot(settings, target, Path(spool), progress)
     except OSError as error:
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error
 
 
-def write_snapshot(settings: Settings, target: Path, spool: Path, told: Progress) -> SnapshotManifest:
+def write_snapshot(settings: Settings, target: Path, spool: Path, progress: Progress) -> SnapshotManifest:
     """Write the backup; the tables are spooled to temporary files."""
     with open_database(settings) as database:
         revision = migrate.revision(database)
@@ -90,7 +90,7 @@ def write_snapshot(settings: Settings, target: Path, spool: Path, told: Progress
             tables = rows.dump(connection, spool)
             sequences = rows.read_sequences(connection)
     folders = Folders(settings.data / "repositories")
-    with SnapshotWriter(target, revision, told) as writer:
+    with SnapshotWriter(target, revision, progress) as writer:
         writer.add_bytes("sequences.json", msgspec.json.encode(sequences))
         for name in sorted(tables):
             path = spool / f"{name}.jsonl"

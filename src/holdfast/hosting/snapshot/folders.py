@@ -108,8 +108,10 @@ def object_files(folder: Path) -> list[str]:
     packs = [f"objects/pack/{path.name}" for path in (folder / "objects" / "pack").iterdir()]
     matches = [match for match in map(PACK.fullmatch, packs) if match]
     by_kind = {kind: {match[1] for match in matches if match[2] == kind} for kind in ("pack", "idx")}
-    whole = by_kind["pack"] & by_kind["idx"]
-    return [name for name in names if LOOSE.fullmatch(name)] + [match[0] for match in matches if match[1] in whole]
+    complete = by_kind["pack"] & by_kind["idx"]
+    return [name for name in names if LOOSE.fullmatch(name)] + [
+        match[0] for match in matches if match[1] in complete
+    ]
 
 
 def check_head(content: bytes, number: int) -> str:

@@ -47,9 +47,9 @@ REPOSITORY: Final = re.compile(r"repositories/([1-9][0-9]{0,18})/(.+)")
 CHUNK: Final = 1 << 20
 
 
-def restore(settings: Settings, source: Path, told: Progress = lambda done: done) -> SnapshotManifest:
+def restore(settings: Settings, source: Path, progress: Progress = lambda done: done) -> SnapshotManifest:
     """Restore a backup to the data folder and database of the settings; both must be empty."""
-    manifest = verify(source, told)
+    manifest = verify(source, progress)
     if not migrate.knows(manifest.revision):
         raise SnapshotRefused(
             f"{source} was made by a newer Holdfast ({manifest.version}); upgrade this one first"
@@ -59,7 +59,7 @@ def restore(settings: Settings, source: Path, told: Progress = lambda done: done
     try:
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(mode=0o700, parents=True)
-        extract(source, stage, manifest, told)
+        extract(source, stage, manifest, progress)
         fill(msgspec.structs.replace(settings, data=stage), stage, manifest)
         put_in_place(stage, settings.data)
     except OSError as error:
@@ -91,7 +91,7 @@ def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
         raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has {free} free")
 
 
-def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Progress) -> None:
+def extract(source: Path, stage: Path, manifest: SnapshotManifest, progress: Progress) -> None:
     """Write the members to their paths; repositories get a new configuration."""
     folders = Folders(stage / "repositories")
     template = RepositoryTemplate(stage)
@@ -112,7 +112,7 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Progres
         elif place in PLACES:
             raise unexpected_member(source, member)
         done += member.size
-        told(done)
+        progress(done)
 
 
 def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:
@@ -182,8 +182,8 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
 def update_derived_columns(app: App) -> None:
     """Update derived columns from the repositories, and write their commit-graphs."""
     ref_changes.recover(app)
-    kept, _ = disk.match_rows_and_folders(app)
-    for item in kept:
+    records, _ = disk.match_rows_and_folders(app)
+    for item in records:
         for finding in disk.check_repository(app, item, deep=False):
             if finding.repair is not None:
                 finding.repair()

@@ -63,12 +63,12 @@ def wipe(database: Database) -> None:
 def load(connection: Connection, folder: Path) -> None:
     """Load the files of a folder into empty tables."""
     tables = described(connection)
-    wanted = {path.stem for path in folder.glob("*.jsonl")}
-    unknown = wanted - set(tables.tables)
+    names = {path.stem for path in folder.glob("*.jsonl")}
+    unknown = names - set(tables.tables)
     if unknown:
         raise SnapshotDamaged(f"the backup has a table {min(unknown)} that this revision does not know")
     for table in tables.sorted_tables:
-        if table.name in wanted and table.name not in LEFT_OUT:
+        if table.name in names and table.name not in LEFT_OUT:
             fill(connection, table, folder / f"{table.name}.jsonl")
 
 
@@ -165,12 +165,14 @@ def write_sequences(connection: Connection, numbers: Numbers) -> None:
         if not number:
             continue
         if connection.dialect.name == "sqlite":
-            given = {"name": table.name, "seq": number}
-            there = connection.execute(text("SELECT 1 FROM sqlite_sequence WHERE name = :name"), given).first()
+            parameters = {"name": table.name, "seq": number}
+            there = connection.execute(
+                text("SELECT 1 FROM sqlite_sequence WHERE name = :name"), parameters
+            ).first()
             sql = "UPDATE sqlite_sequence SET seq = :seq WHERE name = :name"
             if there is None and is_numbered(connection, table.name):
                 sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :seq)"
-            connection.execute(text(sql), given)
+            connection.execute(text(sql), parameters)
         else:
             sql = "SELECT setval(pg_get_serial_sequence(quote_ident(:name), 'id'), :number)"
             connection.execute(text(sql), {"name": table.name, "number": number})

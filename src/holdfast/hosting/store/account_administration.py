@@ -26,8 +26,8 @@ def register(database: Database, name: str, password: Secret, *, email: str, **c
     hashed = accounts.hash_password(password)
     with database.write() as connection:
         check_free(connection, email)
-        made = accounts.add_account(connection, name, email=email, password_hash=hashed, **columns)
-    return accounts.find_account(database, made)
+        account_id = accounts.add_account(connection, name, email=email, password_hash=hashed, **columns)
+    return accounts.find_account(database, account_id)
 
 
 def check_free(connection: Connection, email: str, owner: Account | None = None) -> None:

@@ -271,17 +271,17 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
 
     One query for all addresses; inside a transaction, where only prepared statements can be run, one for each.
     """
-    wanted = [email for email in set(emails) if email]
-    numbers = {int(match[1]): email for email in wanted if (match := NOREPLY.fullmatch(email))}
-    if not wanted:
+    addresses = [email for email in set(emails) if email]
+    numbers = {int(match[1]): email for email in addresses if (match := NOREPLY.fullmatch(email))}
+    if not addresses:
         return {}
     if isinstance(database, TransactionDatabase):
-        found = [account_from(row) for email in wanted for row in database.rows(BY_EMAIL, email=email)]
-        kept = [one for number in numbers if (one := account_by_id(database, number)) is not None]
-        found += [one for one in kept if not one.is_organization]
+        found = [account_from(row) for email in addresses for row in database.rows(BY_EMAIL, email=email)]
+        found_accounts = [one for number in numbers if (one := account_by_id(database, number)) is not None]
+        found += [one for one in found_accounts if not one.is_organization]
     else:
         statement = select(*COLUMNS).where(
-            ~users.c.is_organization, users.c.email.in_(wanted) | users.c.id.in_(list(numbers))
+            ~users.c.is_organization, users.c.email.in_(addresses) | users.c.id.in_(list(numbers))
         )
         with database.read() as connection:
             found = [account_from(tuple(row)) for row in connection.execute(statement)]

@@ -75,10 +75,10 @@ def assignable(database: Database, repository: Repository, *, skip: int, limit: 
 
 def assignable_users(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
     """Return the users with these names, in this order; raise for one who cannot be assigned."""
-    wanted = dict.fromkeys(name.casefold() for name in names)
-    if not wanted:
+    folded = dict.fromkeys(name.casefold() for name in names)
+    if not folded:
         return ()
-    statement = select(*COLUMNS).where(users.c.folded_name.in_(list(wanted)), can_be_assigned(repository))
+    statement = select(*COLUMNS).where(users.c.folded_name.in_(list(folded)), can_be_assigned(repository))
     with database.read() as connection:
         found = {
             account.name.casefold(): account
@@ -88,7 +88,7 @@ def assignable_users(database: Database, repository: Repository, names: Sequence
     for name in names:
         if name.casefold() not in found:
             raise InvalidReference("Assignees", f"nobody named {name} may write to this repository")
-    return tuple(found[name] for name in wanted)
+    return tuple(found[name] for name in folded)
 
 
 def assignee_ids(change: IssueTransaction, issue: Issue) -> list[int]:

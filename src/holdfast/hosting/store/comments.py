@@ -220,8 +220,8 @@ def edit_comment(
     if body == comment.body:
         return comment
     with issue_transaction(database, repository, actor) as change:
-        said = select(comments.c.body).where(comments.c.id == comment.id)
-        before = change.connection.execute(said).scalar_one_or_none()
+        current_body = select(comments.c.body).where(comments.c.id == comment.id)
+        before = change.connection.execute(current_body).scalar_one_or_none()
         if before is None:
             raise no_comment(comment.id)
         row = change.connection.execute(

@@ -44,7 +44,7 @@ class RecordedUpdate:
 
 
 def add_idempotency_keys(
-    connection: Connection, repository: Repository, made: Sequence[tuple[IdempotencyKey, int]]
+    connection: Connection, repository: Repository, keys: Sequence[tuple[IdempotencyKey, int]]
 ) -> None:
     """Store idempotency keys with the pending ref updates they belong to."""
     now = int(time.time())
@@ -57,7 +57,7 @@ def add_idempotency_keys(
             "update_id": update,
             "created_at": now,
         }
-        for key, update in made
+        for key, update in keys
     ]
     connection.execute(insert(commit_keys), rows)
 

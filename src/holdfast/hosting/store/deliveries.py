@@ -154,13 +154,13 @@ def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:
 def payload_of(database: Database, delivery: Delivery) -> str:
     """Return the payload of the delivery's event; empty if it has not been rendered yet."""
     with database.read() as connection:
-        made: str = (
+        payload: str = (
             connection.execute(
                 select(events.c.payload).where(events.c.id == delivery.event_id)
             ).scalar_one_or_none()
             or ""
         )
-    return made
+    return payload
 
 
 @contextmanager
@@ -176,8 +176,8 @@ def redeliver(database: Database, delivery: Delivery) -> Delivery:
     """Queue a copy of a delivery behind everything that waits."""
     row = waiting(delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id)
     with gone_meanwhile(), database.write() as connection:
-        made = connection.execute(ADD.returning(*DELIVERY), row).one()
-    return Delivery(*made)
+        created = connection.execute(ADD.returning(*DELIVERY), row).one()
+    return Delivery(*created)
 
 
 def redeliver_all(database: Database, hook_id: int, filters: DeliveryFilter) -> int:
@@ -268,8 +268,8 @@ def record_for_hook(
     with gone_meanwhile(), database.write() as connection:
         row = {**asdict(event), "payload": render_payload(connection, event, known)}
         del row["id"]
-        made: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
-        delivery = waiting(hook_id, made, kind, now=now)
+        event_id: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+        delivery = waiting(hook_id, event_id, kind, now=now)
         if not is_active:
             delivery |= {"state": "cancelled", "ended_at": now, "error": INACTIVE}
         connection.execute(ADD, delivery)

@@ -143,8 +143,8 @@ def add(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
     path = find_cycle(change.connection, issue.id, ids)
     if path:
         raise DependencyCycle(path)
-    made = {"issue_id": issue.id, "actor_id": change.actor.id, "created_at": change.now}
-    change.connection.execute(insert(issue_dependencies), [{**made, "blocker_id": number} for number in ids])
+    row = {"issue_id": issue.id, "actor_id": change.actor.id, "created_at": change.now}
+    change.connection.execute(insert(issue_dependencies), [{**row, "blocker_id": number} for number in ids])
     record_changes(change, issue, ids, kind="add_dependency", action="added")
 
 

@@ -56,10 +56,10 @@ class Glob:
         self._accepts: list[Accepts] = []
         self._follow: list[int] = []
         self._index = 0
-        whole = self._alternatives(0)[0]
+        part = self._alternatives(0)[0]
         self._start = 1 << len(self._accepts)
-        self._follow.append(whole.first)
-        self._ends = whole.last | (self._start if whole.is_empty else 0)
+        self._follow.append(part.first)
+        self._ends = part.last | (self._start if part.is_empty else 0)
         self._steps: dict[tuple[int, str], int] = {}
 
     def matches(self, name: str) -> bool:

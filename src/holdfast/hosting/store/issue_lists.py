@@ -147,12 +147,12 @@ def is_assigned(name: str) -> ColumnElement[bool]:
 def mentions(name: str) -> ColumnElement[bool]:
     """Return the condition that an issue or one of its comments mentions a user (`@name`)."""
     written = f"@{name}"
-    said = exists().where(
+    in_comments = exists().where(
         comments.c.issue_id == issues.c.id,
         comments.c.kind == "comment",
         comments.c.body.icontains(written, autoescape=True),
     )
-    return or_(issues.c.body.icontains(written, autoescape=True), said)
+    return or_(issues.c.body.icontains(written, autoescape=True), in_comments)
 
 
 def conditions_of(filters: Filter) -> list[ColumnElement[bool]]:

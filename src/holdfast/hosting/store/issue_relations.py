@@ -114,11 +114,11 @@ def relations_query(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
     Authors and milestones, which many issues share, are returned once.
     """
-    wanted = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
-    is_wanted = select(wanted.c.id)
+    page = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
+    is_wanted = select(page.c.id)
     things = union_all(
-        relation_columns("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
-        relation_columns("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
+        relation_columns("author", page.c.author_id, user=page.c.author_id).distinct(),
+        relation_columns("milestone", page.c.milestone_id, milestone=page.c.milestone_id).distinct(),
         relation_columns("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
             issue_labels.c.issue_id.in_(is_wanted)
         ),
@@ -226,12 +226,12 @@ def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Labe
 
 def timeline_parts(database: Database, entries: Sequence[Comment]) -> TimelineParts:
     """Load the rows that timeline entries refer to, in a constant number of queries."""
-    told = [entry.happening for entry in entries]
-    people = {entry.author_id for entry in entries} | {one.assignee_id for one in told}
-    steps = {one.milestone_id for one in told} | {one.old_milestone_id for one in told}
+    details = [entry.happening for entry in entries]
+    people = {entry.author_id for entry in entries} | {one.assignee_id for one in details}
+    steps = {one.milestone_id for one in details} | {one.old_milestone_id for one in details}
     with database.read() as connection:
         return TimelineParts(
             accounts_by_id(connection, {number for number in people if number is not None}),
-            labels_by_id(connection, {one.label_id for one in told if one.label_id is not None}),
+            labels_by_id(connection, {one.label_id for one in details if one.label_id is not None}),
             milestones_by_id(connection, {number for number in steps if number is not None}),
         )

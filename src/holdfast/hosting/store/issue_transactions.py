@@ -107,11 +107,11 @@ class IssueTransaction:
 
     def record_event(self, issue: Issue, part: str, action: str, **details: object) -> None:
         """Record the event; `part` is empty, `assign`, `label`, `milestone` or `comment`."""
-        whole, prefix = ("pull_request", "pull_request") if issue.is_pull else ("issues", "issue")
+        main_kind, prefix = ("pull_request", "pull_request") if issue.is_pull else ("issues", "issue")
         facts = {"action": action, "issue_id": issue.id, "number": issue.number, "is_pull": issue.is_pull}
         events.record(
             self.connection,
-            f"{prefix}_{part}" if part else whole,
+            f"{prefix}_{part}" if part else main_kind,
             owner_id=self.repository.owner.id,
             repository_id=self.repository.id,
             actor_id=self.actor.id,

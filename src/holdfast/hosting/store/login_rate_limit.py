@@ -190,11 +190,11 @@ def count_wrong_token(
     """
     moment = int(time.time() if now is None else now)
     source, most = f"token@{network_of(address)}", limit * TOTAL_FACTOR
-    asked = sql_select(login_failures.c.failures, login_failures.c.first_at).where(
+    counter = sql_select(login_failures.c.failures, login_failures.c.first_at).where(
         login_failures.c.source == source, login_failures.c.first_at > moment - window
     )
     with database.read() as connection:
-        row = connection.execute(asked).first()
+        row = connection.execute(counter).first()
     if row is not None and row.failures >= most:
         return int(row.first_at) + window - moment
     try:

@@ -73,7 +73,7 @@ def milestones_by_id(connection: Connection, ids: Collection[int]) -> dict[int, 
     if not ids:
         return {}
     rows = connection.execute(WHOLE.where(milestones.c.id.in_(ids)))
-    return {made.id: made for row in rows for made in [Milestone(*row)]}
+    return {milestone.id: milestone for row in rows for milestone in [Milestone(*row)]}
 
 
 def find_milestone(database: Database, repository: Repository, key: int | str) -> Milestone:

@@ -115,11 +115,11 @@ def add_team(connection: Connection, organization_id: int, team: NewTeam) -> int
     """Insert a team in a transaction and return its id."""
     row = {"organization_id": organization_id, "created_at": int(time.time()), **columns_of(team)}
     try:
-        made: int = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
+        team_id: int = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
     except IntegrityError:
         raise TeamTaken(team.name) from None
-    add_units(connection, made, team)
-    return made
+    add_units(connection, team_id, team)
+    return team_id
 
 
 def create_team(database: Database, organization: Account, team: NewTeam) -> Team:
@@ -131,23 +131,21 @@ def create_team(database: Database, organization: Account, team: NewTeam) -> Tea
     return find_team(database, made)
 
 
-def change_team(database: Database, team: Team, wanted: NewTeam) -> Team:
+def change_team(database: Database, team: Team, new: NewTeam) -> Team:
     """Change a team; name and permission of the owners' team cannot be changed."""
-    if wanted.name != team.name:
-        check_team_name(wanted.name)
-    if team.is_owners and (
-        wanted.name != team.name or wanted.mode != OWNER or not wanted.includes_all_repositories
-    ):
+    if new.name != team.name:
+        check_team_name(new.name)
+    if team.is_owners and (new.name != team.name or new.mode != OWNER or not new.includes_all_repositories):
         raise OwnersStay("the owners keep their name, their permission and all repositories")
     try:
         with database.write() as connection:
-            changed = connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(wanted)))
+            changed = connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(new)))
             if not changed.rowcount:
                 raise NoSuchTeam("that team is gone")
             connection.execute(delete(team_units).where(team_units.c.team_id == team.id))
-            add_units(connection, team.id, wanted)
+            add_units(connection, team.id, new)
     except IntegrityError:
-        raise TeamTaken(wanted.name) from None
+        raise TeamTaken(new.name) from None
     return find_team(database, team.id)
 
 
@@ -202,12 +200,12 @@ def take_repository(database: Database, team: Team, repository_id: int) -> None:
 
 def with_units(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Team]:
     """Build teams from their columns, loading the units of all in one query."""
-    kept: dict[int, dict[str, int]] = {row[0]: {} for row in rows}
-    if kept:
-        statement = select(team_units).where(team_units.c.team_id.in_(kept)).order_by(team_units.c.unit)
+    units_by_team: dict[int, dict[str, int]] = {row[0]: {} for row in rows}
+    if units_by_team:
+        statement = select(team_units).where(team_units.c.team_id.in_(units_by_team)).order_by(team_units.c.unit)
         for row in connection.execute(statement):
-            kept[row.team_id][row.unit] = row.mode
-    return [Team(*(*row, kept[row[0]])) for row in rows]
+            units_by_team[row.team_id][row.unit] = row.mode
+    return [Team(*(*row, units_by_team[row[0]])) for row in rows]
 
 
 def find_team(database: Database, number: int) -> Team:

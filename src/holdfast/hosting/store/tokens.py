@@ -88,11 +88,11 @@ def create_token(
     }
     try:
         with database.write() as connection:
-            made = connection.execute(insert(tokens).returning(*TOKEN), row).one()
+            created = connection.execute(insert(tokens).returning(*TOKEN), row).one()
     except IntegrityError:
         # Translated here: the caller is told about the name, not about a database constraint.
         raise TokenNameTaken("access token name has been used already") from None
-    return token_from(tuple(made)), value
+    return token_from(tuple(created)), value
 
 
 def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None:

@@ -63,10 +63,10 @@ def visible_issues_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Visib
 def visible_issues_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
     """Return issues by id; missing ones are left out."""
     found: dict[int, VisibleIssue] = {}
-    wanted = list(ids)
-    for start in range(0, len(wanted), MAX_IDS):
+    unique = list(ids)
+    for start in range(0, len(unique), MAX_IDS):
         rows = connection.execute(
-            visible_issues_query(reader).where(issues.c.id.in_(wanted[start : start + MAX_IDS]))
+            visible_issues_query(reader).where(issues.c.id.in_(unique[start : start + MAX_IDS]))
         )
         found |= {one.issue.id: one for one in visible_issues_from(rows)}
     return found
