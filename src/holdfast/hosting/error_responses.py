@@ -24,9 +24,7 @@ FORBIDDEN: Final = {
     Permission.ORGANIZATION_MEMBER: "Must be an organization member",
     Permission.ORGANIZATION_OWNER: "Must be an organization owner",
     Permission.WRITE_BRANCH: "user should have a permission to write to the target branch",
-    Permission.OWN_PERMISSION: (
-        "you may ask for your own permission; an administrator of the repository for everybody's"
-    ),
+    Permission.OWN_PERMISSION: ("only administrators of the repository may see the permissions of other users"),
     Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
     Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
     Permission.SELF: "only the user may do this",

@@ -325,7 +325,7 @@ def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClien
     upload(clients)
     clients.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
     refused = git.try_to("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
-    assert "the LFS objects of large.bin are not here" in refused.stderr
+    assert "the LFS objects of large.bin are missing" in refused.stderr
     body = {"content": base64.b64encode(POINTER.encode()).decode()}
     made = clients.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
     assert made.status_code == 201

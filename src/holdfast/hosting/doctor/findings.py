@@ -35,7 +35,7 @@ class FindingKind(Enum):
     BRANCH_COUNT = "branch-count", "run with --fix to count again"
     SIZE = "size", "run with --fix to measure again"
     ISSUE_COUNT = "issue-count", "run with --fix to count again"
-    ISSUE_NUMBER = "issue-number", "run with --fix, or the next issue cannot be made"
+    ISSUE_NUMBER = "issue-number", "run with --fix, or no new issue can be created"
     COMMENT_COUNT = "comment-count", "run with --fix to count again"
     REDIRECT = "redirect", "run with --fix to remove it; the name belongs to another now"
     REF_UPDATE = "ref-update", "run with --fix to record what happened to the ref"

@@ -73,10 +73,7 @@ class Pushing:
         if not paths:
             return []
         named = ", ".join(paths[:PATHS_NAMED]) + (" and others" if len(paths) > PATHS_NAMED else "")
-        reason = (
-            f"the LFS objects of {named} are not here, so nobody could clone this; "
-            "run `git lfs push --all <remote>` first, and push again"
-        )
+        reason = f"the LFS objects of {named} are missing; run `git lfs push --all <remote>` first, and push again"
         return [PushRejection(change.ref, reason) for change in push.changes[:1]]
 
     def move(self, pushed: AcceptedPush) -> list[PushRejection]:

@@ -61,7 +61,7 @@ def change_user(
             update(users).where(users.c.id == user.id).values(updated_at=int(time.time()), **columns)
         )
         if not changed.rowcount:
-            raise NoSuchUser("that user is gone")
+            raise NoSuchUser("the user does not exist")
         if user.is_admin:
             admins_remain(connection)
         if password is not None or closed:
@@ -80,7 +80,7 @@ def admins_remain(connection: Connection) -> None:
     """Raise `LastAdmin` if no active administrator is left."""
     usable = select(users.c.id).where(users.c.is_admin, users.c.is_active, ~users.c.may_not_log_in).limit(1)
     if connection.execute(usable).first() is None:
-        raise LastAdmin("the last administrator must stay one; make somebody else an administrator first")
+        raise LastAdmin("the last administrator must stay one; make another user an administrator first")
 
 
 def delete_user(
@@ -110,7 +110,7 @@ def delete_user(
         organizations = connection.execute(its_organizations.with_for_update(of=users)).all()
         locked = connection.execute(select(users.c.id).where(users.c.id == user.id).with_for_update())
         if locked.one_or_none() is None:
-            raise NoSuchUser("that user is gone")
+            raise NoSuchUser("the user does not exist")
         its_repositories = select(repositories.c.id).where(repositories.c.owner_id == user.id)
         owned = repositories_by_id(connection, connection.execute(its_repositories).scalars().all())
         if not purge:
@@ -125,7 +125,7 @@ def delete_user(
             admins_remain(connection)
         without = ownerless(connection, [row.id for row in organizations])
         if without is not None:
-            raise LastOwner(f"{user.name} is the last owner of {without}; make somebody else an owner first")
+            raise LastOwner(f"{user.name} is the last owner of {without}; add another owner first")
     return tuple(owned)
 
 

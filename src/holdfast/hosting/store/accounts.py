@@ -209,7 +209,7 @@ def find_account(database: Database, key: int | str) -> Account:
     """Return the account with this id, or with this name in any case."""
     row = by_name(database, key) if isinstance(key, str) else database.row(BY_ID, id=key)
     if row is None:
-        raise NoSuchUser(f"no user is named {key}" if isinstance(key, str) else "that user is gone")
+        raise NoSuchUser(f"no user is named {key}" if isinstance(key, str) else "the user does not exist")
     return account_from(row)
 
 

@@ -87,7 +87,7 @@ def assignable_users(database: Database, repository: Repository, names: Sequence
         }
     for name in names:
         if name.casefold() not in found:
-            raise InvalidReference("Assignees", f"nobody named {name} may write to this repository")
+            raise InvalidReference("Assignees", f"{name} is not a user with write access to this repository")
     return tuple(found[name] for name in folded)
 
 

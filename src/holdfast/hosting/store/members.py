@@ -180,7 +180,7 @@ def lock_organization(connection: Connection, organization_id: int) -> None:
     """Lock an organization's row until the transaction ends."""
     row = connection.execute(select(users.c.id).where(users.c.id == organization_id).with_for_update())
     if row.one_or_none() is None:
-        raise NoSuchUser("that organization is gone")
+        raise NoSuchUser("the organization does not exist")
 
 
 def join_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
@@ -198,7 +198,7 @@ def join(connection: Connection, organization_id: int, team_id: int, user_id: in
         connection.execute(upsert(connection, team_members).on_conflict_do_nothing(), team)
         connection.execute(upsert(connection, members).on_conflict_do_nothing(), organization)
     except IntegrityError as error:
-        raise NoSuchUser("that user or that team is gone") from error
+        raise NoSuchUser("the user or the team does not exist") from error
 
 
 def leave_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
@@ -237,7 +237,7 @@ def owners_remain(connection: Connection, organization_id: int) -> None:
         .limit(1)
     )
     if connection.execute(owners).first() is None:
-        raise LastOwner("the last owner of an organization cannot leave it; make somebody else an owner first")
+        raise LastOwner("the last owner of an organization cannot leave it; add another owner first")
 
 
 def forget_strangers(connection: Connection, organization_id: int) -> None:

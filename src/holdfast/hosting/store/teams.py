@@ -141,7 +141,7 @@ def change_team(database: Database, team: Team, new: NewTeam) -> Team:
         with database.write() as connection:
             changed = connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(new)))
             if not changed.rowcount:
-                raise NoSuchTeam("that team is gone")
+                raise NoSuchTeam("the team does not exist")
             connection.execute(delete(team_units).where(team_units.c.team_id == team.id))
             add_units(connection, team.id, new)
     except IntegrityError:
@@ -183,7 +183,7 @@ def give_repository(database: Database, team: Team, repository_id: int) -> None:
         with database.write() as connection:
             connection.execute(upsert(database, team_repositories).on_conflict_do_nothing(), row)
     except IntegrityError as error:
-        raise NoSuchTeam("that team or that repository is gone") from error
+        raise NoSuchTeam("the team or the repository does not exist") from error
 
 
 def take_repository(database: Database, team: Team, repository_id: int) -> None:
