@@ -226,8 +226,10 @@ def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repos
     clearing.start()
     try:
         for _ in range(40):
-            path.write_bytes(content)
-            os.utime(path, (1, 1))
+            old = app.settings.data / "old"
+            old.write_bytes(content)
+            os.utime(old, (1, 1))
+            old.replace(path)  # at once: what was there may be removed at any moment
             bring(app, content)
             lfs.link(app.database, repository, oid, len(content))
             assert path.exists()
