@@ -69,6 +69,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.OwnersTeamRequired, 403),
     (errors.OrganizationInUse, 409),
     (errors.NotWaiting, 409),
+    (errors.NothingToRedeliver, 409),
     (errors.WebhookInactive, 409),
     (errors.InvalidScope, 400),
     (errors.SlackChannelRequired, 400),

@@ -70,6 +70,7 @@ HostingError
 │   ├── LastOwner            no owner would be left
 │   ├── NameRefused          an invalid or reserved name
 │   ├── NotWaiting           a delivery has already ended
+│   ├── NothingToRedeliver   no delivery of a time can be sent again
 │   ├── OwnerIsNoCollaborator  owners cannot be collaborators
 │   ├── OwnAccount           administrators cannot delete their own account
 │   ├── OwnersStay           the owners' team is fixed
@@ -219,6 +220,7 @@ __all__ = [
     "NoSuchUser",
     "NotFastForward",
     "NotWaiting",
+    "NothingToRedeliver",
     "OrganizationInUse",
     "Outdated",
     "OwnAccount",
@@ -707,6 +709,13 @@ class NameRefused(Refused):
 
 class NotWaiting(Refused):
     """A delivery has already ended."""
+
+
+class NothingToRedeliver(Refused):
+    """No delivery of a time can be sent again."""
+
+    def __init__(self) -> None:
+        super().__init__("no delivery of that time can be sent again: there is none, or all are pending")
 
 
 class OwnerIsNoCollaborator(Refused):

@@ -24,7 +24,7 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     dora = guild.visit("dora")
     for form, status, said in (
         ({"name": EVIL, "mode": "read"}, 404, "There is no user or organization named &lt;script&gt;"),
-        ({"name": "", "mode": "read"}, 422, "Name: is needed."),
+        ({"name": "", "mode": "read"}, 422, "Name is required."),
         ({"name": "eve", "mode": "owner"}, 422, "must be read, write or admin"),
         ({"name": "guild", "mode": "read"}, 404, "There is no user or organization named guild."),
     ):

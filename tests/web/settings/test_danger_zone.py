@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.errors import InvalidValue
 from holdfast.web.settings.danger_zone import check_typed
 from tests.web.organization_fixture import OrganizationFixture
 
@@ -53,5 +53,5 @@ def test_whoever_only_looks_after_it_cannot_delete_it(guild: OrganizationFixture
 def test_case_does_not_matter_in_what_is_typed() -> None:
     """Anything else does."""
     check_typed(" Guild/Ship ", "guild/ship")
-    with pytest.raises(ApiError):
+    with pytest.raises(InvalidValue):
         check_typed("guild", "guild/ship")

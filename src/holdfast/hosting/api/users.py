@@ -9,7 +9,7 @@ from holdfast.hosting.http.pagination import PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.services import users
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store.accounts import Account
 
 __all__ = ["search_users", "show_me", "show_user"]
 
@@ -79,14 +79,7 @@ def list_emails(request: RequestContext) -> list[Email]:
 @endpoint("GET /users/search", scope="user")
 def search_users(request: RequestContext, query: UserSearchQuery, page: PageParams) -> UserSearchResults:
     """Search for users by a part of their name."""
-    visible: tuple[str, ...] = (
-        ("public",) if request.actor.user is None or request.actor.public_only else ("public", "limited")
-    )
-    if request.actor.is_admin and not request.actor.public_only:
-        visible = ("public", "limited", "private")
-    found, total = accounts.search_accounts(
-        request.app.database, query.q, organizations=False, visibilities=visible, skip=page.skip, limit=page.size
-    )
+    found, total = users.search(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
     if query.uid:
         found = [account for account in found if account.id == query.uid]
     request.response_headers |= paging_headers(request, page, total)
@@ -99,7 +92,7 @@ def show_user(request: RequestContext, subject: UserFromPath) -> UserSchema:
     return user(request, subject.account)
 
 
-def settings_shape(account: accounts.Account) -> UserSettings:
+def settings_shape(account: Account) -> UserSettings:
     """Make the shape."""
     return UserSettings(
         full_name=account.full_name,

@@ -192,7 +192,7 @@ def commit(app: App, actor: Actor, target: RepositoryAccess, options: FileCommit
 
 
 def commit_files(app: App, request: CommitRequest) -> CommitResult:
-    """Commit file changes without authorization, or preview them in a dry run."""
+    """Commit file changes without authorization, or preview them in a dry run; `commit` is for users."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
     wanted = msgspec.structs.replace(request, changes=changes)

@@ -96,7 +96,7 @@ class NewRepository:
 def create(
     app: App, owner: Account, actor: Account, new: NewRepository, files: Mapping[str, bytes] | None = None
 ) -> store.Repository:
-    """Create a repository without authorization, with an initial commit of `files`.
+    """Create a repository without authorization, with an initial commit of `files`; `create_for` is for users.
 
     The folder exists before the row becomes visible.
     """
@@ -136,7 +136,7 @@ def create(
 
 
 def remove(app: App, repository: store.Repository, actor: Account) -> None:
-    """Delete a repository without authorization: the row first, then the folder."""
+    """Delete a repository without authorization: the row first, then the folder; `delete` is for users."""
     settle = before_deleting(app, DeletedEntity(repository_id=repository.id))
     with app.database.write() as connection:
         dependencies.record_unblocked_by_deletion(connection, [repository.id], actor)

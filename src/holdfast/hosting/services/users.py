@@ -42,11 +42,12 @@ __all__ = [
     "is_visible",
     "list_users",
     "rename",
+    "search",
     "set_own_password",
     "sign_up",
 ]
 
-VISIBILITIES: Final = ("public", "limited", "private")
+VISIBILITIES: Final[tuple[str, ...]] = ("public", "limited", "private")
 WEBSITE: Final = r"^(https?://[^\s]+)?$"
 # The longest texts of a profile, by column, with the name of the field in the API.
 LIMITS: Final[Mapping[str, tuple[str, int]]] = {
@@ -121,7 +122,14 @@ def find_visible(app: App, actor: Actor, name: str) -> Account:
 def list_users(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
     """Return one page of the users whose name contains a text, and their number."""
     require_site_admin(actor)
-    visibilities = ("public",) if actor.public_only else VISIBILITIES
+    return search(app, actor, text, skip=skip, limit=limit)
+
+
+def search(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of the users whose name contains a text and whom the actor may see, and their number."""
+    visibilities = VISIBILITIES if actor.is_admin else ("public", "limited") if actor.user else ("public",)
+    if actor.public_only:
+        visibilities = ("public",)
     return accounts.search_accounts(
         app.database, text, organizations=False, visibilities=visibilities, skip=skip, limit=limit
     )

@@ -16,7 +16,7 @@ from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuch
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.hash_limit import HashLimiter
 from holdfast.hosting.store.prepared_statements import Statement
-from holdfast.hosting.store.tables import name_redirects, sessions, tokens, users
+from holdfast.hosting.store.tables import name_redirects, sessions, users
 from holdfast.secret import Secret
 
 __all__ = [
@@ -338,19 +338,10 @@ def check_password(database: Database, name: str, password: Secret) -> Account |
     return account_from(row) if row is not None and right else None
 
 
-def set_password(
-    database: Database,
-    name: str,
-    password: Secret,
-    *,
-    must_change: bool = False,
-    kept_session: str = "",
-    revoke_tokens: bool = False,
-) -> Account:
-    """Set a user's password and end their sessions.
+def set_password(database: Database, name: str, password: Secret, *, kept_session: str = "") -> Account:
+    """Set a user's password and end their sessions, but for the one with the hash `kept_session`.
 
-    `kept_session` is the hash of the one session that stays, that of the current browser. `revoke_tokens` is for a
-    reset by an administrator; users who change their own password keep their tokens.
+    Their tokens stay valid; a reset by an administrator (`account_administration.change_user`) revokes them too.
     """
     check_new_password(password)
     user = find_user(database, name)
@@ -359,13 +350,11 @@ def set_password(
         connection.execute(
             update(users)
             .where(users.c.id == user.id)
-            .values(password_hash=hashed, must_change_password=must_change, updated_at=int(time.time()))
+            .values(password_hash=hashed, must_change_password=False, updated_at=int(time.time()))
         )
         connection.execute(
             delete(sessions).where(sessions.c.user_id == user.id, sessions.c.token_hash != kept_session)
         )
-        if revoke_tokens:
-            connection.execute(delete(tokens).where(tokens.c.user_id == user.id))
     return user
 
 

@@ -9,7 +9,6 @@ from msgspec import UNSET
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import users
@@ -165,7 +164,7 @@ def show_user(
     account: Account,
     form: UserForm | None = None,
     *,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
     invented: str = "",
     deed: AccountActionForm | None = None,
 ) -> RawResponse:
@@ -240,7 +239,7 @@ def rename_user_page(request: RequestContext, subject: UserFromPath, body: Accou
     try:
         check_typed(body.confirm, subject.account.name)
         users.rename(request.app, request.actor, subject.account, name)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=body)
     return go(f"{ROOT}/{quote(name)}", "user-renamed")
 
@@ -251,6 +250,6 @@ def delete_user_page(request: RequestContext, subject: UserFromPath, body: Accou
     try:
         check_typed(body.confirm, subject.account.name)
         users.delete(request.app, request.actor, subject.account, purge=bool(body.purge))
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=AccountActionForm(subject.account.name))
     return go(ROOT, "user-deleted")

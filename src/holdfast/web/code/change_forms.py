@@ -8,6 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
@@ -17,6 +18,7 @@ from holdfast.hosting.guards import editable, in_repository, reads, signed_in, w
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import branch_protection, file_commits, ref_changes
+from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
 from holdfast.hosting.services.revisions import open_git
@@ -102,13 +104,9 @@ def saying_for(request: RequestContext, spot: CodeLocation, problem: str) -> Com
 
 
 def check_branch_name(name: str) -> None:
-    """Refuse a name no branch can have, in words for people."""
-    if not name.strip():
-        raise ApiError(422, "the new branch needs a name")
-    if not refs.is_ref_name(name.strip()):
-        raise ApiError(
-            422, f"a branch cannot be called “{name.strip()[:100]}”: leave out spaces and signs such as ~ ^ : ?"
-        )
+    """Raise an error for a name that git does not accept for a branch."""
+    if not refs.is_ref_name(required_text(name, "BranchName")):
+        raise InvalidValue("BranchName", "leave out spaces and signs such as ~ ^ : ?")
 
 
 def commit_changes(

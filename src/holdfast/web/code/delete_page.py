@@ -8,7 +8,6 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.web.code.change_forms import (
@@ -85,7 +84,7 @@ def page_deleted(
     try:
         change = FileChange(operation="delete", path=argument(spot.path), sha=body.sha)
         commit_changes(request, target, spot, body, [change])
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)

@@ -16,7 +16,6 @@ from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
@@ -161,7 +160,7 @@ def page_save_new(
     change = FileChange(operation="create", path=body.path, content=FileContent(text_of(body)))
     try:
         commit_changes(request, target, spot, body, [change])
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         told = message_for(error)
         return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "file-created")
@@ -216,7 +215,7 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
     )
     try:
         commit_changes(request, target, spot, body, [change])
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         fresh = branch_spot(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, TreeEntry) or now.id != body.sha:

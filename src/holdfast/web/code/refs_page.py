@@ -14,7 +14,6 @@ from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import branch_protection, branches
 from holdfast.hosting.services.revisions import open_git
@@ -172,7 +171,7 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
     try:
         check_branch_name(body.name)
         branches.create(request.app, request.actor, target, body.name.strip(), body.start.strip())
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return list_page(
             request,
             target,

@@ -9,7 +9,6 @@ from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import paths
 from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
@@ -127,7 +126,7 @@ def page_uploaded(
     said = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
     try:
         commit_changes(request, target, spot, said, changes)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return upload_form(request, target, spot, body, status=status_for(error), problem=message_for(error))
     return go(place_after(spot, body, folder), "files-uploaded")
 

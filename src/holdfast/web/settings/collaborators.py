@@ -8,16 +8,16 @@ from holdfast.hosting.access import Mode, RepositoryAccess
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import collaborators
+from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.store import collaborators as store
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
 
-__all__ = ["change_collaborator_page", "list_collaborators_page", "named", "remove_collaborator_page"]
+__all__ = ["change_collaborator_page", "list_collaborators_page", "remove_collaborator_page"]
 
 GUARDS: Final = (in_repository, administers)
 MODES: Final = (
@@ -34,19 +34,12 @@ class CollaboratorForm(msgspec.Struct, frozen=True):
     mode: str = "write"
 
 
-def named(typed: str) -> str:
-    """Return who or what a form is about; it must be said."""
-    if not typed.strip():
-        raise ApiError(422, "[Name]: Required")
-    return typed.strip()
-
-
 def show_people(
     request: RequestContext,
     target: RepositoryAccess,
     page: PageParams,
     form: CollaboratorForm,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
 ) -> RawResponse:
     """Show the list and the form below it."""
     listed = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
@@ -77,8 +70,8 @@ def change_collaborator_page(
 ) -> RawResponse:
     """Add a collaborator, or change their permission."""
     try:
-        collaborators.add(request.app, request.actor, target, named(body.name), body.mode)
-    except (HostingError, ApiError) as error:
+        collaborators.add(request.app, request.actor, target, required_text(body.name, "Name"), body.mode)
+    except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
     return go(f"{root_path(target)}/settings/collaborators", "collaborator-saved")
 
@@ -89,7 +82,7 @@ def remove_collaborator_page(
 ) -> RawResponse:
     """Remove a collaborator."""
     try:
-        collaborators.remove(request.app, request.actor, target, named(body.name))
-    except (HostingError, ApiError) as error:
+        collaborators.remove(request.app, request.actor, target, required_text(body.name, "Name"))
+    except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
     return go(f"{root_path(target)}/settings/collaborators", "collaborator-removed")

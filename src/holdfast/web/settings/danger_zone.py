@@ -6,10 +6,9 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError
+from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
@@ -38,16 +37,16 @@ class RepositoryDangerForm(msgspec.Struct, frozen=True):
 
 
 def check_typed(typed: str, name: str) -> None:
-    """Raise an error unless the name was typed."""
+    """Raise `InvalidValue` unless the name was typed."""
     if typed.strip().casefold() != name.casefold():
-        raise ApiError(422, f"Nothing was done: type {name} to confirm")
+        raise InvalidValue("Confirmation", f"type {name} to confirm")
 
 
 def show_dangers(
     request: RequestContext,
     target: RepositoryAccess,
     form: RepositoryDangerForm,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
 ) -> RawResponse:
     """Show the page."""
     return in_repository_settings(
@@ -76,7 +75,7 @@ def rename_repository_page(
         check_typed(body.confirm, target.repository.full_name)
         changes = RepositoryEdit(name=body.name.strip())
         made = repositories.edit(request.app, request.actor, target, changes)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_dangers(request, target, body, error)
     return go(f"/{quote(made.full_name)}/settings", "repository-renamed")
 
@@ -89,7 +88,7 @@ def transfer_repository_page(
     try:
         check_typed(body.confirm, target.repository.full_name)
         made = repositories.transfer(request.app, request.actor, target, body.new_owner.strip())
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_dangers(request, target, body, error)
     return go(f"/{quote(made.full_name)}", "repository-transferred")
 
@@ -118,6 +117,6 @@ def delete_repository_page(
     try:
         check_typed(body.confirm, target.repository.full_name)
         repositories.delete(request.app, request.actor, target)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_dangers(request, target, body, error)
     return go(f"/{quote(target.repository.owner.name)}", "repository-deleted")

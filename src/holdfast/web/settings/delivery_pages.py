@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import escape
 
 from holdfast.hosting.access import WebhookOwner
-from holdfast.hosting.errors import HostingError, InvalidField, InvalidValue, Violation
+from holdfast.hosting.errors import HostingError, InvalidField, InvalidValue, NothingToRedeliver, Violation
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
@@ -32,7 +32,6 @@ LARGEST_SHOWN: Final = 48 * 1024
 MOST_HEADERS: Final = 100
 LONGEST_HEADER: Final = 1000
 FIRST: Final = PageParams(1, 30)
-NOTHING_TO_REDELIVER: Final = "no delivery of that time can be sent again: there is none, or all are pending"
 
 
 class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
@@ -151,11 +150,10 @@ class DeliveryPages(HookPages):
             count = webhook_deliveries.redeliver_all(
                 request.app, request.actor, hook_owner, id, delivery_filter(body)
             )
+            if not count:
+                raise NothingToRedeliver
         except HostingError as error:
             return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=error, again=body)
-        if not count:
-            nothing = ApiError(409, NOTHING_TO_REDELIVER)
-            return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=nothing, again=body)
         return go(f"{self.owner.root(request)}/{id}/deliveries", "redelivery-queued")
 
     def _history(
@@ -166,7 +164,7 @@ class DeliveryPages(HookPages):
         query: DeliveryHistoryQuery,
         page: PageParams,
         *,
-        error: HostingError | ApiError | None = None,
+        error: HostingError | None = None,
         again: RangeForm | None = None,
     ) -> RawResponse:
         hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)

@@ -8,7 +8,6 @@ import msgspec
 from holdfast.hosting.access import WebhookOwner
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
@@ -58,7 +57,7 @@ class HookPages:
         template: str,
         *,
         title: str,
-        error: HostingError | ApiError | None = None,
+        error: HostingError | None = None,
         **values: object,
     ) -> RawResponse:
         """Render one of the pages."""

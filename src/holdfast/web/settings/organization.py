@@ -1,5 +1,6 @@
 """The settings of an organization: profile, members, and the danger zone."""
 
+import re
 from typing import Final
 from urllib.parse import quote
 
@@ -8,15 +9,14 @@ import msgspec
 from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.errors import HostingError, NoSuchTeam
 from holdfast.hosting.guards import in_organization, owns_organization
-from holdfast.hosting.http.endpoints import RawResponse, endpoint, number
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import user
 from holdfast.hosting.services import members, organizations, teams, users
+from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.store.members import memberships
 from holdfast.web.pages import go
-from holdfast.web.settings.collaborators import named
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import in_organization_settings, organization_path
 
@@ -35,6 +35,7 @@ AT: Final = "/-/orgs/{org}/settings"
 GUARDS: Final = (in_organization, owns_organization)
 # So many teams are offered to put somebody in.
 TEAMS_OFFERED: Final = 50
+TEAM_ID: Final = re.compile(r"[0-9]{1,18}")
 
 
 class OrganizationProfileForm(msgspec.Struct, frozen=True):
@@ -64,7 +65,7 @@ class OrganizationDangerForm(msgspec.Struct, frozen=True):
 
 
 def show_profile(
-    request: RequestContext, form: OrganizationProfileForm, refusal: HostingError | ApiError | None = None
+    request: RequestContext, form: OrganizationProfileForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show what an organization says about itself."""
     return in_organization_settings(
@@ -120,7 +121,7 @@ def show_members(
     organization: OrganizationAccess,
     page: PageParams,
     form: MemberForm,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
 ) -> RawResponse:
     """Show an organization's people, and the form that takes somebody in."""
     found, total = members.list_members(request.app, request.actor, organization, skip=page.skip, limit=page.size)
@@ -151,12 +152,13 @@ def list_members_page(request: RequestContext, organization: OrganizationAccess,
 def add_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Put somebody into a team, and so into the organization."""
     try:
-        team = teams.find(request.app, request.actor, number(body.team))
+        team_id = int(body.team) if TEAM_ID.fullmatch(body.team) else 0
+        team = teams.find(request.app, request.actor, team_id)
         if team.organization.account.id != organization.account.id:
             raise NoSuchTeam("not found")
-        person = users.find_visible(request.app, request.actor, named(body.name))
+        person = users.find_visible(request.app, request.actor, required_text(body.name, "Name"))
         teams.add_member(request.app, request.actor, team, person)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_members(request, organization, PageParams(1, 30), body, error)
     return go(f"{organization_path(organization)}/members", "member-added")
 
@@ -173,7 +175,7 @@ def remove_member_page(request: RequestContext, organization: OrganizationAccess
 
 
 def show_dangers(
-    request: RequestContext, form: OrganizationDangerForm, refusal: HostingError | ApiError | None = None
+    request: RequestContext, form: OrganizationDangerForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show what cannot be taken back easily."""
     return in_organization_settings(
@@ -202,7 +204,7 @@ def rename_organization_page(
     try:
         check_typed(body.confirm, organization.account.name)
         organizations.rename(request.app, request.actor, organization, name)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_dangers(request, body, error)
     return go(f"/-/orgs/{quote(name)}/settings", "organization-renamed")
 
@@ -215,6 +217,6 @@ def delete_organization_page(
     try:
         check_typed(body.confirm, organization.account.name)
         organizations.delete(request.app, request.actor, organization)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_dangers(request, body, error)
     return go("/", "organization-deleted")

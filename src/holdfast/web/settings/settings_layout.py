@@ -9,7 +9,6 @@ from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.endpoints import RawResponse
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import page
@@ -52,7 +51,7 @@ class SettingsLayout(Protocol):
         *,
         at: str,
         title: str,
-        refusal: HostingError | ApiError | None = None,
+        refusal: HostingError | None = None,
         **values: object,
     ) -> RawResponse:
         """Show it."""
@@ -95,7 +94,7 @@ def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestCont
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
-def answered(made: RawResponse, refusal: HostingError | ApiError | None) -> RawResponse:
+def answered(made: RawResponse, refusal: HostingError | None) -> RawResponse:
     """Send along with a page what a refusal says in headers, such as when to try again."""
     known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
     if known is not None:
@@ -109,7 +108,7 @@ def in_repository_settings(
     *,
     at: str,
     title: str,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of a repository's settings."""
@@ -141,7 +140,7 @@ def in_organization_settings(
     *,
     at: str,
     title: str,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of an organization's settings; those who do not own it see the teams they are in, and no others."""
@@ -174,7 +173,7 @@ def in_account(
     *,
     at: str,
     title: str,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of somebody's own settings."""
@@ -187,7 +186,7 @@ def in_admin(
     *,
     at: str,
     title: str,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show something only administrators see."""
@@ -205,7 +204,7 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
         *,
         at: str,
         title: str,
-        refusal: HostingError | ApiError | None,
+        refusal: HostingError | None,
         **values: object,
     ) -> RawResponse:
         made = page(

@@ -17,10 +17,10 @@ from holdfast.hosting.schemas.organizations import TeamSchema
 from holdfast.hosting.schemas.organizations import team as team_schema
 from holdfast.hosting.schemas.users import user
 from holdfast.hosting.services import teams, users
+from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.services.teams import TeamSettings
 from holdfast.hosting.store import members
 from holdfast.web.pages import go
-from holdfast.web.settings.collaborators import named
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import in_organization_settings, organization_path
 
@@ -140,9 +140,7 @@ def units_of(form: TeamForm, current: Mapping[str, int]) -> tuple[Mode, dict[Uni
     return min(mode for mode in chosen.values() if mode), {**others, **chosen}
 
 
-def show_form(
-    request: RequestContext, form: TeamForm, refusal: HostingError | ApiError | None = None
-) -> RawResponse:
+def show_form(request: RequestContext, form: TeamForm, refusal: HostingError | None = None) -> RawResponse:
     """Show the form of a new team."""
     return in_organization_settings(
         request,
@@ -196,7 +194,7 @@ def show_team(
     request: RequestContext,
     target: TeamAccess,
     form: TeamForm | None = None,
-    refusal: HostingError | ApiError | None = None,
+    refusal: HostingError | None = None,
 ) -> RawResponse:
     """Show a team with its members and repositories, and to owners the forms that change it."""
     schema = team_schema(request, target.team, target.organization.account)
@@ -237,7 +235,7 @@ def change(
     """Change a team and show it again, with what is wrong or with a notice."""
     try:
         action()
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_team(request, target, form, error)
     return go(f"{organization_path(target.organization)}/teams/{target.team.id}", notice)
 
@@ -262,7 +260,7 @@ def delete_team_page(request: RequestContext, target: TeamAccess, body: NameForm
     try:
         check_typed(body.confirm, target.team.name)
         teams.delete(request.app, request.actor, target)
-    except (HostingError, ApiError) as error:
+    except HostingError as error:
         return show_team(request, target, None, error)
     return go(f"{organization_path(target.organization)}/teams", "team-deleted")
 
@@ -272,7 +270,7 @@ def add_team_member_page(request: RequestContext, target: TeamAccess, body: Name
     """Add a user to a team."""
 
     def add() -> None:
-        person = users.find_visible(request.app, request.actor, named(body.name))
+        person = users.find_visible(request.app, request.actor, required_text(body.name, "Name"))
         teams.add_member(request.app, request.actor, target, person)
 
     return change(request, target, add, "member-added")
@@ -283,7 +281,7 @@ def remove_team_member_page(request: RequestContext, target: TeamAccess, body: N
     """Remove a user from a team."""
 
     def remove() -> None:
-        person = users.find_visible(request.app, request.actor, named(body.name))
+        person = users.find_visible(request.app, request.actor, required_text(body.name, "Name"))
         teams.remove_member(request.app, request.actor, target, person)
 
     return change(request, target, remove, "member-removed")
@@ -294,7 +292,7 @@ def add_team_repository_page(request: RequestContext, target: TeamAccess, body: 
     """Give a team access to a repository of the organization."""
 
     def add() -> None:
-        name = named(body.name).rpartition("/")[2]
+        name = required_text(body.name, "Name").rpartition("/")[2]
         repository = teams.find_repository(request.app, request.actor, target, name)
         teams.add_repository(request.app, request.actor, target, repository)
 
@@ -306,7 +304,7 @@ def remove_team_repository_page(request: RequestContext, target: TeamAccess, bod
     """Take a team's access to a repository away."""
 
     def remove() -> None:
-        name = named(body.name).rpartition("/")[2]
+        name = required_text(body.name, "Name").rpartition("/")[2]
         repository = teams.find_repository(request.app, request.actor, target, name)
         teams.remove_repository(request.app, request.actor, target, repository)
 
