@@ -27,7 +27,6 @@ NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
 NOTICE_COOKIE: Final = "holdfast_notice"
 # What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
 NOTICES: Final[Mapping[str, str]] = {
-    "added": "Added.",
     "branch-created": "Branch created.",
     "branch-deleted": "Branch deleted.",
     "delivery-cancelled": "Delivery cancelled.",
@@ -35,8 +34,6 @@ NOTICES: Final[Mapping[str, str]] = {
     "collaborator-removed": "Collaborator removed.",
     "collaborator-saved": "Collaborator saved.",
     "comment-deleted": "Comment deleted.",
-    "created": "It is there.",
-    "deleted": "It is gone.",
     "dependency-added": "Dependency added.",
     "dependency-removed": "Dependency removed.",
     "issue-created": "Issue created.",
@@ -47,10 +44,8 @@ NOTICES: Final[Mapping[str, str]] = {
     "file-deleted": "File deleted.",
     "file-saved": "File saved.",
     "files-uploaded": "Files uploaded.",
-    "left": "You have left.",
     "milestone-created": "Milestone created.",
     "milestone-deleted": "Milestone deleted.",
-    "moved": "It has moved here.",
     "member-added": "Member added.",
     "member-removed": "Member removed.",
     "organization-created": "Organization created.",
@@ -59,7 +54,6 @@ NOTICES: Final[Mapping[str, str]] = {
     "organization-updated": "Organization updated.",
     "password-changed": "Your password is changed, and every other browser is logged out.",
     "password-reset": "Password reset. The user is signed out everywhere, and their tokens are revoked.",
-    "removed": "Removed.",
     "repository-added": "Repository added.",
     "repository-archived": "Repository archived. It is now read-only.",
     "repository-created": "Repository created.",
