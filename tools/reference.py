@@ -17,6 +17,7 @@ from holdfast.backup.rules.registry import FAMILIES
 from holdfast.backup.rules.unchecked_fields import REASONS
 from holdfast.cli import app
 from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.lazy_commands import LazyGroup
 from holdfast.settings import describe
 from tools import examples, exports, payloads, python_api
 
@@ -63,7 +64,8 @@ def commands() -> list[Command]:
 
 def walk(group: TyperGroup, words: tuple[str, ...]) -> Iterator[Command]:
     """Follow the groups down to their commands."""
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = group.load(name) if isinstance(group, LazyGroup) else group.commands[name]
         if isinstance(command, TyperGroup):
             yield from walk(command, (*words, name))
         else:

@@ -4,8 +4,13 @@
 other. `holdfast.web` and `holdfast.cli` are what people look at and type, over both.
 """
 
-from importlib.metadata import version
-
 __all__ = ["__version__"]
 
-__version__ = version("holdfast")
+
+def __getattr__(name: str) -> str:
+    """Read the version from the installed package when it is asked for; that takes longer than all the rest."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("holdfast")

@@ -28,7 +28,7 @@ from holdfast.cli.keys import AccountOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, waiting
 from holdfast.cli.outputs import ForceOption, check_target
 
-__all__ = ["add_to"]
+__all__ = ["crop_backup", "merge_backups", "show_difference"]
 
 KeyFilesOption = Annotated[
     list[Path] | None,
@@ -96,13 +96,6 @@ def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMa
             problem = error
     assert problem is not None  # noqa: S101  # the loop ran, and each turn either returned or set it
     raise problem
-
-
-def add_to(group: typer.Typer) -> None:
-    """Add the commands to those of `holdfast backup`."""
-    group.command("diff")(show_difference)
-    group.command("merge")(merge_backups)
-    group.command("crop")(crop_backup)
 
 
 def show_difference(

@@ -2,25 +2,7 @@
 
 from enum import IntEnum
 
-from holdfast.backup.errors import (
-    BackupError,
-    DifferentAccounts,
-    ExportRefused,
-    ExtraMissing,
-    KeyIncomplete,
-    KeyRefused,
-    NotInArchive,
-    QueryRefused,
-    TargetRefused,
-    UnknownChat,
-    WrongKey,
-)
-from holdfast.cli.api_client import MalformedResponse
-from holdfast.errors import HoldfastError
-from holdfast.hosting.errors import DatabaseError, SnapshotDamaged
-from holdfast.settings import SettingError
-
-__all__ = ["ExitCode", "exit_for"]
+__all__ = ["ExitCode"]
 
 
 class ExitCode(IntEnum):
@@ -42,16 +24,3 @@ class ExitCode(IntEnum):
     WRONG_KEY = 4, "the key does not fit the file"
     BUG = 70, "a mistake in Holdfast itself; please report it"
     INTERRUPTED = 130, "stopped with Ctrl-C"
-
-
-def exit_for(error: HoldfastError) -> ExitCode:
-    """Choose the exit status for an error."""
-    if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
-        return ExitCode.USAGE
-    if isinstance(error, DifferentAccounts | NotInArchive | ExportRefused | ExtraMissing | TargetRefused):
-        return ExitCode.NO
-    if isinstance(error, WrongKey):
-        return ExitCode.WRONG_KEY
-    if isinstance(error, BackupError | DatabaseError | MalformedResponse | SnapshotDamaged):
-        return ExitCode.UNREADABLE
-    return ExitCode.NO

@@ -5,61 +5,69 @@ import sys
 import traceback
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
-from holdfast import logs
-from holdfast.cli import (
-    admin,
-    archive,
-    backup,
-    compare,
-    completion,
-    export,
-    redact,
-    repair,
-    repository_sync,
-    serve,
-    settings,
-    version,
-)
-from holdfast.cli.exit_codes import ExitCode, exit_for
-from holdfast.cli.output import print_error
+import holdfast
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.lazy_commands import configure_logs, lazy_group
 from holdfast.errors import HoldfastError
-from holdfast.hosting.errors import InvalidField, InvalidValue, StorageError
 
 __all__ = ["app", "main"]
 
-EXITS = "\n\n".join(f"{int(status)}: {status.meaning}" for status in ExitCode)
+COMMANDS: Final = {
+    "backup": (
+        "Read, write and convert chat backups.",
+        "holdfast.cli.backup:group",
+    ),
+    "archive": (
+        "Keep backups in one searchable archive.",
+        "holdfast.cli.archive:group",
+    ),
+    "admin": (
+        "Look after the service's data.",
+        "holdfast.cli.admin:group",
+    ),
+    "serve": (
+        "Run the service: the website and the API. Sets up an empty data folder by itself.",
+        "holdfast.cli.serve:serve",
+    ),
+    "settings": (
+        "Print every setting with its value and where that came from; secrets are masked.",
+        "holdfast.cli.settings:show",
+    ),
+    "version": (
+        "Say which version is running, and whether its core is compiled or interpreted.",
+        "holdfast.cli.version:show",
+    ),
+    "completion": (
+        "Print the script that makes a shell complete `holdfast` commands; source it from the shell's start file.",
+        "holdfast.cli.completion:show",
+    ),
+}
+EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in ExitCode)
+# The variable by which a shell asks for completions, see `completion`.
+COMPLETING: Final = "_HOLDFAST_COMPLETE"
+# Groups set up logging themselves, for those of their commands that log.
+LOGGING: Final = frozenset({"serve", "settings"})
 
 app = typer.Typer(
     name="holdfast",
+    cls=lazy_group(COMMANDS),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    # Without it help is plain text: drawing frames around it would take longer than everything else.
+    rich_markup_mode=None,
     epilog=f"Exit status:\n\n{EXITS}",
 )
-backup.group.command("export")(export.export_backup)
-backup.group.command("redact")(redact.redact_backup)
-backup.group.command("repair")(repair.repair_backup)
-compare.add_to(backup.group)
-backup.group.command("push")(repository_sync.push_backup)
-backup.group.command("pull")(repository_sync.pull_backup)
-app.add_typer(backup.group, name="backup")
-app.add_typer(archive.group, name="archive")
-app.add_typer(admin.group, name="admin")
-app.command("serve")(serve.serve)
-app.command("settings")(settings.show)
-app.command("version")(version.show)
-app.command("completion")(completion.show)
 
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001  # as typer calls it
     """Say which version is running, and end."""
     if wanted:
-        version.show()
+        typer.echo(f"Holdfast {holdfast.__version__}")
         raise typer.Exit
 
 
@@ -86,18 +94,21 @@ def root(
 ) -> None:
     """Holdfast keeps what people cannot afford to lose: their conversations and their repositories."""
     context.obj = {"log_level": log_level, "log_format": log_format}
-    logs.configure(style=log_format or "text", level=log_level or "warning")
+    if context.invoked_subcommand in LOGGING:
+        configure_logs(context)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    if COMPLETING in os.environ:
+        from holdfast.cli import completion  # noqa: F401, PLC0415  # it tells Typer the shells there are
     try:
         result = build_command(app).main(words, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
-        return fail(message_of(error), exit_for(error), debug=debug)
+        return fail(message_of(error), exit_code_of(error), debug=debug)
     except typer.TyperException as error:
         return fail(error.format_message(), ExitCode.USAGE, debug=debug)
     except typer.Abort as error:
@@ -114,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
         fault = fault_in(error)
         if fault is not None:
-            return fail(str(fault), exit_for(fault), debug=debug)
+            return fail(str(fault), exit_code_of(fault), debug=debug)
         return fail(
             f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where",
             ExitCode.BUG,
@@ -125,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def message_of(error: HoldfastError) -> str:
     """Return what to print for an error; those that name a field of the API name it in words."""
+    from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415
+
     if not isinstance(error, InvalidField | InvalidValue):
         return str(error)
     from holdfast.web.error_messages import message_for  # noqa: PLC0415  # only errors of `holdfast admin` need it
@@ -132,9 +145,17 @@ def message_of(error: HoldfastError) -> str:
     return message_for(error)
 
 
+def exit_code_of(error: HoldfastError) -> ExitCode:
+    """Return the exit status of an error; what decides it is imported when there is one."""
+    from holdfast.cli.error_codes import exit_for  # noqa: PLC0415
+
+    return exit_for(error)
+
+
 def fault_in(error: Exception) -> HoldfastError | None:
     """Return what an error says about the database or the disk; None when it is a bug."""
-    from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # it takes a while, and is rarely needed
+    from holdfast.hosting.errors import StorageError  # noqa: PLC0415
+    from holdfast.hosting.store.faults import translate  # noqa: PLC0415
 
     fault = translate(error)
     if isinstance(fault, StorageError) and isinstance(error, OSError) and error.filename is not None:
@@ -144,6 +165,8 @@ def fault_in(error: Exception) -> HoldfastError | None:
 
 def fail(message: str, status: ExitCode, *, debug: bool) -> ExitCode:
     """Say what went wrong, with the traceback when it was asked for."""
+    from holdfast.cli.output import print_error  # noqa: PLC0415
+
     if debug:
         traceback.print_exc()
     if message:  # asking for nothing prints the help instead

@@ -10,7 +10,7 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_all", "remove"]
 
-group = typer.Typer(no_args_is_help=True, help="Accounts that own repositories together.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Accounts that own repositories together.")
 EVERY = 2**31
 OrganizationArgument = Annotated[str, typer.Argument(help="The organization's name.")]
 

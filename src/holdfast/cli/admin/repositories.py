@@ -11,7 +11,7 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["RepositoryOutput", "create", "group", "list_all", "remove", "rename", "transfer"]
 
-group = typer.Typer(no_args_is_help=True, help="The repositories of everybody.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The repositories of everybody.")
 EVERY = 2**31
 
 

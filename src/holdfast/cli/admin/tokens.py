@@ -12,7 +12,7 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_tokens", "remove"]
 
-group = typer.Typer(no_args_is_help=True, help="What programs log in with.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What programs log in with.")
 EVERY = 2**31
 ScopeOption = Annotated[
     list[str] | None,

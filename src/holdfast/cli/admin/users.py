@@ -14,7 +14,7 @@ from holdfast.secret import Secret
 
 __all__ = ["change_password", "create", "group", "list_users", "remove", "rename"]
 
-group = typer.Typer(no_args_is_help=True, help="The people who can log in.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The people who can log in.")
 
 StdinOption = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from the first line of standard input.")

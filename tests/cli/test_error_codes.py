@@ -3,7 +3,8 @@
 import pytest
 
 from holdfast.backup.errors import DamagedBackup, KeyIncomplete, KeyRefused, UnreadableBackup, WrongKey
-from holdfast.cli.exit_codes import ExitCode, exit_for
+from holdfast.cli.error_codes import exit_for
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError, NameTaken
 from holdfast.settings import SettingError

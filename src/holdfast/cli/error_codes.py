@@ -1,0 +1,35 @@
+"""Which error ends a command with which exit code."""
+
+from holdfast.backup.errors import (
+    BackupError,
+    DifferentAccounts,
+    ExportRefused,
+    ExtraMissing,
+    KeyIncomplete,
+    KeyRefused,
+    NotInArchive,
+    QueryRefused,
+    TargetRefused,
+    UnknownChat,
+    WrongKey,
+)
+from holdfast.cli.api_client import MalformedResponse
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.errors import HoldfastError
+from holdfast.hosting.errors import DatabaseError, SnapshotDamaged
+from holdfast.settings import SettingError
+
+__all__ = ["exit_for"]
+
+
+def exit_for(error: HoldfastError) -> ExitCode:
+    """Choose the exit status for an error."""
+    if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
+        return ExitCode.USAGE
+    if isinstance(error, DifferentAccounts | NotInArchive | ExportRefused | ExtraMissing | TargetRefused):
+        return ExitCode.NO
+    if isinstance(error, WrongKey):
+        return ExitCode.WRONG_KEY
+    if isinstance(error, BackupError | DatabaseError | MalformedResponse | SnapshotDamaged):
+        return ExitCode.UNREADABLE
+    return ExitCode.NO

@@ -1,0 +1,57 @@
+"""`holdfast backup extract`."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from holdfast import backup
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.media import Extracted, extract
+from holdfast.cli import summary
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.inputs import SourceArgument, with_open_backup
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note
+from holdfast.cli.outputs import ForceOption, check_target
+
+__all__ = ["extract_media"]
+
+# A screenful of problems is read; the rest is better counted.
+SHOWN: Final = 20
+
+
+def extract_media(
+    source: SourceArgument,
+    target: Annotated[Path, typer.Argument(help="The folder to write the attachments to.")],
+    *,
+    force: ForceOption = False,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the attachments of a phone's folder or an export out as ordinary files, sorted by chat."""
+    check_target(target, [source, key_file], folder=True)
+
+    def work(keys: KeyMaterial | None) -> list[Extracted]:
+        def run(found: backup.Backup) -> list[Extracted]:
+            with count_progress("attachments") as progress:
+                return [progress(item) for item in extract(found, target, replace=force)]
+
+        return with_open_backup(source, keys, run)
+
+    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    failed = [item for item in done if item.problem]
+    if json:
+        print_json(done)
+    else:
+        for item in failed[:SHOWN]:
+            print_note(f"frame {item.frame}: {item.problem}")
+        if len(failed) > SHOWN:
+            print_note(f"... and {len(failed) - SHOWN:,} more; --json lists them all")
+        written = len(done) - len(failed)
+        size = summary.human_size(sum(item.bytes for item in done))
+        console().print(f"{written:,} attachments, {size}, in {target}; {len(failed):,} missing or damaged")
+    if failed:
+        raise typer.Exit(ExitCode.NO)

@@ -1,0 +1,44 @@
+"""`holdfast backup info`."""
+
+from typing import Annotated
+
+import typer
+
+from holdfast import backup
+from holdfast.cli import summary
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.inputs import SourceArgument, with_open_backup
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.output import JsonOption, console, print_json
+
+__all__ = ["show_info"]
+
+
+def show_info(
+    file: SourceArgument,
+    *,
+    verify_media: Annotated[
+        bool,
+        typer.Option(
+            "--verify-media",
+            help="Decrypt every attachment and compare its hash; exit with 1 if one is missing or damaged.",
+        ),
+    ] = False,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what is in a backup: when and by whom it was made, chats, people, messages, dates and media."""
+    answer = with_keys(
+        lambda keys: with_open_backup(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
+        key=key,
+        key_file=key_file,
+        account_id=account_id,
+    )
+    if json:
+        print_json(answer)
+    else:
+        summary.show(console(), answer)
+    if verify_media and answer.media is not None and (answer.media.missing or answer.media.damaged):
+        raise typer.Exit(ExitCode.NO)

@@ -1,0 +1,74 @@
+"""Groups of commands whose modules are imported when one of them is run."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from holdfast.cli.exit_codes import ExitCode
+
+__all__ = ["LazyGroup", "configure_logs", "lazy_group"]
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its commands by name and summary, and imports the module of one when it is run.
+
+    Help and completion show the summaries, so that they import nothing.
+    """
+
+    # Of each command its summary, and where it is: `module:function`, or `module:group` of a Typer instance.
+    table: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        # For suggestions when a name is mistyped; a command takes its place when it is loaded.
+        self.commands = {name: self.summary_of(name) for name in self.table}
+        self._loaded: set[str] = set()
+
+    def summary_of(self, name: str) -> TyperCommand:
+        """Return a command that stands for one that is not loaded."""
+        return TyperCommand(name, help=self.table[name][0], rich_markup_mode=None)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Show the help where no command is named."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(ExitCode.USAGE)
+        return super().parse_args(ctx, args)
+
+    # The contexts of a parser that Typer keeps to itself.
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of a command line, and load it."""
+        if args and args[0] in self.table:
+            self.load(args[0])
+        return super().resolve_command(ctx, args)
+
+    def load(self, name: str) -> Any:
+        """Import the module of a command, and build it from its function."""
+        if name not in self._loaded:
+            module, _, attribute = self.table[name][1].partition(":")
+            found = getattr(import_module(module), attribute)
+            if not isinstance(found, typer.Typer):
+                single = typer.Typer(add_completion=False, rich_markup_mode=None)
+                single.command(name)(found)
+                found = single
+            command = typer.main.get_command(found)
+            command.name = name
+            self.commands[name] = command
+            self._loaded.add(name)
+        return self.commands[name]
+
+
+def lazy_group(table: Mapping[str, tuple[str, str]]) -> type[LazyGroup]:
+    """Make the class of a group with these commands: of each name its summary and `module:attribute`."""
+    return type("LazyGroup", (LazyGroup,), {"table": dict(table)})
+
+
+def configure_logs(context: typer.Context) -> None:
+    """Set up logging as the options before the command say; commands that never log do without importing it."""
+    from holdfast import logs  # noqa: PLC0415
+
+    given = context.obj if isinstance(context.obj, dict) else {}
+    logs.configure(style=given.get("log_format") or "text", level=given.get("log_level") or "warning")

@@ -1,0 +1,113 @@
+"""Commands are imported when they run, and listed all the same."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperGroup
+
+from holdfast.cli import app, main
+from holdfast.cli.lazy_commands import LazyGroup
+
+# Everything of Holdfast that `--version` loads; each module more makes every command slower.
+FOR_VERSION = {
+    "holdfast",
+    "holdfast.__main__",
+    "holdfast.cli",
+    "holdfast.cli.exit_codes",
+    "holdfast.cli.lazy_commands",
+    "holdfast.cli.main",
+    "holdfast.errors",
+}
+# What a command may not load that does not need it: each takes a tenth of a second and more.
+HEAVY = {
+    "aiohttp",
+    "argon2",
+    "cryptography",
+    "google.protobuf",
+    "msgspec",
+    "pygit2",
+    "rich",
+    "sqlalchemy",
+    "structlog",
+}
+
+
+def loaded(*words: str) -> set[str]:
+    """List the modules that are loaded when a command line has run."""
+    program = (
+        "import sys, runpy\n"
+        f"sys.argv = ['holdfast', *{list(words)!r}]\n"
+        "try:\n    runpy.run_module('holdfast', run_name='__main__')\n"
+        "except SystemExit:\n    pass\n"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    return set(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
+    )
+
+
+def groups(group: LazyGroup) -> list[LazyGroup]:
+    """List a group and those below it."""
+    below = [group.load(name) for name in group.table]
+    return [group, *(one for child in below if isinstance(child, LazyGroup) for one in groups(child))]
+
+
+def root() -> LazyGroup:
+    """Build the command."""
+    found = typer.main.get_command(app)
+    assert isinstance(found, LazyGroup)
+    return found
+
+
+def test_the_version_loads_next_to_nothing() -> None:
+    """The list is complete: a module that is added here is added on purpose."""
+    modules = loaded("--version")
+    assert {name for name in modules if name.partition(".")[0] == "holdfast"} <= FOR_VERSION
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize("words", [["--help"], ["backup", "--help"], ["archive", "--help"], ["admin", "--help"]])
+def test_help_loads_no_command(words: list[str]) -> None:
+    """It shows the summaries that the group knows."""
+    modules = loaded(*words)
+    assert not modules & HEAVY
+    assert not {name for name in modules if name.startswith(("holdfast.backup", "holdfast.hosting"))}
+
+
+def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
+    """`backup info` loads nothing of the server, and no other command."""
+    (tmp_path / "x").write_bytes(b"")
+    modules = loaded("backup", "info", str(tmp_path / "x"))
+    assert "holdfast.backup.summary" in modules
+    others = {"sqlalchemy", "starlette", "uvicorn", "structlog", "aiohttp", "pygit2", "argon2", "jinja2"}
+    assert not modules & others
+    assert not {"holdfast.cli.validate", "holdfast.cli.compare", "holdfast.backup.rules", "holdfast.web"} & modules
+
+
+@pytest.mark.parametrize("group", groups(root()), ids=lambda group: group.name)
+def test_summaries_are_what_the_commands_say(group: LazyGroup) -> None:
+    """The first paragraph of the help of each, so that both are changed together."""
+    for name, (summary, _where) in group.table.items():
+        command = group.load(name)
+        told = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
+        assert summary == told, f"{group.name} {name}"
+
+
+def test_a_mistyped_command_is_told_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where nothing was loaded yet."""
+    assert main(["backup", "inof"]) == 2
+    assert "Did you mean 'info'?" in capsys.readouterr().err
+
+
+def test_groups_list_all_their_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """In help, with their summaries."""
+    for group in groups(root()):
+        assert isinstance(group, TyperGroup)
+        words = [] if group.name == "holdfast" else [str(group.name)]
+        assert main([*words, "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert all(f"\n  {name} " in shown for name in group.table)
