@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.http.decoders import RefName, Required, SentFile, decode_body, decode_query
+from holdfast.hosting.api.ref_names import RefName
+from holdfast.hosting.http.decoders import Required, SentFile, decode_body, decode_query, decode_time
 from holdfast.hosting.http.errors import ApiError
 
 
@@ -170,3 +171,25 @@ def test_nothing_a_client_sends_is_more_than_a_refusal(content: bytes) -> None:
         assert refusal.status == 422  # noqa: PT017
     else:
         assert 0 < len(made.name) <= 5
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1970-01-01T00:00:01Z", 1),
+        ("2026-08-22T12:00:00+02:00", 1787392800),
+        ("2026-08-22T10:00:00 02:00", 1787385600),
+        ("2026-08-22", 1787356800),
+        ("0001-01-01T00:00:00Z", -62135596800),
+    ],
+)
+def test_times_are_read(text: str, seconds: int) -> None:
+    """Also with a plus sign that became a space on its way, and without an offset."""
+    assert decode_time(text, "Since") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "1787392800x"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """With the field's name."""
+    with pytest.raises(ApiError, match="Since"):
+        decode_time(text, "Since")

@@ -6,11 +6,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.errors import NoSuchRevision
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
-from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams

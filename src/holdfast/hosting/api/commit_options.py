@@ -11,11 +11,11 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_email, commit_name, plain
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in
-from holdfast.hosting.http.decoders import RefName
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.contents import WHOLE, CommitView, ContentsResponse, RefShown, contents_of
 from holdfast.hosting.services.fields import due

@@ -12,10 +12,10 @@ from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
+from holdfast.hosting.http.decoders import decode_time
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.http.times import read_time
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of
 from holdfast.hosting.services.revisions import open_git, resolve_commit
@@ -111,8 +111,8 @@ def list_commits(
     repo = open_git(request.app, target)
     start = resolve_commit(repo, target, query.sha)
     exclude = [resolve_commit(repo, target, query.not_)] if query.not_ else []
-    since = read_time(query.since, "Since") if query.since else None
-    until = read_time(query.until, "Until") if query.until else None
+    since = decode_time(query.since, "Since") if query.since else None
+    until = decode_time(query.until, "Until") if query.until else None
     span = history.commit_range(repo, start, path=query.path, since=since, until=until, exclude=exclude)
     total = history.count(repo, span)
     if query.path and not total:

@@ -10,7 +10,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.guards import LINK_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ErrorBody
-from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
+from holdfast.hosting.http.pagination import DEFAULT_SIZE, PagedList, PageParams, page_of, whole_number
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import DependencyGraph, reader, shown
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
@@ -30,6 +30,8 @@ __all__ = [
     "show_dependency_graph",
 ]
 
+# More items than any list has; the product with any page stays within 64 bits.
+MAX_SIZE: Final = 2**31
 # The error of a disabled feature is a JSON string instead of an object.
 ALSO: Final = {400: str | ErrorBody}
 
@@ -126,6 +128,13 @@ def remove_dependency(
     issue = issues.find(request.app, target, index)
     dependencies.remove_blocker(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
+
+
+def unbounded_page(request: RequestContext) -> PageParams:
+    """Return the requested page of a list whose pages may have any size but one."""
+    given = dict(request.query_pairs())
+    size = whole_number(given.get("limit") or given.get("per_page"))
+    return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, MAX_SIZE))
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READ_ISSUES, slow=True)

@@ -8,8 +8,9 @@ from msgspec import Meta, field
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
+from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.guards import in_repository, not_archived, sees_pulls, signed_in
-from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext

@@ -20,9 +20,9 @@ from holdfast.hosting.api.commit_options import (
 )
 from holdfast.hosting.error_responses import answering
 from holdfast.hosting.errors import ConditionFailed
+from holdfast.hosting.file_responses.entity_tags import tags_of
 from holdfast.hosting.http.body import Upload
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.entity_tags import tags_of
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services import file_commits

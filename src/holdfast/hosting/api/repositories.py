@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy import ColumnElement
 
 from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
+from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.guards import (
     UserFromPath,
@@ -18,7 +19,7 @@ from holdfast.hosting.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext

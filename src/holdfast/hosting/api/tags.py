@@ -6,11 +6,12 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
-from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams

@@ -13,10 +13,9 @@ from holdfast.hosting.guards import (
     REPOSITORY_WEBHOOKS,
     SERVICE_WEBHOOKS,
 )
-from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.decoders import Required, decode_time
 from holdfast.hosting.http.endpoints import Endpoint, endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.http.times import read_time
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhook_deliveries, webhooks
@@ -255,8 +254,8 @@ def delivery_filter(query: DeliveryQuery | RedeliverOption) -> DeliveryFilter:
     return DeliveryFilter(
         state=query.status,
         kind=query.event or None,
-        since=read_time(query.since, "Since") if query.since else None,
-        before=read_time(query.before, "Before") if query.before else None,
+        since=decode_time(query.since, "Since") if query.since else None,
+        before=decode_time(query.before, "Before") if query.before else None,
     )
 
 

@@ -1,9 +1,10 @@
 """Turns what a client sent into the type an endpoint declares, or says which field is wrong."""
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
+from io import BytesIO
 from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
@@ -16,38 +17,26 @@ from python_multipart.multipart import Field, File
 
 from holdfast.hosting.http.errors import ApiError
 
-__all__ = [
-    "RefName",
-    "Required",
-    "SentFile",
-    "decode_body",
-    "decode_query",
-    "field_title",
-    "given",
-    "is_ref_name",
-    "is_required",
-]
+__all__ = ["Required", "SentFile", "decode_body", "decode_query", "decode_time", "given", "is_required", "rule"]
 
+# The name of a field and its key, whether it is required, and a rule for its text.
+FieldRules = tuple[str, str, bool, tuple[Callable[[str], bool], str] | None]
 T = TypeVar("T", bound=msgspec.Struct)
 V = TypeVar("V")
 
 # A field that must be given and not be empty; everything else about it is in its own `Meta`.
 Required: Final = Meta(extra={"required": True})
-# A field that must be a name git accepts for a branch or tag, when it is not empty.
-RefName: Final = Meta(extra={"ref_name": True})
 
 # More fields than any form has; reading each costs more than sending it.
 MOST_FIELDS: Final = 1000
 TOO_MANY: Final = f"a form has at most {MOST_FIELDS} fields"
 FREE: Final = (str, bool, datetime, NoneType, UnsetType)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 INT64: Final = range(-(2**63), 2**63)
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
 INSIDE: Final = re.compile(r"\[[^\]]*\]")
 INITIALS: Final = {"id": "ID", "ids": "IDs", "url": "URL", "sha": "SHA", "oid": "OID", "ssh": "SSH"}
 WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-REF_FORBIDDEN: Final = re.compile(
-    r"[\x00-\x20\x7f\\~^:?*\[]|^[/.]|/\.|\.lock(?:/|$)|\.\.|//|@\{|[/.]$|^@$", re.DOTALL
-)
 
 
 class SentFile(msgspec.Struct, frozen=True):
@@ -181,20 +170,8 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
             fields.append((name.decode("utf-8", "replace"), made))
         file.close()
 
-    class FormContent:
-        """What the parser reads from."""
-
-        def __init__(self) -> None:
-            self.position = 0
-
-        def read(self, size: int) -> bytes:
-            """Return the next bytes."""
-            piece = content[self.position : self.position + size]
-            self.position += len(piece)
-            return piece
-
     try:
-        parse_form({"Content-Type": content_type.encode()}, FormContent(), keep, keep_file)
+        parse_form({"Content-Type": content_type.encode()}, BytesIO(content), keep, keep_file)
     except (FormParserError, ValueError) as error:
         raise ApiError(422, f"[]: {error}") from None
     return fields
@@ -251,6 +228,16 @@ def decode_query(kind: type[T], pairs: list[tuple[str, str]]) -> T:
     return from_form(kind, [(name, value) for name, value in pairs if value])
 
 
+def decode_time(text: str, field: str) -> int:
+    """Return an RFC 3339 time as seconds since 1970; without an offset it is UTC."""
+    try:
+        # A plus sign that was not escaped arrives as a space.
+        moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
+    except ValueError:
+        raise ApiError(422, f"[{field}]: not a time such as 2026-08-22T10:00:00Z") from None
+    return (moment.replace(tzinfo=moment.tzinfo or UTC) - EPOCH) // timedelta(seconds=1)
+
+
 def checked(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
     """Convert to the type and run the rules that types cannot express; the first failure is reported."""
     for key in kind.__struct_encode_fields__:
@@ -274,18 +261,22 @@ def holds_nul(value: object) -> bool:
     return isinstance(value, list) and any(map(holds_nul, value))
 
 
+def rule(is_valid: Callable[[str], bool], name: str) -> Meta:
+    """Annotate a text with a rule: unless it is empty or valid, the error names the rule."""
+    return Meta(extra={"rule": (is_valid, name)})
+
+
 @cache
-def rules_of(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool, bool], ...]:
-    """Return the fields there are rules for: name, key, whether it is required, and whether it names a ref."""
+def rules_of(kind: type[msgspec.Struct]) -> tuple[FieldRules, ...]:
+    """Return the fields there are rules for."""
     found = []
     for name, key in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
         hint = hints(kind)[name]
         extra: dict[str, Any] = {}
         for meta in metas(hint):
             extra |= meta.extra or {}
-        required, ref_name = bool(extra.get("required")), bool(extra.get("ref_name"))
-        if required or ref_name or not all(is_free(member) for member in members(hint)):
-            found.append((name, key, required, ref_name))
+        if extra or not all(is_free(member) for member in members(hint)):
+            found.append((name, key, bool(extra.get("required")), extra.get("rule")))
     return tuple(found)
 
 
@@ -297,26 +288,21 @@ def is_free(member: Any) -> bool:
 
 
 def check_rules(made: msgspec.Struct) -> None:
-    """Refuse a required field that is empty, a ref name git would not take, and a number no database keeps."""
+    """Refuse a required field that is empty, a text that breaks its rule, and a number no database keeps."""
     kind = type(made)
-    for name, key, required, ref_name in rules_of(kind):
+    for name, key, required, text_rule in rules_of(kind):
         value = getattr(made, name)
         if required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
             raise ApiError(422, f"[{field_title(kind, key)}]: Required")
         if isinstance(value, str):
-            if ref_name and value and not is_ref_name(value):
-                raise ApiError(422, f"[{field_title(kind, key)}]: GitRefName")
+            if text_rule is not None and value and not text_rule[0](value):
+                raise ApiError(422, f"[{field_title(kind, key)}]: {text_rule[1]}")
             continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
                 check_rules(item)
             elif isinstance(item, int) and item not in INT64:
                 raise ApiError(422, f"[{field_title(kind, key)}]: a number must fit into 64 bits")
-
-
-def is_ref_name(name: str) -> bool:
-    """Tell whether git would take a name for a branch or a tag."""
-    return bool(name) and REF_FORBIDDEN.search(name) is None
 
 
 @cache

@@ -16,15 +16,13 @@ __all__ = [
     "page_of",
     "page_or_all",
     "paging_headers",
-    "unbounded_page",
+    "whole_number",
 ]
 
 DEFAULT_SIZE: Final = 30
 LARGEST_SIZE: Final = 50
 # A page beyond this is beyond every list; the product with the size stays within 64 bits.
 LAST_PAGE: Final = 2**40
-# So many items no list has; the same holds for the product with any page.
-BEYOND: Final = 2**31
 FARTHEST: Final = 2**62
 # How much of a list goes into one answer for clients that do not know it has pages.
 ALL: Final = 5000
@@ -70,13 +68,6 @@ def page_of(request: EndpointRequest) -> PageParams:
     # `per_page` is what clients made for another service's API send.
     size = whole_number(given.get("limit") or given.get("per_page"))
     return PageParams(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
-
-
-def unbounded_page(request: EndpointRequest) -> PageParams:
-    """Read which page was asked for where a page may be as large as one likes, but not of a single item."""
-    given = dict(request.query_pairs())
-    size = whole_number(given.get("limit") or given.get("per_page"))
-    return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, BEYOND))
 
 
 def page_or_all(request: EndpointRequest, page: PageParams) -> PageParams:

@@ -21,16 +21,19 @@ IN_BYTES: Final = "filepath"
 T = TypeVar("T")
 
 
+# By method: the endpoint, and the names of the parameters on the way to it.
+Methods = dict[str, tuple[T, tuple[str, ...]]]
+
+
 @dataclass(slots=True)
 class Node(Generic[T]):
     """The routes that share a beginning."""
 
     literal: dict[str, "Node[T]"] = field(default_factory=dict)
     parameter: "Node[T] | None" = None
-    rests: list[tuple[tuple[str, ...], dict[str, tuple[T, tuple[str, ...]]]]] = field(default_factory=list)
-    """What follows a rest parameter, and the endpoints there."""
-    endpoints: dict[str, tuple[T, tuple[str, ...]]] = field(default_factory=dict)
-    """By method: the endpoint, and the names of the parameters on the way."""
+    rests: dict[tuple[str, ...], Methods[T]] = field(default_factory=dict)
+    """The endpoints after a rest parameter, by the suffix that follows it, the longest first."""
+    endpoints: Methods[T] = field(default_factory=dict)
 
 
 class Match(msgspec.Struct, Generic[T], frozen=True):
@@ -61,35 +64,25 @@ class Router(Generic[T]):
         self._root: Node[T] = Node()
 
     def add(self, method: str, pattern: str, endpoint: T) -> None:
-        """Add a route; the same one twice is a mistake in the code."""
+        """Add a route; adding one twice is a bug."""
         node, names = self._root, []
         parts = pattern.removeprefix("/").split("/")
+        methods: Methods[T] | None = None
         for index, part in enumerate(parts):
             if part.endswith("...}"):
                 names.append(part[1:-4])
-                suffix = tuple(parts[index + 1 :])
-                table = next((table for known, table in node.rests if known == suffix), None)
-                if table is None:
-                    table = {}
-                    node.rests.append((suffix, table))
-                    node.rests.sort(key=lambda rest: -len(rest[0]))
-                self._set(table, method, pattern, (endpoint, tuple(names)))
-                return
+                methods = node.rests.setdefault(tuple(parts[index + 1 :]), {})
+                node.rests = dict(sorted(node.rests.items(), key=lambda rest: -len(rest[0])))
+                break
             if part.startswith("{"):
                 names.append(part[1:-1])
-                node.parameter = node.parameter or Node()
-                node = node.parameter
+                node.parameter = node = node.parameter or Node()
             else:
                 node = node.literal.setdefault(part, Node())
-        self._set(node.endpoints, method, pattern, (endpoint, tuple(names)))
-
-    @staticmethod
-    def _set(
-        table: dict[str, tuple[T, tuple[str, ...]]], method: str, pattern: str, entry: tuple[T, tuple[str, ...]]
-    ) -> None:
-        if method in table:
+        methods = node.endpoints if methods is None else methods
+        if method in methods:
             raise ValueError(f"{method} {pattern} is declared twice")
-        table[method] = entry
+        methods[method] = (endpoint, tuple(names))
 
     def find(self, method: str, path: str) -> Match[T]:
         """Find the endpoint for a method and an escaped path; HEAD is answered by GET."""
@@ -127,12 +120,12 @@ class Router(Generic[T]):
             )
             if found is not None:
                 return found
-        for suffix, table in node.rests:
+        for suffix, methods in node.rests.items():
             end = len(parts) - len(suffix)
             if end <= index or tuple(parts[end:]) != suffix:
                 continue
-            entry = table.get(method)
-            allowed.update(table)
+            entry = methods.get(method)
+            allowed.update(methods)
             if entry is not None:
                 rest = merge_slashes("/".join(parts[index:end]))
                 return (*entry, (*values, rest if entry[1][-1] == IN_BYTES else replace_surrogates(rest)))

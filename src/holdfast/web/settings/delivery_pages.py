@@ -11,10 +11,10 @@ from markupsafe import escape
 
 from holdfast.hosting.access import WebhookOwner
 from holdfast.hosting.errors import HostingError, InvalidField, InvalidValue, NothingToRedeliver, Violation
+from holdfast.hosting.http.decoders import decode_time
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
-from holdfast.hosting.http.times import read_time
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhook_deliveries, webhooks
@@ -96,7 +96,7 @@ def delivery_filter(form: DeliveryHistoryQuery) -> DeliveryFilter:
 def moment_in(text: str, field: str) -> int | None:
     """Read a time that was typed, in seconds since 1970."""
     try:
-        return read_time(text, field) if text.strip() else None
+        return decode_time(text, field) if text.strip() else None
     except ApiError:
         raise InvalidValue(field, "must be a time such as 2026-08-22T10:00") from None
 

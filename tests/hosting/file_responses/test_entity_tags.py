@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http.entity_tags import Tags, tags_in
+from holdfast.hosting.file_responses.entity_tags import Tags, tags_in
 
 INSIDE = st.characters(min_codepoint=0x21, max_codepoint=0xFF, exclude_characters='"\x7f')
 OPAQUE = st.lists(st.text(INSIDE, max_size=8), max_size=4)

@@ -1,0 +1,29 @@
+"""Fields that name a branch or a tag are checked by git's rules."""
+
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from holdfast.hosting.api.ref_names import RefName
+from holdfast.hosting.http.decoders import decode_body
+from holdfast.hosting.http.errors import ApiError
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A body with the name of a branch."""
+
+    branch: Annotated[str, RefName] = ""
+
+
+@pytest.mark.parametrize("name", ["", "main", "feature/x", "é"])
+def test_names_that_git_accepts_are_taken(name: str) -> None:
+    """An empty one is none."""
+    assert decode_body(Named, msgspec.json.encode({"branch": name}), "application/json", "POST", {}).branch == name
+
+
+@pytest.mark.parametrize("name", ["a..b", "a b", "@", "/a", "a.lock", "a~1"])
+def test_others_are_refused_by_the_name_of_the_rule(name: str) -> None:
+    """Clients know it."""
+    with pytest.raises(ApiError, match=r"\[Branch\]: GitRefName"):
+        decode_body(Named, msgspec.json.encode({"branch": name}), "application/json", "POST", {})
