@@ -8,6 +8,7 @@ from bench.harness import Figure
 from holdfast import backup
 
 BENCHMARKS = (
+    "start",
     "wire",
     "info",
     "validate",
