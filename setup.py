@@ -48,9 +48,9 @@ CORE = [
     "holdfast.backup.rules.story_reply",
     "holdfast.backup.rules.record_checks",
     "holdfast.backup.rules.checker",
-    "holdfast.backup.wire.entries",
-    "holdfast.backup.wire.parts",
-    "holdfast.backup.wire.intake",
+    "holdfast.backup.archives.item_rows",
+    "holdfast.backup.archives.part_rows",
+    "holdfast.backup.archives.plain_rows",
 ]
 # What Cython would otherwise put into every module: the code of memory views, three quarters of each.
 SHARED = "holdfast.backup._cyutility"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from holdfast import backup
 from holdfast.backup import archives
+from holdfast.backup.archives.item_rows import message_id
 from holdfast.backup.errors import ArchiveBusy, DamagedBackup
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast.backup.wire.entries import message_id
 from tests.backup.archives.dump import dump
 from tests.backup.archives.histories import copies, imported, items, later, renumber, write
 from tests.backup.streams import sample, stream_of

@@ -41,9 +41,9 @@ class Core:
     tojson: ModuleType
     id_table: ModuleType
     checker: ModuleType
-    entries: ModuleType
-    parts: ModuleType
-    intake: ModuleType
+    item_rows: ModuleType
+    part_rows: ModuleType
+    plain_rows: ModuleType
     families: tuple[ModuleType, ...]
 
     def new_checker(self, *_arguments: object) -> Checker:
@@ -66,9 +66,9 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "tojson",
         "id_table",
         "checker",
-        "entries",
-        "parts",
-        "intake",
+        "item_rows",
+        "part_rows",
+        "plain_rows",
     )
     families = tuple(module for module in modules.values() if hasattr(module, "add_checks"))
     return Core(name, **{module: short[module] for module in names}, families=families)

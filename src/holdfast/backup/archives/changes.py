@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from holdfast.backup.archives.item_rows import KINDS, STATUSES
 from holdfast.backup.archives.rows import text_of
 from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
-from holdfast.backup.wire.entries import KINDS, STATUSES
 
 __all__ = ["Change", "differences"]
 

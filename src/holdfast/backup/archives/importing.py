@@ -20,6 +20,7 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup.archives.accounts import find_account, refresh_account
 from holdfast.backup.archives.extras import Extras
+from holdfast.backup.archives.item_rows import ODD, Item, read_items
 from holdfast.backup.archives.messages import Entry, Messages
 from holdfast.backup.archives.recipients import Cast
 from holdfast.backup.archives.renaming import rename_people
@@ -34,7 +35,6 @@ from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData
 from holdfast.backup.wire import Block, FrameStream, walk
-from holdfast.backup.wire.entries import ODD, Item, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from holdfast.backup.archives.changes import differences
+from holdfast.backup.archives.item_rows import PARTS, RICH, Item, fingerprint_of, read_items
 from holdfast.backup.archives.recipients import Cast
 from holdfast.backup.archives.rows import ROW, Rows
 from holdfast.backup.archives.shelf import Identity, Known, Shelf, Version
@@ -21,7 +22,6 @@ from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.archives.twins import content_of, twin_rank
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast.backup.wire.entries import PARTS, RICH, Item, fingerprint_of, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted

@@ -9,7 +9,9 @@ import sqlite3
 from dataclasses import dataclass, field
 from typing import Final
 
+from holdfast.backup.archives.item_rows import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
 from holdfast.backup.archives.merging import CHAT, FINGERPRINT, Merger, identity_of, placed
+from holdfast.backup.archives.plain_rows import take_in
 from holdfast.backup.archives.recipients import Cast
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import ROW, Rows, ignored
@@ -18,8 +20,6 @@ from holdfast.backup.archives.signs import sign_words
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast.backup.wire.entries import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
-from holdfast.backup.wire.intake import take_in
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Counts", "Entry", "Messages"]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from holdfast.backup.archives.item_rows import KINDS
 from holdfast.backup.archives.signs import sign_query, split_signs
 from holdfast.backup.errors import QueryRefused
 from holdfast.backup.public import public
-from holdfast.backup.wire.entries import KINDS
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Filters", "Query", "parse_date", "parse_query"]

@@ -12,6 +12,7 @@ from typing import Final
 
 from holdfast.backup.archives.belonging import STRENGTH, Alias, When, people_of
 from holdfast.backup.archives.identity import UNKNOWN, Identity, identities, stable_id
+from holdfast.backup.archives.item_rows import fingerprint_of
 from holdfast.backup.archives.portraits import Portraits
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
@@ -19,7 +20,6 @@ from holdfast.backup.names import recipient_name
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import slot_of
-from holdfast.backup.wire.entries import fingerprint_of
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Cast", "chat_mark", "recipient_mark"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archives.identity import uuid_text
+from holdfast.backup.archives.item_rows import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
 from holdfast.backup.archives.signs import sign_words
 from holdfast.backup.archives.statements import CHILDREN
 from holdfast.backup.archives.tolerance import Notes, enum_name
@@ -16,7 +17,6 @@ from holdfast.backup.archives.updates import events_of
 from holdfast.backup.media import attachment_of
 from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
-from holdfast.backup.wire.entries import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Rows", "ignored", "text_of"]

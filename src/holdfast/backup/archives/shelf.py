@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from holdfast.backup.archives.item_rows import message_id
 from holdfast.backup.archives.records import RecordReader, RecordWriter
 from holdfast.backup.archives.rows import Rows
 from holdfast.backup.archives.statements import CHILDREN, INSERT
-from holdfast.backup.wire.entries import message_id
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Identity", "Known", "Shelf", "Version"]

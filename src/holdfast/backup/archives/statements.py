@@ -7,7 +7,7 @@ costs it next to nothing.
 
 from typing import Final
 
-from holdfast.backup.wire import entries
+from holdfast.backup.archives import item_rows
 
 __all__ = ["CHILDREN", "INSERT"]
 
@@ -38,7 +38,7 @@ def word(value: str, names: tuple[str, ...]) -> str:
     return f"CASE {value} {cases} END"
 
 
-INCOMING: Final = entries.DIRECTIONS.index("incoming")
+INCOMING: Final = item_rows.DIRECTIONS.index("incoming")
 LOOK: Final = 10
 
 # The last four are what the archive adds: where it was first and last seen, and where its record lies.
@@ -52,16 +52,16 @@ MESSAGE: Final = (
     number(7),
     "?8",
     "?9",
-    word(f"?{LOOK} & 15", entries.DIRECTIONS),
-    word(f"?{LOOK} >> 4 & 31", entries.KINDS),
-    f"CASE WHEN ?{LOOK} & {entries.HAS_TEXT} THEN ?11 END",
+    word(f"?{LOOK} & 15", item_rows.DIRECTIONS),
+    word(f"?{LOOK} >> 4 & 31", item_rows.KINDS),
+    f"CASE WHEN ?{LOOK} & {item_rows.HAS_TEXT} THEN ?11 END",
     text(12),
     text(13),
-    bit(LOOK, entries.HAS_MEDIA),
-    bit(LOOK, entries.HAS_LINK),
-    f"CASE WHEN ?{LOOK} & 15 = {INCOMING} THEN {bit(LOOK, entries.IS_READ)} END",
-    f"CASE WHEN ?{LOOK} & 15 = {INCOMING} THEN {bit(LOOK, entries.IS_SEALED)} END",
-    bit(LOOK, entries.IS_SMS),
+    bit(LOOK, item_rows.HAS_MEDIA),
+    bit(LOOK, item_rows.HAS_LINK),
+    f"CASE WHEN ?{LOOK} & 15 = {INCOMING} THEN {bit(LOOK, item_rows.IS_READ)} END",
+    f"CASE WHEN ?{LOOK} & 15 = {INCOMING} THEN {bit(LOOK, item_rows.IS_SEALED)} END",
+    bit(LOOK, item_rows.IS_SMS),
     number(14),
     number(15),
     number(16),
@@ -78,10 +78,10 @@ STATUS: Final = (
     "?1",
     "?2",
     "?3",
-    word("?5 & 15", entries.STATUSES),
+    word("?5 & 15", item_rows.STATUSES),
     "?4",
     f"CASE WHEN ?5 & 15 BETWEEN 4 AND 7 THEN {bit(5, 16)} END",
-    f"CASE WHEN ?5 & 15 = 9 THEN {word('?5 >> 5', entries.REASONS)} END",
+    f"CASE WHEN ?5 & 15 = 9 THEN {word('?5 >> 5', item_rows.REASONS)} END",
 )
 ATTACHMENT: Final = (
     *(f"?{place}" for place in range(1, 5)),

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
+from holdfast.backup.archives.item_rows import fingerprint_of
 from holdfast.backup.schema.backup_pb2 import ChatItem, StandardMessage
-from holdfast.backup.wire.entries import fingerprint_of
 
 __all__ = ["content_of", "twin_rank"]
 

@@ -10,9 +10,9 @@ from typing import Final
 from google.protobuf.message import Message
 
 from holdfast.backup.archives.identity import service_id
+from holdfast.backup.archives.item_rows import PEOPLE
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema import backup_pb2 as pb
-from holdfast.backup.wire.entries import PEOPLE
 
 __all__ = ["Details", "Event", "events_of"]
 

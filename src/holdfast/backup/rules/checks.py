@@ -26,7 +26,6 @@ __all__ = [
     "Op",
     "Role",
     "among",
-    "at_least",
     "by_name",
     "characters",
     "clock",
@@ -132,11 +131,6 @@ def required(*fields: str) -> tuple[Check, ...]:
 def length(size: int, *fields: str) -> tuple[Check, ...]:
     """Bytes of one exact length."""
     return values(Op.LENGTH, size, fields)
-
-
-def at_least(size: int, *fields: str) -> tuple[Check, ...]:
-    """Bytes or text of some length at least."""
-    return values(Op.AT_LEAST, size, fields)
 
 
 def filled(*fields: str) -> tuple[Check, ...]:

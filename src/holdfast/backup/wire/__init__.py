@@ -7,7 +7,6 @@ collect     picks chosen fields out of a record
 leaves      finds where chosen values stand, to overwrite them
 renumber    copies messages with other ids in them
 unknown     names what the schema does not know
-entries     turns chat items into rows for an archive
 render      writes a record as JSON text
 tojson      records to JSON
 fromjson    and back

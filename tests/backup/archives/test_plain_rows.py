@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from holdfast.backup.archives.item_rows import Item
 from holdfast.backup.schema import Frame
-from holdfast.backup.wire.entries import Item
 from tests.backup.streams import record
 from tests.backup.wire.core import Core
 
@@ -43,7 +43,7 @@ def taken(
 ) -> tuple[list[tuple[object, ...]], list[int], dict[str, list[tuple[object, ...]]]]:
     """Take frames in; return the rows, the numbers of those handed back, and the rows of other tables."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    items, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    items, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     rows: list[tuple[object, ...]] = []
     back: list[int] = []
     tables: dict[str, list[tuple[object, ...]]] = {table: [] for table in TABLES}
@@ -52,7 +52,7 @@ def taken(
         back.append(frame)
 
     here: dict[int, int] = {}
-    count = core.intake.take_in(
+    count = core.plain_rows.take_in(
         items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, str.upper, rows, tables, special
     )
     assert count == len(rows) == len(here)
@@ -78,7 +78,7 @@ def test_parts_go_to_their_tables(core: Core) -> None:
     frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=2)
     rows, _back, tables = taken(core, [frame], Kept())
     assert rows[0][11] == "lake.jpg"
-    assert rows[0][9] & core.entries.HAS_MEDIA
+    assert rows[0][9] & core.item_rows.HAS_MEDIA
     assert {table: len(found) for table, found in tables.items() if found} == {"attachment": 1, "reaction": 1}
 
 

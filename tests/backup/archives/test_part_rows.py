@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.archives.identity import uuid_text
+from holdfast.backup.archives.part_rows import FLAGS, QUOTES, STYLES
 from holdfast.backup.archives.rows import Rows
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema import backup_pb2 as pb
-from holdfast.backup.wire.parts import FLAGS, QUOTES, STYLES
 from tests.backup.streams import record, sample
 from tests.backup.wire.core import Core
 from tests.examples import examples
@@ -26,14 +26,14 @@ PARTS = 64
 def items_of(core: Core, *frames: Frame) -> Iterator[tuple[bytes, tuple[object, ...], pb.ChatItem]]:
     """Read frames as one block, and each as protobuf does."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    found, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    found, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     for item, frame in zip(found, frames, strict=True):
         yield data, item, frame.chatItem
 
 
 def by_core(core: Core, data: bytes, item: tuple[object, ...]) -> tuple[dict[str, object], str] | None:
     """Read the parts of a message in the core, None when it leaves them alone."""
-    reader = core.parts.PartReader(data, PEOPLE, BY_ACI)
+    reader = core.part_rows.PartReader(data, PEOPLE, BY_ACI)
     if not reader.read(1, item[5]):
         return None
     rows = (reader.quotes, reader.ranges, reader.attachments, reader.links, reader.stickers)
@@ -158,7 +158,7 @@ def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:
     raw = pb.ChatItem(chatId=1, authorId=1, dateSent=1).SerializeToString()
     raw += bytes([11 << 3 | 2, len(twice)]) + twice
     data = record(bytes([4 << 3 | 2, len(raw)]) + raw)
-    ((item,), *_rest) = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    ((item,), *_rest) = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     assert by_core(core, data, item) is None
 
 
@@ -181,7 +181,7 @@ def test_damage_is_left_to_protobuf(core: Core) -> None:
             parts: list[tuple[int, int, int]] = item[5]  # type: ignore[assignment]
             kind, start, end = dice.choice(parts)
             bad[dice.randrange(start, end)] = dice.randrange(256)
-            reader = core.parts.PartReader(bytes(bad), PEOPLE, BY_ACI)
+            reader = core.part_rows.PartReader(bytes(bad), PEOPLE, BY_ACI)
             assert reader.read(1, [(kind, start, end)]) in {True, False}
 
 

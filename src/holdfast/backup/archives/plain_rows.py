@@ -8,16 +8,16 @@ from typing import Protocol
 
 import cython
 
-from holdfast.backup.wire import entries
-from holdfast.backup.wire.entries import Item, Row
-from holdfast.backup.wire.parts import PartReader
+from holdfast.backup.archives import item_rows
+from holdfast.backup.archives.item_rows import Item, Row
+from holdfast.backup.archives.part_rows import PartReader
 
 __all__ = ["Records", "take_in"]
 
-SIGNS = cython.declare(cython.uint, entries.SIGNS)
-PARTS = cython.declare(cython.uint, entries.PARTS)
-HAS_MEDIA = cython.declare(cython.uint, entries.HAS_MEDIA)
-HAS_LINK = cython.declare(cython.uint, entries.HAS_LINK)
+SIGNS = cython.declare(cython.uint, item_rows.SIGNS)
+PARTS = cython.declare(cython.uint, item_rows.PARTS)
+HAS_MEDIA = cython.declare(cython.uint, item_rows.HAS_MEDIA)
+HAS_LINK = cython.declare(cython.uint, item_rows.HAS_LINK)
 # Where a row has what it looks like, its text, what else there is to find, the signs in both, and its fingerprint.
 LOOK = cython.declare(cython.Py_ssize_t, 9)
 TEXT = cython.declare(cython.Py_ssize_t, 10)

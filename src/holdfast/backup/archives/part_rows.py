@@ -9,8 +9,8 @@ from typing import Final
 
 import cython
 
+from holdfast.backup.archives.item_rows import Part, Row
 from holdfast.backup.wire.cursor import Cursor
-from holdfast.backup.wire.entries import Part, Row
 
 __all__ = ["FLAGS", "QUOTES", "STYLES", "PartReader"]
 

@@ -2,10 +2,10 @@
 
 import random
 
+from holdfast.backup.archives import item_rows as installed_items
+from holdfast.backup.archives.item_rows import HAS_LINK, HAS_TEXT, IS_READ
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast.backup.wire import entries as installed_items
-from holdfast.backup.wire.entries import HAS_LINK, HAS_TEXT, IS_READ
 from tests.backup.archives.histories import renumber
 from tests.backup.streams import record, sample
 from tests.backup.wire.core import Core
@@ -18,7 +18,7 @@ def read(core: Core, *frames: Frame, people: dict[int, int] | None = None) -> li
     """Read frames as one block."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
     known = PEOPLE if people is None else people
-    rows, _others, _frames, fault, _at, *_place = core.entries.read_items(
+    rows, _others, _frames, fault, _at, *_place = core.item_rows.read_items(
         data, CAP, known, known, 0, -1, 1 << 62, {}, {}
     )
     assert fault == 0
@@ -33,7 +33,7 @@ def chat_items() -> list[Frame]:
 
 def fingerprint(core: Core, item: ChatItem, people: dict[int, int] | None = None) -> int:
     """Make the fingerprint of one item."""
-    made = core.entries.fingerprint_of(item.SerializeToString(), PEOPLE if people is None else people)
+    made = core.item_rows.fingerprint_of(item.SerializeToString(), PEOPLE if people is None else people)
     assert isinstance(made, int)
     return made
 
@@ -73,7 +73,7 @@ def test_both_cores_make_the_same(core: Core) -> None:
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
     nobody: dict[int, int] = {}
     where = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, nobody, nobody)
-    assert core.entries.read_items(data, *where) == installed_items.read_items(data, *where)
+    assert core.item_rows.read_items(data, *where) == installed_items.read_items(data, *where)
 
 
 def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
@@ -130,7 +130,7 @@ def test_whatever_is_said_differently_has_another_fingerprint(core: Core) -> Non
 
 def test_ids_grow_with_time_and_fit_everywhere(core: Core) -> None:
     """Below 2**53, so that a program in JavaScript reads them too; also those that found their place taken."""
-    make = core.entries.message_id
+    make = core.item_rows.message_id
     assert make(1, 2, 5_000, 0, 0) < make(1, 2, 6_000, 0, 0)
     assert len({make(1, 2, 5_000, 0, rank) for rank in range(50)}) == 50
     assert max(make(1, 2, (1 << 64) - 1, 0, 0), make(1, 2, 3, 0, 0, 1)) < 1 << 53
@@ -140,7 +140,7 @@ def test_frames_that_are_not_messages_are_named(core: Core) -> None:
     """With how many messages stand before them."""
     message = chat_items()[0]
     data = b"".join(record(frame.SerializeToString()) for frame in (Frame(), message, Frame(), message))
-    rows, others, frames, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    rows, others, frames, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     assert (len(rows), [place[0] for place in others], frames) == (2, [0, 1], 4)
 
 
@@ -148,8 +148,8 @@ def test_damage_is_found(core: Core) -> None:
     """Cut anywhere, a record is refused or is another record; nothing is read beyond it."""
     raw = chat_items()[3].SerializeToString()
     for size in range(len(raw)):
-        core.entries.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
-    *_rest, fault, at, _latest, _place = core.entries.read_items(
+        core.item_rows.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    *_rest, fault, at, _latest, _place = core.item_rows.read_items(
         record(raw[:2] + b"\x5a\xff\xff\xff\xff\x0f"), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {}
     )
     assert fault
@@ -165,7 +165,7 @@ def test_fingerprints_speak_of_aliases(core: Core) -> None:
 
     def read(person: int, aliases: dict[int, int], chat_aliases: dict[int, int]) -> tuple[int, int]:
         people = {1: person}
-        ((found,), *_rest) = core.entries.read_items(
+        ((found,), *_rest) = core.item_rows.read_items(
             data, CAP, people, people, 0, -1, 1 << 62, aliases, chat_aliases
         )
         return found[-1][2], found[-1][-1]
