@@ -33,9 +33,9 @@ OWN_WORDS = (
     "holdfast.backup.file_types.FileType",
     "holdfast.backup.exports.tables.",
     "holdfast.backup.exports.periods.Period",
-    "holdfast.backup.repairing.plan.Step",
-    "holdfast.backup.repairing.plan.Unmended",
-    "holdfast.backup.repairing.plan.Plan",
+    "holdfast.backup.repairs.plan.Step",
+    "holdfast.backup.repairs.plan.Unmended",
+    "holdfast.backup.repairs.plan.Plan",
 )
 SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")
 # What only counts secrets, names them, or holds what wraps them itself.

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from holdfast.backup import archives
 from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.html import cutting, write_html
+from holdfast.backup.exports.html import pagination, write_html
 from tests.backup.archives.histories import copies, imported, items, write
 
 # Each would set the canary if any of it became markup or script.
@@ -44,7 +44,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 attached.pointer.fileName = ATTACKS[n % len(ATTACKS)]
     imported(home / "chats.db", write(home / "one", header, parsed))
     with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "MESSAGES", 40)
+        patch.setattr(pagination, "MESSAGES", 40)
         write_html(opened, home / "out", Choice(), media=True, search=True)
     return home / "out"
 

@@ -12,7 +12,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairing.test_mending import broken
+from tests.backup.repairs.test_execution import broken
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small, stream_of
 from tests.cli.conftest import Run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairing.test_mending import broken
+from tests.backup.repairs.test_execution import broken
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of
 from tests.cli.conftest import Run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.compare.choosing import Window
 from holdfast.backup.compare.crop import crop
+from holdfast.backup.compare.selection import Window
 from holdfast.backup.conversion import To
 from tests.backup.compare.snapshots import difference, merged, opened
 from tests.backup.compare.valid import errors

@@ -15,17 +15,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from holdfast.backup.archives.importing import Imported
+    from holdfast.backup.archives.archive_file import Archive, archive
+    from holdfast.backup.archives.imports import Imported
     from holdfast.backup.archives.model import Chat, Message, Person
-    from holdfast.backup.archives.opening import Archive, archive
     from holdfast.backup.archives.query import Filters
-    from holdfast.backup.archives.searching import Hit, Hits
+    from holdfast.backup.archives.search import Hit, Hits
     from holdfast.backup.archives.statistics import Statistics
-    from holdfast.backup.compare.choosing import Window
+    from holdfast.backup.backup_reader import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
     from holdfast.backup.compare.crop import Cropped, crop
     from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
     from holdfast.backup.compare.facts import FieldChange, RecordChange
     from holdfast.backup.compare.merge import Merged, merge
+    from holdfast.backup.compare.selection import Window
     from holdfast.backup.compare.union import Conflict
     from holdfast.backup.completeness import Completeness, check_completeness
     from holdfast.backup.container.gunzip import GunzipLimits
@@ -68,12 +69,11 @@ if TYPE_CHECKING:
     )
     from holdfast.backup.exports.choice import Choice
     from holdfast.backup.exports.dataset import Dataset, dataset
-    from holdfast.backup.exports.exporting import export
+    from holdfast.backup.exports.dispatcher import export
     from holdfast.backup.exports.folder import Written
     from holdfast.backup.media import Extracted, MediaCheck, extract
-    from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
-    from holdfast.backup.redaction.copying import Redaction, redact
-    from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
+    from holdfast.backup.redaction.redacted_copy import Redaction, redact
+    from holdfast.backup.repairs.execution import Repair, Wanted, plan_repair, repair, undo_repair
     from holdfast.backup.rules.finding import Finding
     from holdfast.backup.rules.rule import Edition, Profile, Purpose, Rule, Severity
     from holdfast.backup.rules.validation import Validation, validate
@@ -188,17 +188,17 @@ __all__ = [
 
 # The module that defines each name, below this package.
 _MODULES: Final = {
-    "Imported": "archives.importing",
+    "Imported": "archives.imports",
     "Chat": "archives.model",
     "Message": "archives.model",
     "Person": "archives.model",
-    "Archive": "archives.opening",
-    "archive": "archives.opening",
+    "Archive": "archives.archive_file",
+    "archive": "archives.archive_file",
     "Filters": "archives.query",
-    "Hit": "archives.searching",
-    "Hits": "archives.searching",
+    "Hit": "archives.search",
+    "Hits": "archives.search",
     "Statistics": "archives.statistics",
-    "Window": "compare.choosing",
+    "Window": "compare.selection",
     "Cropped": "compare.crop",
     "crop": "compare.crop",
     "ChatDifference": "compare.diff",
@@ -254,21 +254,21 @@ _MODULES: Final = {
     "Choice": "exports.choice",
     "Dataset": "exports.dataset",
     "dataset": "exports.dataset",
-    "export": "exports.exporting",
+    "export": "exports.dispatcher",
     "Written": "exports.folder",
     "Extracted": "media",
     "MediaCheck": "media",
     "extract": "media",
-    "Backup": "opening",
-    "Form": "opening",
-    "open": "opening",
-    "Redaction": "redaction.copying",
-    "redact": "redaction.copying",
-    "Repair": "repairing.mending",
-    "Wanted": "repairing.mending",
-    "plan_repair": "repairing.mending",
-    "repair": "repairing.mending",
-    "undo_repair": "repairing.mending",
+    "Backup": "backup_reader",
+    "Form": "backup_reader",
+    "open": "backup_reader",
+    "Redaction": "redaction.redacted_copy",
+    "redact": "redaction.redacted_copy",
+    "Repair": "repairs.execution",
+    "Wanted": "repairs.execution",
+    "plan_repair": "repairs.execution",
+    "repair": "repairs.execution",
+    "undo_repair": "repairs.execution",
     "Finding": "rules.finding",
     "Edition": "rules.rule",
     "Profile": "rules.rule",

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import TargetRefused
-from holdfast.backup.opening import Backup
 
 __all__ = ["keep_apart", "keep_apart_from"]
 

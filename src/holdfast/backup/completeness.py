@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 
 from google.protobuf.message import DecodeError
 
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment
 from holdfast.backup.container.chunks import CHUNK
@@ -26,7 +27,6 @@ from holdfast.backup.errors import (
 )
 from holdfast.backup.media import Pointer, pointers
 from holdfast.backup.names import recipient_name
-from holdfast.backup.opening import Backup
 from holdfast.backup.public import public
 from holdfast.backup.rules import Finding, Severity
 from holdfast.backup.rules.validator import ValidationRun, start_validation

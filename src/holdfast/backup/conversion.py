@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 from holdfast.backup import writer
 from holdfast.backup.apart import keep_apart
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
@@ -19,7 +20,6 @@ from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import kept
-from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.wire import Names

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from holdfast.backup import opening
+from holdfast.backup import backup_reader
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment
 from holdfast.backup.conversion import Conversion, To, convert
@@ -65,6 +65,6 @@ def write_sample(
             for record in records:
                 writer.write(record)
         plain.seek(0)
-        with opening.open(plain) as backup:
+        with backup_reader.open(plain) as backup:
             backup.media = SampleMedia(sample_media(seed))
             return convert(backup, target, to=to, keys=keys, replace=replace)

@@ -14,6 +14,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.apart import keep_apart
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container.attachments import Attachment, LocalKey
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.material import KeyMaterial
@@ -30,7 +31,6 @@ from holdfast.backup.errors import (
     UnwritableBackup,
 )
 from holdfast.backup.names import recipient_name
-from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.public import public
 from holdfast.backup.schema import backup_pb2
 from holdfast.backup.wire import Block, tables

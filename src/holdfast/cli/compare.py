@@ -13,10 +13,10 @@ import msgspec
 import typer
 
 from holdfast import backup
-from holdfast.backup.compare.choosing import Period, Window, parse_period
 from holdfast.backup.compare.crop import crop
 from holdfast.backup.compare.diff import diff
 from holdfast.backup.compare.merge import merge
+from holdfast.backup.compare.selection import Period, Window, parse_period
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.whole import write_whole

@@ -9,7 +9,7 @@ import typer
 
 from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.conversion import To, form_of
-from holdfast.backup.repairing.log import log_beside, read_log
+from holdfast.backup.repairs.log import log_beside, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys

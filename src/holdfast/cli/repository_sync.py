@@ -17,7 +17,7 @@ import typer
 
 from holdfast import backup
 from holdfast.backup import BackupError, KeyMaterial, archives
-from holdfast.backup.archives.opening import MAGIC
+from holdfast.backup.archives.archive_file import MAGIC
 from holdfast.backup.compare import Difference, diff
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole

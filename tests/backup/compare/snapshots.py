@@ -9,7 +9,7 @@ from functools import cache
 from holdfast import backup
 from holdfast.backup.compare.diff import Difference, MessageChange, diff
 from holdfast.backup.compare.merge import Merged, merge
-from holdfast.backup.compare.pairing import PLAN
+from holdfast.backup.compare.recipient_pairs import PLAN
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.conversion import To
 from holdfast.backup.schema import BackupInfo, Frame

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup.compare.choosing import Window
 from holdfast.backup.compare.crop import SERVICE_IDS, Cropped, crop
+from holdfast.backup.compare.selection import Window
 from holdfast.backup.conversion import To
 from holdfast.backup.errors import DamagedBackup, UnknownChat
 from holdfast.backup.schema import BackupInfo, Frame

@@ -1,6 +1,6 @@
 """Two rosters become one: everybody once, nothing anybody else has, and what was given up is told."""
 
-from holdfast.backup.compare.pairing import pair
+from holdfast.backup.compare.recipient_pairs import pair
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.compare.union import NEWER_GROUP, TAKEN, Conflict, unite
 from holdfast.backup.schema import BackupInfo, Frame

@@ -10,7 +10,7 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports import stamps
 from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.exporting import FORMS, Form, export
+from holdfast.backup.exports.dispatcher import FORMS, Form, export
 from holdfast.backup.exports.folder import Written
 from holdfast.backup.exports.stamps import offsets, whole_stamp
 from tests.backup.archives.histories import copies, imported, later, write

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.repairing.log import log_beside
+from holdfast.backup.repairs.log import log_beside
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.registry import RULES

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from google.protobuf.message import Message
 
-from holdfast.backup.compare.pairing import PLAN
+from holdfast.backup.compare.recipient_pairs import PLAN
 from holdfast.backup.errors import DamagedRecord
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.schema import Frame

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from holdfast.backup.archives.searching import CLOSE, OPEN
+from holdfast.backup.archives.search import CLOSE, OPEN
 from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.search_page import SearchHit, highlight_snippet
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in

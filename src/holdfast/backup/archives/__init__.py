@@ -6,11 +6,11 @@
 ...         print(chat.name, chat.messages)
 """
 
-from holdfast.backup.archives.importing import Imported
+from holdfast.backup.archives.archive_file import Archive, archive, is_archive, open  # noqa: A004  # archives.open() is what people look for
+from holdfast.backup.archives.imports import Imported
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
-from holdfast.backup.archives.opening import Archive, archive, is_archive, open  # noqa: A004  # archives.open() is what people look for
 from holdfast.backup.archives.query import Filters
-from holdfast.backup.archives.searching import Hit, Hits
+from holdfast.backup.archives.search import Hit, Hits
 from holdfast.backup.archives.statistics import Statistics
 
 __all__ = [

@@ -7,8 +7,8 @@ when that was changed, the key its media are stored under together with the name
 import sqlite3
 from collections import Counter
 
-from holdfast.backup.archives.belonging import When
 from holdfast.backup.archives.identity import stable_id
+from holdfast.backup.archives.identity_resolution import When
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.names import account_name
 from holdfast.backup.schema import BackupInfo, Frame

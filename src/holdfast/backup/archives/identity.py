@@ -3,7 +3,7 @@
 Ids inside a file mean nothing outside. A person is known by the ACI, else the PNI, else the phone number, else the
 username; a group by its master key, a call link by its root key, a distribution list by its UUID. An id of the
 archive is made from the account and the strongest of these, so that every archive gives the same thing the same
-id. Which of several ways a person is known in are one person is decided in `belonging`.
+id. Which of several ways a person is known in are one person is decided in `identity_resolution`.
 """
 
 import hashlib

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.backup.archives.importing import writing
+from holdfast.backup.archives.imports import writing
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import extension_of, kept, make_folder
-from holdfast.backup.opening import Backup
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Copied", "copy_media"]

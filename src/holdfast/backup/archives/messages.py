@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archives.item_rows import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
-from holdfast.backup.archives.merging import CHAT, FINGERPRINT, Merger, identity_of, placed
+from holdfast.backup.archives.message_merge import CHAT, FINGERPRINT, Merger, identity_of, placed
+from holdfast.backup.archives.message_store import Known, Shelf, Version
 from holdfast.backup.archives.plain_rows import take_in
 from holdfast.backup.archives.recipients import Cast
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import ROW, Rows, ignored
-from holdfast.backup.archives.shelf import Known, Shelf, Version
 from holdfast.backup.archives.signs import sign_words
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes

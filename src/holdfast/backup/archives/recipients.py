@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from holdfast.backup.archives.belonging import STRENGTH, Alias, When, people_of
 from holdfast.backup.archives.identity import UNKNOWN, Identity, identities, stable_id
+from holdfast.backup.archives.identity_resolution import STRENGTH, Alias, When, people_of
 from holdfast.backup.archives.item_rows import fingerprint_of
-from holdfast.backup.archives.portraits import Portraits
+from holdfast.backup.archives.profiles import Portraits
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.names import recipient_name

@@ -1,9 +1,9 @@
-"""Says in one readable sentence what happens in a chat besides messages; the words are those of `wording`."""
+"""Says in one sentence what happens in a chat besides messages, in the words of `sentence_templates`."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from holdfast.backup.archives.wording import SENTENCES
+from holdfast.backup.archives.sentence_templates import SENTENCES
 from holdfast.backup.bidi import isolated
 
 __all__ = ["SENTENCES", "duration", "sentence"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from holdfast.backup.archives.reading import Reader
+from holdfast.backup.archives.reader import Reader
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 

@@ -13,13 +13,13 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from holdfast.backup import opening
+from holdfast.backup import backup_reader
 from holdfast.backup.apart import keep_apart
-from holdfast.backup.compare.choosing import Window, find_chats
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.roster import Roster, read_roster
+from holdfast.backup.compare.selection import Window, find_chats
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
-from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, Frame
@@ -129,7 +129,7 @@ def crop_open(
         with write_stream(file, source.header, unchecked=True) as out:
             cut.write(source, out)
         file.seek(0)
-        with opening.open(file) as plain:
+        with backup_reader.open(file) as plain:
             plain.media = source.media
             written = convert(plain, target, to=to, keys=keys, names=names, replace=replace)
     return Cropped(

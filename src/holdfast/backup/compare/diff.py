@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.canonical import aspects, parse, says
-from holdfast.backup.compare.choosing import choose_pairs
 from holdfast.backup.compare.facts import FieldChange, RecordChange
 from holdfast.backup.compare.index import Group, Index
 from holdfast.backup.compare.items import items
-from holdfast.backup.compare.matching import mark, match_changed
-from holdfast.backup.compare.pairing import Pairing, pair
+from holdfast.backup.compare.message_matches import mark, match_changed
+from holdfast.backup.compare.recipient_pairs import Pairing, pair
 from holdfast.backup.compare.records import record_changes, setting_changes
 from holdfast.backup.compare.roster import read_roster
+from holdfast.backup.compare.selection import choose_pairs
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from holdfast.backup.compare.pairing import PLAN
-from holdfast.backup.opening import Backup
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.compare.recipient_pairs import PLAN
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.renumber import Numbered, renumber_items

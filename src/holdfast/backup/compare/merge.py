@@ -11,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from holdfast.backup import opening
+from holdfast.backup import backup_reader
 from holdfast.backup.apart import keep_apart
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.canonical import parse
 from holdfast.backup.compare.index import NOBODY, Index
 from holdfast.backup.compare.items import items
-from holdfast.backup.compare.matching import mark, match_changed
-from holdfast.backup.compare.pairing import Pairing, pair
+from holdfast.backup.compare.message_matches import mark, match_changed
+from holdfast.backup.compare.recipient_pairs import Pairing, pair
 from holdfast.backup.compare.resolve import fit, resolve
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.union import LATER, Conflict, Report, unite
@@ -27,7 +28,6 @@ from holdfast.backup.container.media import Media
 from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
-from holdfast.backup.opening import Backup, BackupSource, opened
 from holdfast.backup.public import public
 from holdfast.backup.wire import Names
 from holdfast.backup.wire.renumber import Numbered
@@ -146,7 +146,7 @@ def merge_open(
                 count,
             )
             file.seek(0)
-            current = stack.enter_context(opening.open(file))
+            current = stack.enter_context(backup_reader.open(file))
             roster = read_roster(current)
         stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
         current.media = Stores(stores) if stores else None

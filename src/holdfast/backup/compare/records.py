@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, TypeVar
 from google.protobuf.message import Message
 
 from holdfast.backup.compare.facts import FieldChange, Naming, RecordChange, field_changes
-from holdfast.backup.compare.pairing import Pairing
+from holdfast.backup.compare.recipient_pairs import Pairing
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, ChatFolder, Recipient
 

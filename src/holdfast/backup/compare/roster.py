@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.names import recipient_name
-from holdfast.backup.opening import Backup
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
 from holdfast.backup.summary import settled
 from holdfast.backup.wire import Block

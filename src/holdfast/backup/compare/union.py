@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from google.protobuf.message import Message
 
 from holdfast.backup.compare.facts import HIDDEN, field_changes
-from holdfast.backup.compare.pairing import PLAN, Pairing
+from holdfast.backup.compare.recipient_pairs import PLAN, Pairing
 from holdfast.backup.compare.records import HEADER, KINDS, folder_key, naming_of
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.public import public

@@ -16,7 +16,7 @@ from uuid import UUID
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from holdfast.backup.container.spelling import read_bytes, read_pool
+from holdfast.backup.container.key_formats import read_bytes, read_pool
 from holdfast.backup.errors import KeyRefused
 from holdfast.secret import MASK
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields
 from typing import Final
 from uuid import UUID
 
+from holdfast.backup.container.key_formats import read_uuid
 from holdfast.backup.container.keys import BackupId, BackupKey, EntropyPool, ForwardSecrecyToken, MessageKeys
 from holdfast.backup.container.metadata import LocalMetadata
-from holdfast.backup.container.spelling import read_uuid
 from holdfast.backup.errors import KeyIncomplete, KeyRefused
 from holdfast.backup.public import public
 

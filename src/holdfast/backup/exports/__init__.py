@@ -5,7 +5,7 @@
 """
 
 from holdfast.backup.exports.choice import Choice, chosen
-from holdfast.backup.exports.exporting import FORMS, Form, export, export_archive, export_backup, imported
+from holdfast.backup.exports.dispatcher import FORMS, Form, export, export_archive, export_backup, imported
 from holdfast.backup.exports.folder import Written
 from holdfast.backup.exports.job import Progress
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Self
 
 from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
+from holdfast.backup.backup_reader import BackupSource, opened
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.exports import shapes, surroundings
 from holdfast.backup.exports.arrow import BATCH, arrow_schema, check_pyarrow, record_batches
 from holdfast.backup.exports.tables import CHATS, MEMBERS, MESSAGE_TABLES, PEOPLE, TABLES, Row, Table
 from holdfast.backup.exports.whole import messages
-from holdfast.backup.opening import BackupSource, opened
 from holdfast.backup.public import public
 
 __all__ = ["Dataset", "dataset"]

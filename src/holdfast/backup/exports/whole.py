@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from holdfast.backup.archives import Archive, Message, model
-from holdfast.backup.archives.completing import Rows
+from holdfast.backup.archives.message_loader import Rows
 from holdfast.backup.dates import spelled
 from holdfast.backup.exports import shapes
 from holdfast.redacted_repr import redacted

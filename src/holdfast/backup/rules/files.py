@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.folder import Snapshot, snapshots_in
 from holdfast.backup.errors import (
@@ -15,7 +16,6 @@ from holdfast.backup.errors import (
     BackupError,
 )
 from holdfast.backup.media import kept
-from holdfast.backup.opening import Backup
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import rule_numbered
 from holdfast.backup.rules.rule import Profile

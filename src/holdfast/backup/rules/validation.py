@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from types import MappingProxyType
 
+from holdfast.backup.backup_reader import Backup, BackupSource
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.opening import Backup, BackupSource
 from holdfast.backup.public import public
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Severity

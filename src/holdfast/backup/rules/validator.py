@@ -14,11 +14,11 @@ from typing import BinaryIO, Final, Literal, TypeAlias
 import msgspec
 from google.protobuf.message import DecodeError
 
-from holdfast.backup import opening
+from holdfast.backup import backup_reader
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
-from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
 from holdfast.backup.public import public
 from holdfast.backup.rules.backup_state import BackupState
@@ -437,7 +437,7 @@ def start_validation(
         backup: Backup | None = None
         try:
             backup = stack.enter_context(
-                opening.open(source, key, progress=progress, on_fault=faults.append, on_gap=gaps.append)
+                backup_reader.open(source, key, progress=progress, on_fault=faults.append, on_gap=gaps.append)
             )
         except (DamagedContainer, FolderIncomplete) as fault:
             faults.append(fault)

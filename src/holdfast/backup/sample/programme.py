@@ -1,6 +1,6 @@
 """What a history shows: the scenes that must be in it once it is long enough, and the everyday between them."""
 
-from holdfast.backup.sample import calls, group_updates, payments, polls, sharing, talk, updates
+from holdfast.backup.sample import calls, group_updates, payments, polls, shares, talk, updates
 from holdfast.backup.sample.attachments import LOCATIONS
 from holdfast.backup.sample.delivery import delivered_in_every_way, refused, still_going_out
 from holdfast.backup.sample.groups import ENDED
@@ -12,18 +12,18 @@ __all__ = ["BY_SMS", "EVERYDAY", "programme"]
 EVERYDAY: tuple[Beat, ...] = (
     *(Beat(talk.plain),) * 158,
     *(Beat(talk.reply),) * 16,
-    *(Beat(sharing.photo),) * 8,
-    *(Beat(sharing.sticker),) * 4,
+    *(Beat(shares.photo),) * 8,
+    *(Beat(shares.sticker),) * 4,
     *(Beat(talk.styled),) * 2,
     *(Beat(talk.addressed),) * 2,
     *(Beat(talk.edited),) * 2,
-    *(Beat(sharing.voice),) * 2,
+    *(Beat(shares.voice),) * 2,
     Beat(talk.link),
     Beat(talk.curiosity),
     Beat(talk.letter),
-    Beat(sharing.album),
-    Beat(sharing.animation),
-    Beat(sharing.document),
+    Beat(shares.album),
+    Beat(shares.animation),
+    Beat(shares.document),
 )
 
 # A phone number alone can be sent words and nothing else.
@@ -31,27 +31,55 @@ BY_SMS: tuple[Beat, ...] = (Beat(talk.plain),)
 
 MESSAGES: tuple[Scene, ...] = (
     Scene("group", (Beat(talk.praised), Beat(talk.reply_last), Beat(talk.addressed))),
-    Scene("friend", (Beat(sharing.photo), Beat(talk.reply_last), Beat(sharing.voice))),
-    Scene("group", (Beat(sharing.album), Beat(talk.link), Beat(talk.curiosity), Beat(talk.letter))),
+    Scene("friend", (Beat(shares.photo), Beat(talk.reply_last), Beat(shares.voice))),
+    Scene("group", (Beat(shares.album), Beat(talk.link), Beat(talk.curiosity), Beat(talk.letter))),
     Scene("group", (Beat(talk.styled_in_every_way), Beat(polls.poll(multiple=True)))),
     Scene("friend", (Beat(talk.edited, "me"), Beat(talk.edited, "other"))),
-    Scene("group", (Beat(sharing.liked_sticker), Beat(sharing.animation), Beat(sharing.borderless))),
+    Scene(
+        "group",
+        (
+            Beat(shares.liked_sticker),
+            Beat(shares.animation),
+            Beat(shares.borderless),
+        ),
+    ),
     Scene("group", (Beat(polls.poll()), Beat(talk.reply_last), Beat(talk.plain))),
     Scene("group", (Beat(polls.poll(multiple=True, ended=True)), Beat(polls.end_poll, "same"))),
-    Scene("friend", (Beat(sharing.view_once, "other"), Beat(talk.reply_last), Beat(sharing.viewed_once))),
-    Scene("friend", (Beat(sharing.card), Beat(sharing.document), Beat(sharing.clip, "other"))),
-    Scene("friend", (Beat(sharing.story_text), Beat(sharing.story_emoji), Beat(sharing.story_letter))),
-    Scene("friend", (Beat(sharing.gift, "other"), Beat(talk.reply_last, "me"))),
+    Scene(
+        "friend",
+        (
+            Beat(shares.view_once, "other"),
+            Beat(talk.reply_last),
+            Beat(shares.viewed_once),
+        ),
+    ),
+    Scene(
+        "friend",
+        (
+            Beat(shares.card),
+            Beat(shares.document),
+            Beat(shares.clip, "other"),
+        ),
+    ),
+    Scene(
+        "friend",
+        (
+            Beat(shares.story_text),
+            Beat(shares.story_emoji),
+            Beat(shares.story_letter),
+        ),
+    ),
+    Scene("friend", (Beat(shares.gift, "other"), Beat(talk.reply_last, "me"))),
     Scene("friend", (Beat(talk.expiring, "other"), Beat(talk.expiring, "me"))),
     Scene("friend", (Beat(talk.unread_expiring, "other"),)),
     Scene("group", (Beat(talk.deleted), Beat(talk.forgotten_quote))),
     Scene("friend", (Beat(still_going_out, "me"), Beat(refused, "me"))),
     Scene("group", (Beat(delivered_in_every_way, "me"),), only=0),
     Scene("number", (Beat(talk.plain, "other"), Beat(talk.plain, "me"))),
-    Scene("self", (Beat(talk.plain), Beat(talk.link), Beat(sharing.photo))),
+    Scene("self", (Beat(talk.plain), Beat(talk.link), Beat(shares.photo))),
     Scene("news", (Beat(talk.announcement, "other"),)),
     Scene("stranger", (Beat(talk.curiosity, "other"),), only=0),
-    *(Scene("friend", (Beat(sharing.kept(where)),)) for where in LOCATIONS),
+    *(Scene("friend", (Beat(shares.kept(where)),)) for where in LOCATIONS),
     *(Scene("friend", (Beat(payments.payment(status), "me"),)) for status in payments.STATUSES),
     *(Scene("friend", (Beat(payments.payment(status), "other"),)) for status in payments.STATUSES),
     *(Scene("friend", (Beat(payments.failed_payment(reason), "me"),)) for reason in payments.FAILURES),

@@ -13,7 +13,7 @@ from rich.text import Text
 from holdfast import backup
 from holdfast.backup import KeyMaterial, archives
 from holdfast.backup.archives import Archive, Imported
-from holdfast.backup.archives.importing import Progress as Tell
+from holdfast.backup.archives.imports import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument, format_time
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys

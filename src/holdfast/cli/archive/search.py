@@ -8,7 +8,7 @@ from rich.text import Text
 from holdfast.backup import archives
 from holdfast.backup.archives import Filters
 from holdfast.backup.archives.query import narrowed, parse_date
-from holdfast.backup.archives.searching import CLOSE, OPEN, Hit
+from holdfast.backup.archives.search import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable

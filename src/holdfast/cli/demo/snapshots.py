@@ -3,9 +3,9 @@
 import io
 from typing import Final
 
-from holdfast.backup import opening
-from holdfast.backup.compare.choosing import Window
+from holdfast.backup import backup_reader
 from holdfast.backup.compare.crop import crop
+from holdfast.backup.compare.selection import Window
 from holdfast.backup.conversion import To
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
@@ -33,6 +33,6 @@ def snapshots() -> tuple[bytes, bytes]:
     """Make both: what was there at the end of a year, and everything."""
     whole = b"".join(encode_varint(len(record)) + record for record in sample_records(MESSAGES, seed=SEED))
     earlier = io.BytesIO()
-    with opening.open(io.BytesIO(whole)) as source:
+    with backup_reader.open(io.BytesIO(whole)) as source:
         crop(source, earlier, to=To.STREAM, window=Window(None, LAST_MS))
     return earlier.getvalue(), whole

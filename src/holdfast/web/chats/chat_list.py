@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from holdfast.backup.archives import Chat, Message, browsing
+from holdfast.backup.archives import Chat, Message, overview
 from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.view import (
     ConversationRequest,
@@ -60,7 +60,7 @@ class ChatListTab:
 
 def show_list(view: ConversationRequest) -> TemplateResult:
     """Show the chats of one account, all or those of a folder."""
-    owners = view.room.kept("accounts", lambda: browsing.accounts(view.archive))
+    owners = view.room.kept("accounts", lambda: overview.accounts(view.archive))
     if not owners:
         return TemplateResult(
             "chats/list.html", view.room.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
@@ -73,7 +73,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
     tabs, chosen = split_into_tabs(view, account, mine, extra)
     number = page_number(view)
     part = chosen[(number - 1) * ROWS : number * ROWS]
-    latest = browsing.latest_messages(view.archive, [chat.id for chat in part])
+    latest = overview.latest_messages(view.archive, [chat.id for chat in part])
     accounts = [
         ChatListTab(truncate(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
         for n, (i, name) in enumerate(owners[:MOST_TABS], 1)
@@ -98,7 +98,7 @@ def split_into_tabs(
     view: ConversationRequest, account: int, mine: list[Chat], extra: int | None
 ) -> tuple[list[ChatListTab], list[Chat]]:
     """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
-    folders = view.room.kept(("folders", account), lambda: browsing.folders(view.archive, account))
+    folders = view.room.kept(("folders", account), lambda: overview.folders(view.archive, account))
     wanted = view.query.get("folder"), "archived" in view.query
     parts: list[tuple[str, dict[str, object], bool, Callable[[Chat], bool]]] = [
         ("Chats", {}, wanted == (None, False), lambda chat: not chat.archived)
@@ -126,7 +126,7 @@ def split_into_tabs(
     return tabs, chosen
 
 
-def folder_contains(folder: browsing.Folder, chat: Chat) -> bool:
+def folder_contains(folder: overview.Folder, chat: Chat) -> bool:
     """Tell whether a folder shows a chat; archived ones are apart."""
     return not chat.archived and folder.takes(chat)
 

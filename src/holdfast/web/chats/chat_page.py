@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from holdfast.backup.archives import Chat, Message, Page, Position, browsing
+from holdfast.backup.archives import Chat, Message, Page, Position, overview
 from holdfast.backup.archives.model import Attachment
 from holdfast.backup.archives.query import parse_date
 from holdfast.backup.errors import QueryRefused
@@ -69,7 +69,7 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
     keep_last = True
     if "at" in query:
         place = parse_position(query["at"])
-        page = browsing.at_position(view.archive, chat.id, place, MESSAGES)
+        page = overview.at_position(view.archive, chat.id, place, MESSAGES)
         target = place.id
     elif "after" in query:
         page = view.archive.page(chat.id, after=parse_position(query["after"]), limit=MESSAGES)
@@ -203,7 +203,7 @@ def go_to_message(view: ConversationRequest, number: str) -> RedirectResult:
 def show_months(view: ConversationRequest, number: str) -> TemplateResult:
     """List the months and days of a chat that have messages, each a link to its first one."""
     chat = view.chat(number)
-    months = view.room.kept(("months", chat.id), lambda: browsing.months(view.archive, chat.id))
+    months = view.room.kept(("months", chat.id), lambda: overview.months(view.archive, chat.id))
     year = view.query.get("year", "")
     years: dict[str, int] = {}
     for month in months:

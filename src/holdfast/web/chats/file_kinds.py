@@ -5,12 +5,12 @@ from enum import Enum
 from typing import Final
 
 from holdfast.backup.archives.schema import APPLICATION_ID
+from holdfast.backup.backup_reader import Form, begins_like_a_stream, recognise
 from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
 from holdfast.backup.container.cipher import find_layout
 from holdfast.backup.container.sealed import Span
 from holdfast.backup.errors import BackupError
 from holdfast.backup.file_types import is_random
-from holdfast.backup.opening import Form, begins_like_a_stream, recognise
 
 __all__ = ["LOOK", "FileKind", "is_archive", "is_plain_backup", "kind_of_file", "looks_like_backup"]
 

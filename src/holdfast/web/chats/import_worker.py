@@ -22,7 +22,7 @@ import msgspec
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.archives import Archive, opening
+from holdfast.backup.archives import Archive, archive_file
 from holdfast.backup.errors import ArchiveError, BackupError, KeyIncomplete, KeyRefused, WrongKey
 from holdfast.web.chats.encryption import seal
 from holdfast.web.chats.statistics_page import store_statistics
@@ -217,7 +217,7 @@ def import_encrypted(task: ImportTask, folder: Path) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
-    opening.prepare(connection, 0, empty=True)
+    archive_file.prepare(connection, 0, empty=True)
     made = Archive(folder / READY, connection)
     keys = backup.read_keys(task.keys)
     with backup.open(task.source, keys) as found:

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from holdfast.backup.archives import Archive, browsing
+from holdfast.backup.archives import Archive, overview
 from holdfast.backup.archives.model import Attachment
 from holdfast.backup.exports.media import extension_of, kind_of, show
 from holdfast.web.chats.view import ConversationRequest, MediaResult, PageNotFound
@@ -20,7 +20,7 @@ def show_file(view: ConversationRequest, digest: str) -> MediaResult:
     """Find the file with a content."""
     if len(digest) != 64 or not HEX.issuperset(digest):
         raise PageNotFound
-    attachment = browsing.kept_file(view.archive, digest)
+    attachment = overview.kept_file(view.archive, digest)
     path = file_of(view.archive, attachment)
     kind = kind_of(attachment.content_type)
     name = attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from holdfast.backup.archives import Filters, Hit
 from holdfast.backup.archives.query import ALL_KINDS, narrowed, parse_date
-from holdfast.backup.archives.searching import CLOSE, OPEN
+from holdfast.backup.archives.search import CLOSE, OPEN
 from holdfast.backup.errors import NotInArchive, QueryRefused
 from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.chat_list import insert_mentions, preview_line

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import BackupError
-from holdfast.backup.opening import Backup
 from holdfast.backup.rules import ValidationRun
 from holdfast.backup.wire import header_to_json
 from holdfast.web.chats.message_page import format_json

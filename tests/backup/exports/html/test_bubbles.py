@@ -29,7 +29,7 @@ from holdfast.backup.exports.html.bubbles import (
 )
 from holdfast.backup.exports.html.clock import Clock
 from holdfast.backup.exports.html.files import size_label
-from tests.backup.exports.html.test_escaping import HOSTILE, TEXTS
+from tests.backup.exports.html.test_markup import HOSTILE, TEXTS
 from tests.backup.exports.made import Addresses, Parsed, attachment, message
 
 

@@ -17,7 +17,7 @@ from holdfast.backup import archives
 from holdfast.backup.errors import ExportRefused
 from holdfast.backup.exports.choice import Choice
 from holdfast.backup.exports.folder import Written
-from holdfast.backup.exports.html import cutting, rooms, sources, write_html
+from holdfast.backup.exports.html import chat_export, pagination, sources, write_html
 from holdfast.backup.exports.html.bubbles import bubble, plain_bubble
 from tests.backup.archives.histories import copies, imported, items, later, write
 from tests.examples import examples
@@ -30,8 +30,8 @@ STEPS = ("import", "media", "spoil", "choose", "again")
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page hold few messages, and some messages be too long for it."""
-    monkeypatch.setattr(cutting, "MESSAGES", PAGE)
-    monkeypatch.setattr(rooms, "LARGEST", 4_000)
+    monkeypatch.setattr(pagination, "MESSAGES", PAGE)
+    monkeypatch.setattr(chat_export, "LARGEST", 4_000)
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(number)
         return plain_bubble(number, *more, **named)
 
-    monkeypatch.setattr(rooms, "bubble", noticed)
-    monkeypatch.setattr(rooms, "plain_bubble", noticed_plain)
+    monkeypatch.setattr(chat_export, "bubble", noticed)
+    monkeypatch.setattr(chat_export, "plain_bubble", noticed_plain)
     return seen
 
 
@@ -246,9 +246,9 @@ def test_a_run_that_was_broken_off_leaves_nothing_stale(
     export(own, out)
     shutil.copy(own, tmp_path / "before.db")
     run(own, "UPDATE recipient SET name = name || '!'")
-    whole, count = rooms.RoomWriter.write, 0
+    whole, count = chat_export.RoomWriter.write, 0
 
-    def broken(self: rooms.RoomWriter, *more: Any) -> int:
+    def broken(self: chat_export.RoomWriter, *more: Any) -> int:
         nonlocal count
         count += 1
         if count > 3:
@@ -256,7 +256,7 @@ def test_a_run_that_was_broken_off_leaves_nothing_stale(
         return whole(self, *more)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(rooms.RoomWriter, "write", broken)
+        patched.setattr(chat_export.RoomWriter, "write", broken)
         export(own, out)
     export(tmp_path / "before.db", out)
     export(tmp_path / "before.db", tmp_path / "fresh")

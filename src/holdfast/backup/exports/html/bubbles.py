@@ -24,8 +24,8 @@ from holdfast.backup.archives.model import (
 from holdfast.backup.archives.sentences import duration
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.clock import Clock, day_label, iso
-from holdfast.backup.exports.html.escaping import escape, is_address, only_emoji, rich
 from holdfast.backup.exports.html.files import Addresses, file_block, label, picture, size_label
+from holdfast.backup.exports.html.markup import escape, is_address, only_emoji, rich
 from holdfast.backup.exports.media import show
 
 __all__ = [

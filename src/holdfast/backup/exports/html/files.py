@@ -4,7 +4,7 @@ from typing import Final, Protocol
 
 from holdfast.backup.archives.model import Attachment
 from holdfast.backup.bidi import isolated
-from holdfast.backup.exports.html.escaping import escape
+from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.media import kind_of, show
 
 __all__ = ["Addresses", "file_block", "label", "picture", "size_label"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.backup.archives.model import Message
-from holdfast.backup.exports.html.escaping import with_names
+from holdfast.backup.exports.html.markup import with_names
 from holdfast.backup.exports.html.sources import File
 
 __all__ = ["long_texts", "mentions", "said", "searchable"]

@@ -11,11 +11,11 @@ from holdfast.backup.archives import Chat
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.backup.exports.html.clock import FIRST, Clock, day_label, iso, within
-from holdfast.backup.exports.html.cutting import Cuts
-from holdfast.backup.exports.html.escaping import escape
+from holdfast.backup.exports.html.markup import escape
+from holdfast.backup.exports.html.pagination import Cuts
 
 if TYPE_CHECKING:
-    from holdfast.backup.exports.html.rooms import Room
+    from holdfast.backup.exports.html.chat_export import Room
 
 __all__ = ["CalendarDay", "calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
 

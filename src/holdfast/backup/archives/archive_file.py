@@ -1,0 +1,261 @@
+"""Opens archives: the one door for commands, pages and exports."""
+
+import sqlite3
+from collections.abc import Iterator, Set
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Final, Self, TypeGuard
+
+import msgspec
+
+from holdfast.backup.archives import integrity, schema
+from holdfast.backup.archives.imports import Imported, Progress, import_backup, writing
+from holdfast.backup.archives.media_store import Copied, copy_media
+from holdfast.backup.archives.query import Filters
+from holdfast.backup.archives.reader import Reader
+from holdfast.backup.archives.search import Hits, Order, search
+from holdfast.backup.archives.statistics import Statistics, statistics
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.container.private import create_private_file, restrict
+from holdfast.backup.errors import ArchiveError, NotAnArchive
+from holdfast.backup.public import public
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Archive", "archive", "is_archive", "open"]
+
+# Of the archive, in kB; the rest is read again from the disk when it is needed.
+CACHE: Final = 32 << 10
+PATIENCE_S: Final = 5.0
+# Of the text of a message, in bytes.
+LONGEST_TEXT: Final = 128 << 10
+# At the end of the name of the folder with the media.
+MEDIA: Final = "-media"
+MAGIC: Final = b"SQLite format 3\x00"
+
+
+@public
+@redacted
+class Archive(Reader):
+    """An opened archive; `restricted` lists what others could read until it was opened to be written to."""
+
+    path: Path
+    restricted: tuple[Path, ...]
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.path = path
+        self.restricted: tuple[Path, ...] = ()
+
+    @property
+    def media_folder(self) -> Path:
+        """The folder beside the archive that attachments are copied to."""
+        return self.path.with_name(f"{self.path.name}{MEDIA}")
+
+    def kept_file(self, path: str) -> Path | None:
+        """Find an attachment in that folder, if it is there."""
+        # The archive is a file that may come from anybody: its paths lead nowhere but into its own folder.
+        relative = PurePosixPath(path)
+        if relative.is_absolute() or ".." in relative.parts:
+            return None
+        found = self.media_folder / relative
+        return found if found.is_file() else None
+
+    def long_text(self, path: str) -> str | None:
+        """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
+        place = self.kept_file(path)
+        try:
+            if place is None or place.stat().st_size > LONGEST_TEXT:
+                return None
+            # Nor may a link in the folder lead to another file, whose content would become part of a message.
+            if not place.resolve().is_relative_to(self.media_folder.resolve()):
+                return None
+            return place.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def add(self, backup: Backup, *, progress: Progress | None = None) -> Imported:
+        """Import a backup, in one transaction."""
+        done = import_backup(self.connection, backup, progress)
+        self.forget()
+        return done
+
+    def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[Copied]:
+        """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
+        return copy_media(self.connection, backup, self.media_folder, only=only)
+
+    def search(
+        self,
+        text: str,
+        *,
+        filters: Filters | None = None,
+        order: Order = "date",
+        limit: int = 20,
+        context: int = 0,
+        below: int | None = None,
+    ) -> Hits:
+        """Find messages, see `parse_query` for what can be written."""
+        return search(self, text, filters=filters, order=order, limit=limit, context=context, below=below)
+
+    def statistics(self, chat: int | None = None) -> Statistics:
+        """Count messages by month, hour, chat and person, of all chats or of one."""
+        try:
+            return msgspec.convert(msgspec.to_builtins(statistics(self, chat)), Statistics)
+        except msgspec.ValidationError:
+            raise ArchiveError("the archive is damaged: values that are counted have wrong types") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file; what failed because of values that cannot be in an archive is said to be its damage."""
+        try:
+            found = None if problem is None else integrity.damage(self.connection, problem)
+        finally:
+            self.close()
+        if found is not None:
+            raise ArchiveError(f"{self.path} cannot be read: {found}") from None
+
+
+@public
+def archive(path: str | PathLike[str], *, create: bool = False) -> Archive:
+    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+
+    An archive is one SQLite file that any number of backups are imported into. A new one can be read by its owner
+    alone.
+
+    >>> with hb.archive("chats.db", create=True) as chats, hb.open("chats.binproto") as backup:
+    ...     print(chats.add(backup).messages)
+    200
+    >>> with hb.archive("chats.db") as chats:
+    ...     print(len(chats.chats()), len(chats.search("dinner").hits))
+    19 4
+    """
+    return open(path, create=create)
+
+
+def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
+    """Tell whether a path leads to a SQLite file, which is no form of a backup."""
+    if not isinstance(source, str | PathLike):
+        return False
+    try:
+        with Path(source).open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
+    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+
+    A new one can be read by its owner alone, whatever the umask, and so can its media and the files SQLite puts
+    beside it. One that others could read is taken from them when it is opened to be written to.
+    """
+    place = Path(path)
+    check_file(place, create=create)
+    restricted: tuple[Path, ...] = ()
+    if create:
+        create_private_file(place)
+        restricted = tuple(restrict(parts_of(place)))
+    connection = connected(place)
+    try:
+        integrity.harden(connection)
+        connection.execute(f"PRAGMA cache_size = -{CACHE}")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
+        if create:
+            prepare(connection, version, empty=bool(empty))
+        else:
+            check_version(connection, place, version, empty=bool(empty))
+            integrity.check_schema(connection)
+            connection.execute("PRAGMA query_only = ON")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise ArchiveError(f"{place} cannot be read: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    opened = Archive(place, connection)
+    opened.restricted = restricted
+    return opened
+
+
+def parts_of(place: Path) -> Iterator[Path]:
+    """Yield all that holds what an archive says: its file, those SQLite puts beside it, and its media."""
+    yield place
+    # SQLite gives these the mode of the archive, but an older one may have left them.
+    for ending in ("-wal", "-shm", "-journal"):
+        yield place.with_name(f"{place.name}{ending}")
+    media = place.with_name(f"{place.name}{MEDIA}")
+    if media.is_dir():
+        yield media
+        yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())
+
+
+def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> None:
+    """Refuse to read what is not an archive of this version."""
+    if empty:
+        raise NotAnArchive(f"{place} is empty: nothing was imported into it yet")
+    schema.check(connection, version)
+    if version < schema.VERSION:
+        raise ArchiveError(f"{place} was made by an older version; import something to bring it up to date")
+
+
+def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> None:
+    """Make the tables of a new archive, or bring an old one to this version."""
+    if empty:
+        with writing(connection):
+            schema.create(connection)
+    else:
+        schema.check(connection, version)
+        schema.check_tables(connection)
+        integrity.check_schema(connection, writing=True)
+        if version < schema.VERSION:
+            with writing(connection):
+                schema.upgrade(connection)
+    # Rows are written table by table, and what they refer to is there when the transaction ends; a test checks it.
+    connection.execute("PRAGMA foreign_keys = OFF")
+
+
+def check_file(place: Path, *, create: bool) -> None:
+    """Refuse what cannot be an archive before SQLite sees it."""
+    try:
+        with place.open("rb") as file:
+            start = file.read(len(MAGIC))
+    except FileNotFoundError:
+        if create and place.parent.is_dir():
+            return
+        raise ArchiveError(f"there is no archive {place}") from None
+    except OSError as error:
+        raise ArchiveError(f"{place} cannot be read: {error.strerror}") from error
+    if start and start != MAGIC:
+        raise NotAnArchive(f"{place} is not an archive")
+
+
+def connected(place: Path) -> sqlite3.Connection:
+    """Connect so that what an interrupted import left behind is put right; read-only where that is all."""
+    quoted = place.absolute().as_uri()
+    for mode in ("rwc", "ro"):
+        try:
+            connection = sqlite3.connect(
+                f"{quoted}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                timeout=PATIENCE_S,
+                check_same_thread=False,
+            )
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if mode == "ro" or "locked" in str(error):
+                raise ArchiveError(f"{place} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise NotAnArchive(f"{place} is not an archive, or is damaged: {error}") from error
+        else:
+            return connection
+    raise ArchiveError(f"{place} cannot be opened")

@@ -1,0 +1,418 @@
+"""Merges messages with what an archive has of them, so that the order of imports does not matter.
+
+Of each message every version is kept by its fingerprint, with the earliest and the latest snapshot that has it;
+the version last seen latest is the one that shows. What is put together or told apart later (twins, two people
+who are one) is read again from its records, version by version.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final
+
+from holdfast.backup.archives.changes import differences
+from holdfast.backup.archives.duplicates import content_of, twin_rank
+from holdfast.backup.archives.item_rows import PARTS, RICH, Item, fingerprint_of, read_items
+from holdfast.backup.archives.message_store import Identity, Known, Shelf, Version
+from holdfast.backup.archives.recipients import Cast
+from holdfast.backup.archives.rows import ROW, Rows
+from holdfast.backup.archives.snapshots import Snapshots
+from holdfast.backup.archives.tolerance import Notes
+from holdfast.backup.schema.backup_pb2 import ChatItem
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Merger", "identity_of", "placed"]
+
+# Where an item has what is special about it, and where its row has what.
+WHAT: Final = 2
+CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 17, 18, 19
+# The tag before a message in a frame.
+CHAT_ITEM: Final = encode_varint(4 << 3 | 2)
+LATEST: Final = (1 << 63) - 1
+# So many twins that say the same keep their order when they are read again.
+MOST_ALIKE: Final = 1000
+
+# What leads from the ids of a file to those of the archive: people, chats, and the aliases of both, see `Cast`.
+Maps = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
+
+
+def identity_of(item: Item) -> Identity:
+    """Return what makes a message the same in two backups."""
+    row = item[ROW]
+    return row[CHAT], row[AUTHOR], row[FIRST_SENT], row[SLOT]
+
+
+def said(raw: bytes, people: dict[int, int]) -> int:
+    """Make a fingerprint by people instead of aliases: who only becomes better known changes no message."""
+    return fingerprint_of(raw, people)
+
+
+def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = None) -> Item:
+    """Give an item another id, rank and place."""
+    row = item[ROW]
+    order = row[ORDER : ORDER + 2] if order is None else order
+    row = (number, *row[1:ORDER], *order, *row[ORDER + 2 : RANK], rank, *row[RANK + 1 :])
+    receipts = [(number, *one[1:]) for one in item[3] or ()]
+    reactions = [(number, *one[1:]) for one in item[4] or ()]
+    return (*item[:3], receipts, reactions, item[5], row)
+
+
+# By which aliases a file has the chat and the author of a message.
+Whose = tuple[int, int]
+
+
+@redacted
+@dataclass(slots=True)
+class Merger:
+    """Decides where messages go, and what they say when several snapshots have them."""
+
+    connection: sqlite3.Connection
+    shelf: Shelf
+    snapshots: Snapshots
+    cast: Cast
+    maps: dict[int, Maps] = field(default_factory=dict)
+    # Ids that no longer are what the block began with: whoever finds one looks again.
+    moved: set[int] = field(default_factory=set)
+    # The messages of this block, and what each says; and what else a second chat with the same person says.
+    here: dict[int, int] = field(default_factory=dict)
+    besides: dict[int, set[int]] = field(default_factory=dict)
+    # How many twins of one chat of this file say the same.
+    alike: Counter[tuple[Identity, int, Whose]] = field(default_factory=Counter)
+    # Where among twins this file has spoken.
+    spoken: set[tuple[Identity, Whose]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.forget_maps()
+        run = self.connection.execute
+        run(
+            "CREATE TEMP TABLE IF NOT EXISTS seen (id INTEGER, fingerprint INTEGER, PRIMARY KEY (id, fingerprint))"
+        )
+        run("DELETE FROM temp.seen")
+        self.shelf.follow = self.follow
+
+    def forget_maps(self) -> None:
+        """Read anew who is who in other files, when that has changed."""
+        cast = self.cast
+        self.maps = {self.snapshots.current: (cast.people, cast.chats, cast.aliases, cast.chat_aliases)}
+
+    def follow(self, before: int, after: int) -> None:
+        """Remember by its new id what this file said of a message."""
+        said = self.said(before)
+        self.unsee(before)
+        self.moved |= {before, after}
+        self.see(after, said)
+
+    def keep_seen(self) -> None:
+        """Remember what this block had, at its end."""
+        if not self.snapshots.only:
+            rows = [
+                *self.here.items(),
+                *((number, mark) for number in self.besides for mark in self.besides[number]),
+            ]
+            self.connection.executemany("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)", rows)
+        self.here.clear()
+        self.besides.clear()
+        self.moved.clear()
+
+    def said(self, number: int) -> set[int]:
+        """Return what this file says in the place of a message, nothing when it has not spoken of it yet."""
+        rows = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (number,))
+        here = {self.here[number]} if number in self.here else set()
+        return here | self.besides.get(number, set()) | {mark for (mark,) in rows}
+
+    def seen(self, found: Known) -> set[int]:
+        """Return what this file says of a message that is in the archive."""
+        said = self.said(found.id)
+        if self.snapshots.only:
+            said |= {found.fingerprint, *self.shelf.versions([found.id]).get(found.id, ())}
+        return said
+
+    def see(self, number: int, said: Iterable[int]) -> None:
+        """Remember what this file says of a message."""
+        for mark in said:
+            if self.here.setdefault(number, mark) != mark:
+                self.besides.setdefault(number, set()).add(mark)
+
+    def met(self, ids: Collection[int]) -> Collection[int]:
+        """Tell which of some messages of the archive this file has spoken of in an earlier block."""
+        if self.snapshots.only or not ids:
+            return ids
+        rows = self.connection.execute(
+            "SELECT id FROM temp.seen WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+        )
+        return [number for (number,) in rows]
+
+    def unsee(self, number: int) -> None:
+        """Forget that this file has spoken of a message, as its id no longer means it."""
+        self.here.pop(number, None)
+        self.besides.pop(number, None)
+        self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
+
+    def last_of(self, found: Known) -> int:
+        """Return the latest snapshot that has a message."""
+        shots = self.snapshots
+        if found.last_seen is not None:
+            return found.last_seen
+        if shots.newest is None or (shots.is_newest and self.seen(found)):
+            return shots.current
+        return shots.newest
+
+    def versions_of(self, found: Known) -> dict[int, Version]:
+        """Return the versions of a message by fingerprint, also when there is one only."""
+        kept = self.shelf.versions([found.id]).get(found.id)
+        return kept or self.one_version(found, self.last_of(found))
+
+    def one_version(self, found: Known, last: int) -> dict[int, Version]:
+        """Return the only version of a message."""
+        return {found.fingerprint: Version(found.first_seen, last, *found.place, *found.order)}
+
+    def settle(self, item: Item, parsed: ChatItem) -> tuple[int, int, Known | None]:
+        """Find the place and rank of a message of this file: its own, that of a twin, or one that is free."""
+        identity = identity_of(item)
+        number, old = self.shelf.locate(identity, 0)
+        if old is None:
+            return number, 0, None
+        whose = self.whose(self.snapshots.current, parsed)
+        if old.rank == 0:
+            said = self.seen(old)
+            versions = self.versions_of(old)
+            # What two chats with one person have in the same moment is one message.
+            if whose not in {self.whose_version(versions[mark]) for mark in said}:
+                return number, 0, old
+            self.split(old, said)
+        if (identity, whose) in self.spoken:
+            # Which aliases have twins is kept: should they be parted, the others have none.
+            self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*whose, *identity[2:]))
+        self.spoken.add((identity, whose))
+        content = content_of(parsed, self.cast.people)
+        rank = twin_rank(content, self.alike[identity, content, whose])
+        self.alike[identity, content, whose] += 1
+        return self.among_twins(identity, rank)
+
+    def whose(self, snapshot: int, parsed: ChatItem) -> Whose:
+        """Return by which aliases a file has the chat and the author of a message."""
+        people, chats, aliases, chat_aliases = self.map_of(snapshot)
+        chat, author, nobody = parsed.chatId, parsed.authorId, self.cast.nobody()
+        return chat_aliases.get(chat, chats.get(chat, nobody)), aliases.get(author, people.get(author, nobody))
+
+    def whose_version(self, version: Version) -> Whose:
+        """Return by which aliases a version has them."""
+        snapshot, raw = self.shelf.record(version)
+        return self.whose(snapshot, ChatItem.FromString(raw))
+
+    def among_twins(self, identity: Identity, rank: int) -> tuple[int, int, Known | None]:
+        """Find the place of a message that has twins."""
+        number, lowest = self.shelf.locate(identity, 0)
+        if lowest is None or rank == -lowest.rank:
+            return number, -rank, lowest
+        if rank > -lowest.rank:
+            number, found = self.shelf.locate(identity, rank)
+            return number, rank, found
+        self.relocate(lowest)
+        return number, -rank, None
+
+    def relocate(self, lowest: Known) -> None:
+        """Move the twin that stood for all to a place of its own: a lower one has come."""
+        place, _none = self.shelf.locate(lowest.identity, -lowest.rank)
+        self.shelf.move(lowest, place, -lowest.rank)
+
+    def split(self, old: Known, said: Collection[int]) -> None:
+        """Turn a message of which a twin has come up into twins: one for each content it was seen with."""
+        versions = self.versions_of(old)
+        self.shelf.remove(old.id)
+        self.unsee(old.id)
+        self.moved.add(old.id)
+        for mark, version in versions.items():
+            item, parsed, rows = self.read(version)
+            content = content_of(parsed, rows.people)
+            identity = identity_of(item)
+            number, rank, found = self.among_twins(identity, twin_rank(content, 0))
+            self.put(item, parsed, rows, number, rank, found, version)
+            if mark in said:
+                whose = self.whose_version(version)
+                self.alike[identity, content, whose] = 1
+                self.spoken.add((identity, whose))
+                self.see(number, [mark])
+
+    def read(self, version: Version) -> tuple[Item, ChatItem, Rows]:
+        """Read a version again from its record, with the ids its file had."""
+        snapshot, raw = self.shelf.record(version)
+        people, chats, aliases, chat_aliases = self.map_of(snapshot)
+        parsed = ChatItem.FromString(raw)
+        frame = CHAT_ITEM + encode_varint(len(raw)) + raw
+        data = encode_varint(len(frame)) + frame
+        ((item,), *_rest) = read_items(data, NO_CAP, people, chats, 0, -1, LATEST, aliases, chat_aliases)
+        row = item[ROW]
+        if not (row[CHAT] and row[AUTHOR]):
+            chat, author = row[CHAT] or self.cast.nobody(), row[AUTHOR] or self.cast.nobody()
+            item = (*item[:ROW], (0, chat, author, *row[AUTHOR + 1 :]))
+        return item, parsed, replace(self.shelf.rows, people=people, notes=Notes(), stranger=self.cast.nobody)
+
+    def map_of(self, snapshot: int) -> Maps:
+        """Return what leads from the ids of a file to those of the archive."""
+        if snapshot not in self.maps:
+            run = self.connection.execute
+            people = run(
+                "SELECT file_id, recipient_id, alias FROM snapshot_recipient WHERE snapshot_id = ?", (snapshot,)
+            ).fetchall()
+            chats = run(
+                "SELECT file_id, chat_id, alias FROM snapshot_chat WHERE snapshot_id = ?", (snapshot,)
+            ).fetchall()
+            self.maps[snapshot] = (
+                {file_id: person for file_id, person, _alias in people},
+                {file_id: chat for file_id, chat, _alias in chats},
+                {file_id: alias for file_id, person, alias in people if alias != person},
+                {file_id: alias for file_id, _chat, alias in chats if self.cast.weak(alias)},
+            )
+        return self.maps[snapshot]
+
+    def put(  # noqa: PLR0917  # where it goes, and what
+        self,
+        item: Item,
+        parsed: ChatItem,
+        rows: Rows,
+        number: int,
+        rank: int,
+        old: Known | None,
+        version: Version,
+    ) -> None:
+        """Put a version where it belongs."""
+        item = placed(item, number, rank, version[-2:])
+        rich = parsed if item[WHAT] & (RICH | PARTS) else None
+        self.moved.add(number)
+        if old is None:
+            still = self.snapshots.still(version.last_seen)
+            tail = (version.first_seen, -1 if still is None else still, version.block, version.at)
+            rows.add(item, rich, tail)
+        else:
+            self.join(item, rich, rows, old, version)
+        self.shelf.flush()
+
+    def join(  # noqa: PLR0917  # what it is, where it goes, and what is there
+        self,
+        item: Item,
+        parsed: ChatItem | None,
+        rows: Rows,
+        old: Known,
+        version: Version,
+        kept: dict[int, Version] | None = None,
+    ) -> bool:
+        """Merge a version with what the archive has of its message; tell whether it is the one that shows now."""
+        shots, mark = self.snapshots, item[ROW][FINGERPRINT]
+        versions = self.versions_of(old) if kept is None else kept
+        several = len(versions)
+        known = versions.get(mark)
+        if known is not None:
+            later = shots.later(known.last_seen, version.last_seen)
+            order = known[-2:] if later == known.last_seen else version[-2:]
+            first = shots.earlier(known.first_seen, version.first_seen)
+            version = Version(first, later, known.block, known.at, *order)
+        versions[mark] = version
+        # One snapshot can have two, of two chats with one person.
+        shown = max(versions, key=lambda one: (shots.order[versions[one].last_seen], one))
+        first, last = version.first_seen, versions[shown].last_seen
+        for other in versions.values():
+            first = shots.earlier(first, other.first_seen)
+        still = shots.still(last)
+        order = versions[shown][-2:]
+        replaced: bool = shown == mark and mark != old.fingerprint
+        if replaced:
+            self.shelf.replace(old.id)
+            tail = (first, -1 if still is None else still, version.block, version.at)
+            rows.add(placed(item, old.id, old.rank, order), parsed, tail)
+        elif (first, still, order) != (old.first_seen, old.last_seen, old.order):
+            # Of an unchanged message that a later snapshot still has, nothing is written.
+            self.connection.execute(
+                "UPDATE message SET first_seen = ?, last_seen = ?, order_ms = ?, order_n = ? WHERE id = ?",
+                (first, still, *order, old.id),
+            )
+        if known is not None and known.first_seen == version.first_seen:
+            # What changed and when is told by first sightings: it stays.
+            if several > 1 and version != known:
+                self.connection.execute(
+                    "UPDATE message_version SET last_seen = ?, order_ms = ?, order_n = ? "
+                    "WHERE message_id = ? AND fingerprint = ?",
+                    (version.last_seen, *version[-2:], old.id, mark),
+                )
+        elif len(versions) > 1:
+            self.record(old.id, versions)
+        return replaced
+
+    def record(self, number: int, versions: dict[int, Version]) -> None:
+        """Write down the versions of a message and what changed from each to the next."""
+        run, shots = self.connection.execute, self.snapshots
+        run("DELETE FROM message_version WHERE message_id = ?", (number,))
+        run("DELETE FROM message_change WHERE message_id = ?", (number,))
+        self.connection.executemany(
+            "INSERT INTO message_version VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(number, mark, *version) for mark, version in versions.items()],
+        )
+        ordered = sorted(versions.items(), key=lambda one: (shots.order[one[1].first_seen], one[0]))
+        changes: list[tuple[object, ...]] = []
+        for (_, before), (_, after) in pairwise(ordered):
+            one, other = self.load(before), self.load(after)
+            if said(*one) != said(*other):
+                changes += [
+                    (number, len(changes) + n, after.first_seen, *change)
+                    for n, change in enumerate(
+                        differences(ChatItem.FromString(one[0]), one[1], ChatItem.FromString(other[0]), other[1])
+                    )
+                ]
+        self.connection.executemany("INSERT INTO message_change VALUES (?, ?, ?, ?, ?, ?, ?)", changes)
+
+    def differ(self, before: Version, raw: bytes) -> bool:
+        """Tell whether a record of this file says something else than a version with another fingerprint."""
+        return said(*self.load(before)) != said(raw, self.cast.people)
+
+    def load(self, version: Version) -> tuple[bytes, dict[int, int]]:
+        """Read the record of a version again, and who is who in its file."""
+        snapshot, raw = self.shelf.record(version)
+        return raw, self.map_of(snapshot)[0]
+
+    def rederive(self, ids: Iterable[int]) -> None:
+        """Read messages again from their records, after people in them have turned out to be others."""
+        self.shelf.flush()
+        waiting: list[tuple[Known, dict[int, Version], set[int]]] = []
+        known = self.shelf.find(list(ids))
+        # Twins know of each other by the lowest, so they go together.
+        for found in [one for one in known.values() if one.rank]:
+            known |= self.shelf.find(self.shelf.twins(found))
+        for found in known.values():
+            waiting.append((found, self.versions_of(found), self.seen(found)))
+            self.shelf.remove(found.id)
+            self.unsee(found.id)
+        for found, versions, said in waiting:
+            for mark, version in versions.items():
+                item, parsed, rows = self.read(version)
+                number, rank, old = self.place(item, parsed, rows, abs(found.rank), version)
+                self.put(item, parsed, rows, number, rank, old, version)
+                if mark in said:
+                    self.see(number, [mark])
+
+    def place(  # what it is, and where it stood
+        self, item: Item, parsed: ChatItem, rows: Rows, rank: int, version: Version
+    ) -> tuple[int, int, Known | None]:
+        """Find the place of a version that is read again; `rank` is what it had among twins, or 0."""
+        identity = identity_of(item)
+        number, old = self.shelf.locate(identity, 0)
+        if (old is None or old.rank == 0) and not (rank and self.has_twins(identity, version)):
+            return number, 0, old
+        if old is not None and old.rank == 0:
+            self.split(old, self.seen(old))
+        content = content_of(parsed, rows.people)
+        n = next((n for n in range(MOST_ALIKE) if twin_rank(content, n) == rank), 0) if rank else 0
+        return self.among_twins(identity, twin_rank(content, n))
+
+    def has_twins(self, identity: Identity, version: Version) -> bool:
+        """Tell whether some file has several of a message by the same aliases."""
+        return bool(
+            self.connection.execute(
+                "SELECT 1 FROM twin WHERE (chat_alias, author_alias, first_sent_ms, slot) = (?, ?, ?, ?)",
+                (*self.whose_version(version), *identity[2:]),
+            ).fetchone()
+        )

@@ -1,0 +1,132 @@
+"""What somebody who leafs through an archive asks besides messages: folders, months, the last word of a chat."""
+
+import json
+from typing import Final
+
+from msgspec import Struct
+
+from holdfast.backup.archives import model
+from holdfast.backup.archives.reader import Reader
+from holdfast.backup.errors import NotInArchive
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Folder", "Month", "accounts", "at_position", "folders", "kept_file", "latest_messages", "months"]
+
+LAST: Final = (1 << 63) - 1
+
+
+@redacted
+class Folder(Struct, frozen=True):
+    """A folder of chats as the owner made it; `takes` tells what is in it."""
+
+    n: int
+    name: str
+    all_individual: bool
+    all_groups: bool
+    included: frozenset[int]
+    excluded: frozenset[int]
+
+    def takes(self, chat: model.Chat) -> bool:
+        """Tell whether a chat is shown in the folder."""
+        if chat.id in self.excluded:
+            return False
+        wanted = self.all_groups if chat.kind == "group" else self.all_individual
+        return wanted or chat.id in self.included
+
+
+@redacted
+class Month(Struct, frozen=True):
+    """The messages of a chat in one month, `name` as in 2024-05; `days` are those that have some."""
+
+    name: str
+    messages: int
+    days: tuple[tuple[str, int], ...]
+
+
+def accounts(reader: Reader) -> list[tuple[int, str]]:
+    """List whose backups were imported, whoever has the newest one first."""
+    return reader.connection.execute(
+        "SELECT a.id, a.name FROM account a JOIN snapshot s ON s.account_id = a.id "
+        "GROUP BY a.id ORDER BY max(s.made_ms) DESC, a.id"
+    ).fetchall()
+
+
+def folders(reader: Reader, account: int) -> list[Folder]:
+    """List the folders of an account's newest snapshot in the owner's order, but for the one with all chats."""
+    found = reader.connection.execute(
+        "SELECT f.snapshot_id, f.n, f.name, f.all_individual, f.all_groups FROM chat_folder f "
+        "WHERE f.snapshot_id = (SELECT id FROM snapshot WHERE account_id = ? ORDER BY made_ms DESC, digest DESC "
+        "LIMIT 1) "
+        "AND f.type <> 'ALL' ORDER BY f.n",
+        (account,),
+    ).fetchall()
+    if not found:
+        return []
+    members: dict[tuple[int, int], set[int]] = {}
+    for n, recipient, included in reader.connection.execute(
+        "SELECT n, recipient_id, included FROM chat_folder_member WHERE snapshot_id = ?", (found[0][0],)
+    ):
+        members.setdefault((n, included), set()).add(recipient)
+    return [
+        Folder(
+            n,
+            name,
+            bool(individual),
+            bool(groups),
+            frozenset(members.get((n, 1), ())),
+            frozenset(members.get((n, 0), ())),
+        )
+        for _, n, name, individual, groups in found
+    ]
+
+
+def latest_messages(reader: Reader, chats: list[int]) -> dict[int, model.Message]:
+    """Read the last message of each of some chats."""
+    found = reader.connection.execute(
+        "SELECT (SELECT m.id FROM message m WHERE m.chat_id = c.value "
+        "ORDER BY m.order_ms DESC, m.order_n DESC, m.id DESC LIMIT 1) FROM json_each(?) c",
+        (json.dumps(chats),),
+    )
+    numbers = [number for (number,) in found if number is not None]
+    return {message.chat_id: message for message in reader.by_ids(numbers)}
+
+
+def months(reader: Reader, chat: int) -> list[Month]:
+    """Count the messages of a chat by month and day in UTC, the newest month first."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for day, count in reader.connection.execute(
+        "SELECT date(d * 86400, 'unixepoch'), n FROM (SELECT order_ms / 86400000 AS d, count(*) AS n "
+        "FROM message WHERE chat_id = ? GROUP BY 1 ORDER BY 1)",
+        (chat,),
+    ):
+        if day is not None:
+            found.setdefault(day[:7], []).append((day, count))
+    listed = [Month(name, sum(count for _, count in days), tuple(days)) for name, days in found.items()]
+    return listed[::-1]
+
+
+def at_position(reader: Reader, chat: int, place: model.Position, limit: int) -> model.Page:
+    """Read the messages around a place: half of them before it, the others from it on."""
+    half = limit // 2
+    rows = reader.rows(chat, "<", place, half)[::-1] + reader.rows(chat, ">=", place, limit - half)
+    messages = tuple(reader.complete(rows))
+    if not messages:
+        return model.Page((), None, None)
+    first, last = messages[0].position, messages[-1].position
+    older = first if reader.rows(chat, "<", first, 1) else None
+    newer = last if reader.rows(chat, ">", last, 1) else None
+    return model.Page(messages, older, newer)
+
+
+def kept_file(reader: Reader, digest: str) -> model.Attachment:
+    """Find an attachment whose file was copied beside the archive, by the hash of its content."""
+    row = reader.connection.execute(
+        "SELECT a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption, "
+        "a.flag, a.plaintext_hash, a.media_name, d.path FROM media d "
+        "JOIN attachment a ON a.media_name = d.media_name WHERE d.sha256 = ? "
+        "ORDER BY a.message_id, a.role, a.n LIMIT 1",
+        (digest,),
+    ).fetchone()
+    if row is None:
+        raise NotInArchive(f"there is no file {digest}")
+    return model.Attachment(*row)

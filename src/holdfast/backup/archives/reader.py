@@ -1,0 +1,213 @@
+"""Reads chats, people and messages from an archive; pages of a chat cost the same at any depth."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from holdfast.backup.archives import model
+from holdfast.backup.archives.integrity import typed
+from holdfast.backup.archives.message_loader import COLUMNS, Completer, Row
+from holdfast.backup.archives.records import read_record
+from holdfast.backup.errors import NotInArchive
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Reader"]
+
+CHATS: Final = """
+SELECT c.id, r.account_id, a.name, r.name, r.kind, coalesce(n.messages, 0),
+  (SELECT m.order_ms FROM message m WHERE m.chat_id = c.id ORDER BY m.order_ms DESC, m.order_n DESC LIMIT 1),
+  c.archived, c.pinned_order, c.last_seen IS NOT NULL
+FROM chat c JOIN recipient r ON r.id = c.id JOIN account a ON a.id = r.account_id
+LEFT JOIN (SELECT chat_id, count(*) AS messages FROM message GROUP BY chat_id) n ON n.chat_id = c.id
+"""
+# Beyond this a page is no longer read by a person.
+MOST: Final = 1000
+# After every message.
+BEYOND: Final = (1 << 63) - 1
+
+
+@redacted
+@dataclass(slots=True)
+class Reader(Completer):
+    """Answers questions about an archive."""
+
+    def snapshots(self) -> list[model.Snapshot]:
+        """List the backups that were imported, the oldest first."""
+        rows = self.connection.execute(
+            "SELECT s.id, s.account_id, a.name, s.made_ms, s.app_version, s.messages, s.frames, s.digest, "
+            "s.source "
+            "FROM snapshot s JOIN account a ON a.id = s.account_id ORDER BY s.account_id, s.made_ms, s.digest"
+        )
+        return [typed(model.Snapshot(*row)) for row in rows]
+
+    def skipped(self, snapshot: int | None = None) -> Iterator[model.Skipped]:
+        """Yield what imports left out or read as something else."""
+        rows = self.connection.execute(
+            "SELECT k.snapshot_id, s.source, k.frame, k.record, k.action, k.what, k.times FROM skipped k "
+            "JOIN snapshot s ON s.id = k.snapshot_id WHERE ?1 IS NULL OR k.snapshot_id = ?1 "
+            "ORDER BY s.made_ms, s.digest, k.frame, k.what",
+            (snapshot,),
+        )
+        return (typed(model.Skipped(*row)) for row in rows)
+
+    def chats(self) -> list[model.Chat]:
+        """List the chats: pinned ones first, then by the latest message."""
+        rows = self.connection.execute(
+            f"{CHATS} ORDER BY r.account_id, c.pinned_order IS NULL, c.pinned_order, 7 DESC, c.id"
+        )
+        return [self.chat_of(row) for row in rows]
+
+    def chat_of(self, row: Sequence[Any]) -> model.Chat:
+        """Make a chat of a row."""
+        facts = (*row[:7], bool(row[7]), row[8], bool(row[9]))
+        return typed(model.Chat(*facts))
+
+    def chat(self, wanted: int | str) -> model.Chat:
+        """Find a chat by its id, its name, or how its name begins."""
+        number = self.chat_id(wanted)
+        row = self.connection.execute(
+            f"{CHATS.replace('GROUP', 'WHERE chat_id = ?1 GROUP')} WHERE c.id = ?1", (number,)
+        )
+        return self.chat_of(row.fetchone())
+
+    def chat_id(self, wanted: int | str) -> int:
+        """Find the id of a chat, without counting what is in it."""
+        text = str(wanted).casefold()
+        chats = self.connection.execute(
+            "SELECT c.id, r.name FROM chat c JOIN recipient r ON r.id = c.id"
+        ).fetchall()
+        for fits in (
+            [chat for chat in chats if str(chat[0]) == text],
+            [chat for chat in chats if chat[1] == wanted],
+            [chat for chat in chats if chat[1].casefold() == text],
+            [chat for chat in chats if chat[1].casefold().startswith(text)],
+            [chat for chat in chats if text in chat[1].casefold()],
+        ):
+            if len(fits) == 1:
+                return int(fits[0][0])
+            if fits:
+                several = ", ".join(f"{name} ({number})" for number, name in fits[:5])
+                raise NotInArchive(f"{len(fits)} chats fit {wanted}: {several}; say which by its number")
+        raise NotInArchive(f"there is no chat {wanted}; `holdfast archive chats` lists them")
+
+    def people(self) -> list[model.Person]:
+        """List everybody, those who wrote most first."""
+        rows = self.connection.execute(
+            "SELECT p.id, p.account_id, p.account, p.name, p.kind, p.aci, p.pni, p.phone, p.username, "
+            "p.profile_name, "
+            "p.blocked, p.avatar_color, coalesce(n.messages, 0), p.vanished FROM people p LEFT JOIN "
+            "(SELECT author_id, count(*) AS messages FROM message GROUP BY author_id) n ON n.author_id = p.id "
+            "ORDER BY p.account_id, 13 DESC, p.name, p.id"
+        )
+        people = (
+            (*row[:3], self.names.name(row[0]), *row[4:10], bool(row[10]), *row[11:13], bool(row[13]))
+            for row in rows
+        )
+        return [typed(model.Person(*one)) for one in people]
+
+    def page(
+        self,
+        chat: int,
+        *,
+        before: model.Position | None = None,
+        after: model.Position | None = None,
+        around_ms: int | None = None,
+        limit: int = 50,
+    ) -> model.Page:
+        """Read some messages of a chat in their order: the last ones, or those before, after or around a place."""
+        limit = max(1, min(limit, MOST))
+        if around_ms is not None:
+            half = limit // 2
+            place = model.Position(around_ms, 0, 0)
+            rows = self.rows(chat, "<", place, half)[::-1] + self.rows(chat, ">=", place, limit - half)
+        elif after is not None:
+            rows = self.rows(chat, ">", after, limit)
+        else:
+            rows = self.rows(chat, "<", before, limit)[::-1]
+        messages = tuple(typed(message) for message in self.complete(rows))
+        if not messages:
+            return model.Page((), None, None)
+        first, last = messages[0].position, messages[-1].position
+        older = first if self.rows(chat, "<", first, 1) else None
+        newer = last if self.rows(chat, ">", last, 1) else None
+        return model.Page(messages, older, newer)
+
+    def rows(
+        self,
+        chat: int,
+        sign: str,
+        place: model.Position | None,
+        limit: int,
+        until_ms: int | None = None,
+    ) -> list[Row]:
+        """Read rows on one side of a place, the nearest first, none from `until_ms` on."""
+        way = "ASC" if ">" in sign else "DESC"
+        where = "" if place is None else f"AND (m.order_ms, m.order_n, m.id) {sign} (?, ?, ?)"
+        values: tuple[int, ...] = () if place is None else (place.ms, place.n, place.id)
+        if until_ms is not None:
+            where += " AND m.order_ms < ?"
+            values += (until_ms,)
+        return self.connection.execute(
+            f"SELECT {COLUMNS} FROM message m WHERE m.chat_id = ? {where} "  # signs of ours
+            f"ORDER BY m.order_ms {way}, m.order_n {way}, m.id {way} LIMIT ?",
+            (chat, *values, limit),
+        ).fetchall()
+
+    def stretch(
+        self,
+        chat: int,
+        start: model.Position,
+        end: model.Position | None = None,
+        until_ms: int | None = None,
+        columns: str = COLUMNS,
+    ) -> list[Row]:
+        """Read the rows from a place of a chat up to another, which is not included; other columns if wanted."""
+        last = end or model.Position(BEYOND if until_ms is None else until_ms, -1, 0)
+        return self.connection.execute(
+            f"SELECT {columns} FROM message m WHERE m.chat_id = ? "  # columns of ours
+            "AND (m.order_ms, m.order_n, m.id) >= (?, ?, ?) AND (m.order_ms, m.order_n, m.id) < (?, ?, ?) "
+            "ORDER BY m.order_ms, m.order_n, m.id",
+            (chat, start.ms, start.n, start.id, last.ms, last.n, last.id),
+        ).fetchall()
+
+    def messages(
+        self, chat: int, since_ms: int | None = None, until_ms: int | None = None
+    ) -> Iterator[model.Message]:
+        """Yield the messages of a chat in their order, a thousand at a time; `until_ms` itself is not included."""
+        place = model.Position(since_ms or 0, -1, 0)
+        while True:
+            rows = self.rows(chat, ">", place, MOST, until_ms)
+            messages = self.complete(rows)
+            yield from messages
+            if len(rows) < MOST:
+                return
+            place = messages[-1].position
+
+    def message(self, number: int) -> model.Message:
+        """Read one message with its receipts and what changed about it."""
+        rows = self.connection.execute(
+            f"SELECT {COLUMNS} FROM message m WHERE m.id = ?",
+            (min(number, (1 << 63) - 1),),
+        ).fetchall()
+        if not rows:
+            raise NotInArchive(f"there is no message {number}")
+        return typed(self.complete(rows, whole=True)[0])
+
+    def by_ids(self, numbers: Sequence[int]) -> list[model.Message]:
+        """Read messages by their ids, in the order of these."""
+        rows = self.connection.execute(
+            f"SELECT {COLUMNS} FROM message m WHERE m.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        ).fetchall()
+        found = {message.id: typed(message) for message in self.complete(rows)}
+        return [found[number] for number in numbers if number in found]
+
+    def record(self, number: int) -> bytes:
+        """Return the bytes of the chat item a message was read from, with the ids of its file."""
+        row = self.connection.execute(
+            "SELECT block_id, block_at FROM message WHERE id = ?", (min(number, (1 << 63) - 1),)
+        ).fetchone()
+        if row is None:
+            raise NotInArchive(f"there is no message {number}")
+        return read_record(self.connection, *row)[1]

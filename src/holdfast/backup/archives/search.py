@@ -1,0 +1,177 @@
+"""Finds messages by their words, in time that does not depend on how common a word is.
+
+Filters are part of the full-text query, so that a rare chat is found among a million hits without looking at each.
+Hits come newest first, which the index gives for nothing. Ranked ones are chosen among the newest of them: with a
+word that half of all messages have, to weigh each would take seconds and tell nothing.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from holdfast.backup.archives import model
+from holdfast.backup.archives.query import Filters, Query, parse_query
+from holdfast.backup.archives.reader import Reader
+from holdfast.backup.errors import NotInArchive, QueryRefused
+from holdfast.backup.public import public
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Hit", "Hits", "search"]
+
+MOST: Final = 500
+# So many of the newest hits are weighed against each other.
+WEIGHED: Final = 1000
+SECOND: Final = 1 << 20
+LAST: Final = (1 << 63) - 1
+# The signs `snippet` puts around what was found; no text that is shown has them.
+OPEN, CLOSE = "\x02", "\x03"
+
+Order = Literal["date", "rank"]
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One message that was found, with those around it; `snippet` marks what was found with U+0002 and U+0003."""
+
+    message: model.Message
+    snippet: str
+    before: tuple[model.Message, ...]
+    after: tuple[model.Message, ...]
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was found; `more` is what to pass as `below` to go on, None at the end."""
+
+    hits: tuple[Hit, ...]
+    more: int | None
+
+
+def search(
+    reader: Reader,
+    text: str,
+    *,
+    filters: Filters | None = None,
+    order: Order = "date",
+    limit: int = 20,
+    context: int = 0,
+    below: int | None = None,
+) -> Hits:
+    """Find messages; `context` is how many before and after each are read too."""
+    limit = max(1, min(limit, MOST))
+    query = parse_query(text, filters)
+    try:
+        found = matched(reader, query, order, limit + 1, below)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise
+        # A query is made of quoted words, so this is an index that is damaged or a word beyond its limits.
+        raise QueryRefused(f"this cannot be looked for: {error}") from error
+    more = found[limit - 1][0] if len(found) > limit and order == "date" else None
+    found = found[:limit]
+    messages = {message.id: message for message in reader.by_ids([number for number, _ in found])}
+    hits = []
+    for number, snippet in found:
+        message = messages[number]
+        earlier: tuple[model.Message, ...] = ()
+        later: tuple[model.Message, ...] = ()
+        if context > 0:
+            size = min(context, 50)
+            rows = reader.rows(message.chat_id, "<", message.position, size)[::-1]
+            earlier = tuple(reader.complete(rows))
+            later = tuple(reader.complete(reader.rows(message.chat_id, ">", message.position, size)))
+        hits.append(Hit(message, snippet or message.text or message.sentence or "", earlier, later))
+    return Hits(tuple(hits), more)
+
+
+def matched(
+    reader: Reader, query: Query, order: Order, limit: int, below: int | None
+) -> list[tuple[int, str | None]]:
+    """Find the ids of hits and what to show of each."""
+    facets, without = facet_terms(reader, query.filters)
+    low = (query.filters.since_ms or 0) // 1000 * SECOND
+    until = query.filters.until_ms
+    high = LAST if until is None else max(0, -(-until // 1000)) * SECOND - 1
+    if below is not None:
+        high = min(high, below - 1)
+    if not query.match and not facets and not without:
+        if query.filters == Filters():
+            raise QueryRefused("there is nothing to look for")
+        rows = reader.connection.execute(
+            "SELECT id, NULL FROM message WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?", (low, high, limit)
+        )
+        return rows.fetchall()
+    parts = [f"({query.match})"] if query.match else []
+    parts += facets
+    if not parts:
+        # Nothing can be left out of nothing: everything has an author.
+        parts = ["facets : c *"]
+    match = " AND ".join(parts)
+    if without:
+        match = f"({match}) NOT (facets : ({' OR '.join(without)}))"
+    snippet = f"snippet(message_index, 0, '{OPEN}', '{CLOSE}', '…', 24)"
+    where = "message_index MATCH ? AND rowid BETWEEN ? AND ?"
+    run = reader.connection.execute
+    if order == "rank" and query.match:
+        newest = run(
+            f"SELECT min(rowid) FROM (SELECT rowid FROM message_index WHERE {where} ORDER BY rowid DESC LIMIT ?)",
+            (match, low, high, WEIGHED),
+        ).fetchone()[0]
+        if newest is None:
+            return []
+        return run(
+            f"SELECT rowid, {snippet} FROM message_index WHERE {where} "
+            "ORDER BY bm25(message_index, 4.0, 1.0, 2.0, 0.0), rowid DESC LIMIT ?",
+            (match, newest, high, limit),
+        ).fetchall()
+    return run(
+        f"SELECT rowid, {snippet} FROM message_index WHERE {where} ORDER BY rowid DESC LIMIT ?",
+        (match, low, high, limit),
+    ).fetchall()
+
+
+def facet_terms(reader: Reader, filters: Filters) -> tuple[list[str], list[str]]:
+    """Write filters as terms of the index: those a hit must have, and those it must not."""
+    must: list[str] = []
+    without: list[str] = []
+    if filters.chat is not None:
+        must.append(f"facets : c{reader.chat_id(filters.chat)}")
+    if filters.person is not None:
+        people = " OR ".join(f"p{one}" for one in authors(reader, filters.person))
+        must.append(f"facets : ({people})")
+    if filters.direction == "outgoing":
+        must.append("facets : dout")
+    elif filters.direction == "none":
+        must.append("facets : dnone")
+    elif filters.direction == "incoming":
+        without += ["dout", "dnone"]
+    if filters.kind == "message":
+        without.append("kother")
+    elif filters.kind:
+        # The index takes an underscore for the end of a word.
+        must.append(f'facets : "k{filters.kind}"')
+    if filters.has_media:
+        must.append("facets : hasmedia")
+    if filters.has_link:
+        must.append("facets : haslink")
+    return must, without
+
+
+def authors(reader: Reader, wanted: str) -> list[int]:
+    """Find everybody of that name; `me` is the owner of each account."""
+    names = reader.names
+    text = wanted.casefold()
+    if text in {"me", "you"}:
+        found = sorted(names.owners)
+    elif wanted.isdecimal() and int(wanted) in names.names:
+        found = [int(wanted)]
+    else:
+        found = [one for one, name in names.names.items() if name.casefold() == text]
+        found = found or [one for one, name in names.names.items() if text in name.casefold()]
+    if not found:
+        raise NotInArchive(f"there is nobody called {wanted}; `holdfast archive people` lists everybody")
+    return sorted(found)[:100]

@@ -1,0 +1,159 @@
+"""Chats and times by the names people give them."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Self
+from uuid import UUID
+
+from holdfast.backup.compare.recipient_pairs import Pairing
+from holdfast.backup.compare.roster import Roster
+from holdfast.backup.errors import UnknownChat
+from holdfast.backup.public import public
+from holdfast.backup.schema.backup_pb2 import Recipient
+
+__all__ = ["Period", "Window", "choose_pairs", "find_chats", "parse_period"]
+
+DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+MILLISECOND: Final = timedelta(milliseconds=1)
+# How many chats an error names.
+SHOWN: Final = 5
+UUID_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A time as people write one: a year, a month, a day or a moment; from its first to its last millisecond."""
+
+    first_ms: int
+    last_ms: int
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time to keep, both ends included; None where it is open."""
+
+    first_ms: int | None = None
+    last_ms: int | None = None
+
+    @classmethod
+    def between(cls, since: str | None, until: str | None) -> Self:
+        """Make a window of two dates, written as `2024`, `2024-03` or `2024-03-09`; `until` is included."""
+        return cls(
+            None if since is None else parse_period(since).first_ms,
+            None if until is None else parse_period(until).last_ms,
+        )
+
+    def holds(self, ms: int) -> bool:
+        """Tell whether a time lies in it."""
+        return (self.first_ms is None or ms >= self.first_ms) and (self.last_ms is None or ms <= self.last_ms)
+
+    @property
+    def open(self) -> bool:
+        """Whether it holds everything."""
+        return self.first_ms is None and self.last_ms is None
+
+
+def parse_period(text: str) -> Period:
+    """Read `2024`, `2024-03`, `2024-03-09` or `2024-03-09T18:30`, with an offset or else in UTC."""
+    found = DATE.fullmatch(text.strip())
+    if found is None:
+        try:
+            moment = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise ValueError(f"{text!r} is no date; write 2024, 2024-03, 2024-03-09 or 2024-03-09T18:30") from None
+        begin = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return Period(milliseconds(begin), milliseconds(begin))
+    year, month, day = (int(part) if part else None for part in found.groups())
+    try:
+        begin = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
+        if day:
+            end = begin + timedelta(days=1)
+        elif month:
+            end = (begin + timedelta(days=31)).replace(day=1)
+        else:
+            end = begin.replace(year=begin.year + 1)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is not in the calendar") from None
+    return Period(milliseconds(begin), milliseconds(end) - 1)
+
+
+def milliseconds(moment: datetime) -> int:
+    """Count milliseconds since 1970."""
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // MILLISECOND
+
+
+def find_chats(roster: Roster, words: Iterable[str]) -> set[int]:
+    """Find chats by name, phone number, username, id of the account, or `#` and the chat's number in the file."""
+    found: set[int] = set()
+    for word in words:
+        chats = named(roster, word)
+        if not chats:
+            raise unknown(word, [roster])
+        if len(chats) > 1:
+            raise UnknownChat(f"{len(chats)} chats match {word!r}: {listed(roster, chats)}; name one of these")
+        found |= chats
+    return found
+
+
+def choose_pairs(pairing: Pairing, words: Iterable[str]) -> set[int]:
+    """Find chats that either of two backups has under a name, by their common numbers."""
+    found: set[int] = set()
+    for word in words:
+        sides = [
+            {numbers[chat] for chat in named(roster, word)}
+            for roster, numbers in (
+                (pairing.before, pairing.chats_before),
+                (pairing.after, pairing.chats_after),
+            )
+        ]
+        if not any(sides):
+            raise unknown(word, [pairing.before, pairing.after])
+        found |= sides[0] | sides[1]
+    return found
+
+
+def unknown(word: str, rosters: list[Roster]) -> UnknownChat:
+    """Say that there is no such chat, and which ones come near."""
+    names = sorted({roster.chat_name(chat) for roster in rosters for chat in roster.chats})
+    folded = {name.casefold(): name for name in names}
+    near = [folded[name] for name in difflib.get_close_matches(word.casefold(), folded, SHOWN, 0.5)]
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return UnknownChat(f"there is no chat {word!r}{hint}")
+
+
+def listed(roster: Roster, chats: set[int]) -> str:
+    """Name chats so that each can be told from the others."""
+    texts = [f"#{chat} ({roster.chat_name(chat)})" for chat in sorted(chats)]
+    return ", ".join(texts[:SHOWN]) + (" ..." if len(texts) > SHOWN else "")
+
+
+def named(roster: Roster, word: str) -> set[int]:
+    """Find the chats that go by exactly this; if there are none, those in whose name it stands."""
+    wanted = word.strip().casefold()
+    if wanted.startswith("#") and wanted[1:].isdecimal():
+        return {int(wanted[1:])} & roster.chats.keys()
+    exact: set[int] = set()
+    partly: set[int] = set()
+    for number, chat in roster.chats.items():
+        recipient = roster.recipients.get(chat.recipientId)
+        if recipient is not None and wanted in handles(recipient):
+            exact.add(number)
+        name = roster.chat_name(number).casefold()
+        if name == wanted:
+            exact.add(number)
+        elif wanted and wanted in name:
+            partly.add(number)
+    return exact or partly
+
+
+def handles(recipient: Recipient) -> set[str]:
+    """List what a recipient goes by, besides its name."""
+    contact = recipient.contact
+    found = {contact.username.casefold(), f"+{contact.e164}" if contact.e164 else "", str(contact.e164 or "")}
+    if len(contact.aci) == UUID_BYTES:
+        found.add(str(UUID(bytes=contact.aci)))
+    return found - {""}

@@ -1,0 +1,210 @@
+"""The one door of all exports, from an archive or straight from a backup."""
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, tzinfo
+from os import PathLike
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from holdfast.backup.archives import Archive, is_archive
+from holdfast.backup.archives import open as open_archive
+from holdfast.backup.archives.imports import Progress as Importing
+from holdfast.backup.backup_reader import Backup, BackupSource, opened
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
+from holdfast.backup.exports.arrow import check_pyarrow
+from holdfast.backup.exports.choice import Choice, chosen
+from holdfast.backup.exports.csv_files import write_csv
+from holdfast.backup.exports.folder import Written, check_target
+from holdfast.backup.exports.html import write_html
+from holdfast.backup.exports.job import Progress
+from holdfast.backup.exports.jsonl import write_json
+from holdfast.backup.exports.markdown import write_markdown
+from holdfast.backup.exports.parquet import write_parquet
+from holdfast.backup.exports.stamps import whole_stamp
+from holdfast.backup.public import public
+
+__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "imported"]
+
+Form = Literal["html", "markdown", "json", "csv", "parquet"]
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+
+
+@public
+def export(
+    source: Archive | BackupSource,
+    target: str | PathLike[str],
+    form: Form,
+    choice: Choice | None = None,
+    *,
+    key: KeyMaterial | str | None = None,
+    media: bool = True,
+    search: bool = True,
+    plain: bool = False,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Written:
+    """Write a backup or an archive, or what was chosen of it, as files into a folder.
+
+    `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
+    changed is written. `key` opens a backup. `media` puts the files of attachments beside, as far as they are
+    there; `on_problem` is told of those of a backup that are missing or damaged. `search` is for HTML, `plain` for
+    CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in.
+
+    >>> hb.export("chats.binproto", "pages", "html").written
+    65
+    """
+    folder = Path(target)
+    if not isinstance(source, Archive) and is_archive(source):
+        with open_archive(source) as archive:
+            return export_archive(
+                archive,
+                folder,
+                form,
+                choice,
+                media=media,
+                search=search,
+                plain=plain,
+                zone=zone,
+                progress=progress,
+            )
+    if isinstance(source, Archive):
+        return export_archive(
+            source, folder, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
+        )
+    with opened(source, key) as backup:
+        return export_backup(
+            backup,
+            folder,
+            form,
+            choice,
+            media=media,
+            search=search,
+            plain=plain,
+            zone=zone,
+            progress=progress,
+            on_problem=on_problem,
+        )
+
+
+def export_archive(
+    archive: Archive,
+    target: Path,
+    form: Form,
+    choice: Choice | None = None,
+    *,
+    media: bool = True,
+    search: bool = True,
+    plain: bool = False,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+) -> Written:
+    """Write an archive, or what was chosen of it, into a folder; where one lies there already, what has changed.
+
+    `media` puts the files of attachments beside, as far as the archive has them. `search` is for HTML, `plain` for
+    CSV that programs read, `zone` the time zone that HTML and Markdown tell times in.
+    """
+    what = choice or Choice()
+    with one_moment(archive):
+        for one in what.chats:
+            archive.chat_id(one)  # a name that fits no chat is refused before anything is written
+        stamp = whole_stamp(archive, what, form, zone, media, search, plain)
+        if form == "html":
+            return write_html(
+                archive, target, what, media=media, search=search, zone=zone, progress=progress, stamp=stamp
+            )
+        if form == "markdown":
+            return write_markdown(archive, target, what, media=media, zone=zone, progress=progress, stamp=stamp)
+        if form == "csv":
+            return write_csv(archive, target, what, media=media, plain=plain, progress=progress, stamp=stamp)
+        write = write_json if form == "json" else write_parquet
+        return write(archive, target, what, media=media, progress=progress, stamp=stamp)
+
+
+@contextmanager
+def one_moment(archive: Archive) -> Iterator[None]:
+    """Read an archive as it is at one moment: what is imported meanwhile is for the next export."""
+    archive.forget()
+    try:
+        archive.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            archive.connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ArchiveBusy("somebody is writing to the archive; try again when that is done") from error
+        raise ArchiveError(f"{archive.path} cannot be read: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise ArchiveError(f"{archive.path} cannot be read: {error}") from error
+
+
+def export_backup(
+    backup: Backup,
+    target: Path,
+    form: Form,
+    choice: Choice | None = None,
+    *,
+    media: bool = True,
+    search: bool = True,
+    plain: bool = False,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Written:
+    """Write a backup, or what was chosen of it, into a folder, as `export_archive` does with an archive.
+
+    `on_problem` is told of every attachment that is missing or damaged; the others are exported.
+    """
+    with imported(backup, target, form, choice, media=media, on_problem=on_problem) as archive:
+        return export_archive(
+            archive, target, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
+        )
+
+
+@contextmanager
+def imported(
+    backup: Backup,
+    target: Path,
+    form: Form,
+    choice: Choice | None = None,
+    *,
+    media: bool = True,
+    progress: Importing | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Iterator[Archive]:
+    """Make an archive of a backup that is gone when the block ends, with the files that an export needs."""
+    # Importing takes a while; what cannot work is refused before.
+    check_target(target)
+    if form == "parquet":
+        check_pyarrow()
+    # On the disk of the target, so that files can be linked instead of copied.
+    home = next(folder for folder in target.absolute().parents if folder.is_dir())
+    try:
+        beside = tempfile.TemporaryDirectory(prefix=".holdfast-", dir=home)
+    except OSError as error:
+        raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
+    with beside as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
+        archive.add(backup, progress=progress)
+        if backup.media is not None:
+            for copied in archive.copy_media(backup, only=used(archive, choice or Choice(), media=media)):
+                if copied.problem and on_problem is not None:
+                    on_problem(copied.problem)
+        yield archive
+
+
+def used(archive: Archive, choice: Choice, *, media: bool = True) -> set[str]:
+    """Name the files that what was chosen needs; without media these are texts."""
+    rows = archive.connection.execute(
+        "SELECT DISTINCT a.media_name FROM attachment a JOIN message m ON m.id = a.message_id "
+        "WHERE a.media_name IS NOT NULL AND (?4 OR a.role = 'long_text') "
+        "AND m.chat_id IN (SELECT value FROM json_each(?1)) "
+        "AND (?2 IS NULL OR m.order_ms >= ?2) AND (?3 IS NULL OR m.order_ms < ?3)",
+        (json.dumps([chat.id for chat in chosen(archive, choice)]), choice.since_ms, choice.until_ms, media),
+    )
+    return {name for (name,) in rows}

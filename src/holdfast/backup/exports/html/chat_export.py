@@ -1,0 +1,400 @@
+"""Writes one chat: its pages, the calendar that leads to them, and their texts for the search.
+
+What would be the same as the last time is not drawn again, see `sources`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.backup.archives import Archive, Chat, Message, Position
+from holdfast.backup.archives.message_loader import QUOTES, Belongings, Row
+from holdfast.backup.archives.model import Attachment
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.folder import Folder
+from holdfast.backup.exports.html import pages
+from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line, face, plain_bubble
+from holdfast.backup.exports.html.clock import Clock, iso
+from holdfast.backup.exports.html.lines import long_texts, mentions, said, searchable
+from holdfast.backup.exports.html.pagination import LARGEST, Cuts, Day
+from holdfast.backup.exports.html.sources import (
+    MARKS,
+    Asked,
+    Drawn,
+    File,
+    Kept,
+    Part,
+    Sources,
+    marks,
+    recalled,
+)
+from holdfast.backup.exports.html.words import Found, WordIndex, page_script
+from holdfast.backup.exports.media import MediaFiles
+from holdfast.backup.exports.names import chat_name
+from holdfast.backup.exports.stamps import digest
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Listed", "Room", "RoomWriter", "Sheet", "Shelf", "write_room"]
+
+
+@redacted
+class Listed(msgspec.Struct, frozen=True):
+    """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
+
+    home: str
+    name: str
+    latest: int
+    texts: str
+    drawn: bool
+
+
+@redacted
+class Sheet(msgspec.Struct):
+    """What came of drawing a page somewhere else.
+
+    Its files with their marks, what to remember, the files of attachments with where they come from, and for the
+    index of words the pages it became with the words on each; several are only good where none before it split.
+    """
+
+    files: list[tuple[str, bytes, str]] = []
+    notes: list[tuple[str, bytes]] = []
+    placed: list[tuple[str, str, str | None]] = []
+    listed: list[Listed] = []
+    words: list[list[str]] = []
+    count: int = 0
+    latest_ms: int = 0
+    preview: str = ""
+    is_split: bool = False
+
+
+@redacted
+@dataclass(slots=True)
+class Shelf:
+    """What all chats of an export share; `listed` has every page in the order of their numbers."""
+
+    archive: Archive
+    folder: Folder
+    choice: Choice
+    clock: Clock
+    media: MediaFiles | None
+    index: WordIndex | None
+    sources: Sources
+    listed: list[Listed] = field(default_factory=list)
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A chat that was written: its folder, its last page, and what the list of chats says of it."""
+
+    chat: Chat
+    home: str
+    last: str | None
+    messages: int
+    latest_ms: int
+    preview: str
+
+
+@redacted
+@dataclass(slots=True)
+class Links:
+    """Addresses as seen from the pages of a chat; `asked` has the files that pages wanted to show."""
+
+    media_files: MediaFiles | None
+    cuts: Cuts
+    targets: dict[int, Position] = field(default_factory=dict)
+    asked: dict[File, str | None] = field(default_factory=dict)
+
+    def media(self, attachment: Attachment) -> str | None:
+        """Put a file into the export and return its address."""
+        if self.media_files is None or attachment.media_name is None:
+            return None
+        name = self.media_files.put(attachment)
+        self.asked[attachment.media_name, attachment.content_type, attachment.file_name] = name
+        return None if name is None else f"../../{quote(name)}"
+
+    def message(self, number: int | None) -> str | None:
+        """Return the address of a message of this chat."""
+        place = None if number is None else self.targets.get(number)
+        return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
+
+
+@redacted
+@dataclass(slots=True)
+class Leaf:
+    """A page while it is drawn: where it begins, its first and last day, its items.
+
+    `texts` are what the search finds on it, `authors` those who wrote them with their numbers there.
+    """
+
+    start: Position
+    first_day: int
+    last_day: int = 0
+    items: list[str] = field(default_factory=list)
+    texts: list[Found] = field(default_factory=list)
+    authors: dict[str, int] = field(default_factory=dict)
+
+
+def place(row: Row) -> Position:
+    """Tell where a message stands."""
+    return Position(row[8], row[9], row[0])
+
+
+def write_room(writer: "RoomWriter", sheets: Iterator[Sheet | None], done: Callable[[int], None]) -> Room:
+    """Write the pages of a chat, as far as they are drawn already from their sheets."""
+    stretches = writer.cuts.stretches()
+    for (name, start, end), sheet in zip(stretches, sheets, strict=False):
+        is_fit = sheet is not None and not sheet.is_split and len(writer.cuts.names) == len(stretches)
+        done(writer.take(sheet) if sheet is not None and is_fit else writer.write(name, start, end))
+    return writer.finish()
+
+
+class RoomWriter:
+    """Writes a chat page by page."""
+
+    def __init__(self, shelf: Shelf, chat: Chat, cuts: Cuts, days: Mapping[int, Day]) -> None:
+        self.shelf = shelf
+        self.chat = chat
+        self.home = f"chats/{chat_name(chat.name, chat.id)}"
+        self.cuts = cuts
+        self.days = days
+        self.links = Links(shelf.media, cuts)
+        self.ground = digest(shelf.sources.ground, chat.id, chat.account_id, chat.name, chat.kind)
+        self.preview = ""
+        self.latest_ms = 0
+        self.count = 0
+
+    def write(self, name: str, start: Position, end: Position | None) -> int:
+        """Write the messages from one place to another, unless they are written; return how many there are."""
+        shelf, key = self.shelf, f"{self.home}/{name}"
+        stretch = (self.chat.id, start, end, shelf.choice.until_ms)
+        drawn = recalled(shelf.folder.recall(key), Drawn)
+        rows = None if drawn is None else shelf.archive.stretch(*stretch, MARKS)
+        if drawn is None or rows is None or not self.fits(name, drawn, rows):
+            whole = shelf.archive.stretch(*stretch)
+            rows = list(map(marks, whole))
+            drawn = self.draw(name, whole, rows)
+        if drawn is not None:
+            shelf.folder.remember(key, msgspec.json.encode(drawn))
+        if rows:
+            self.count += len(rows)
+            self.latest_ms = rows[-1][2]
+        return len(rows)
+
+    def take(self, sheet: Sheet) -> int:
+        """Write messages that were drawn somewhere else; return how many there are."""
+        shelf = self.shelf
+        for name, source, identity in sheet.placed:
+            if not shelf.folder.has(name):
+                shelf.folder.place(name, Path(source), identity)
+        for name, content, mark in sheet.files:
+            shelf.folder.put(name, content, mark)
+        for key, value in sheet.notes:
+            shelf.folder.remember(key, value)
+        if shelf.index is not None:
+            for one, words in zip(sheet.listed, sheet.words, strict=True):
+                shelf.index.add_words(len(shelf.listed), words)
+                shelf.listed.append(one)
+        if sheet.count:
+            self.count += sheet.count
+            self.latest_ms, self.preview = sheet.latest_ms, sheet.preview
+        return sheet.count
+
+    def fits(self, name: str, drawn: Drawn, rows: Sequence[Row]) -> bool:
+        """Keep pages as they are, if they would be drawn the same; tell whether they would."""
+        shelf, asked = self.shelf, drawn.asked
+        names = [name]
+        for part in drawn.parts[1:]:
+            names.append(self.cuts.split(names[-1], Position(*part.start)))
+        media = shelf.sources.attachments(asked.files)
+        files = [shelf.media.find(one) if shelf.media else None for one in media]
+        places = [f"{self.home}/{one}" for one in names]
+        if self.stamp(names, rows, asked, self.addresses(asked.replies), files) != drawn.stamp or not all(
+            shelf.folder.keep(f"{place}.html", part.page)
+            and (part.texts is None or shelf.folder.keep(f"{place}.js", part.texts))
+            for place, part in zip(places, drawn.parts, strict=True)
+        ):
+            self.cuts.unite(name, len(names))
+            return False
+        for one in media:
+            self.links.media(one)
+        self.preview = drawn.preview
+        if shelf.index is not None:
+            shelf.listed += [
+                Listed(self.home, one, part.latest, part.texts or "", drawn=False)
+                for one, part in zip(names, drawn.parts, strict=True)
+            ]
+        return True
+
+    def stamp(
+        self,
+        names: Sequence[str],
+        rows: Sequence[Row],
+        asked: Asked,
+        addresses: Sequence[str | None],
+        files: Sequence[str | None],
+    ) -> str:
+        """Make a digest of all that pages are drawn from."""
+        sources, cuts = self.shelf.sources, self.cuts
+        return digest(
+            self.ground,
+            (cuts.before(names[0]), cuts.after(names[-1])),
+            rows,
+            sources.people(self.chat.account_id, asked.people),
+            sources.seen(asked.first, asked.last),
+            sources.mentioned(asked.mentions),
+            addresses,
+            files,
+            sources.texts(asked.texts),
+        )
+
+    def addresses(self, replies: Sequence[int]) -> list[str | None]:
+        """Find what messages answer to, and where that is."""
+        if not replies:
+            return []
+        quotes = self.shelf.archive.gather(QUOTES, msgspec.json.encode(replies).decode())
+        targets = [quotes[number][0][4] if number in quotes else None for number in replies]
+        self.links.targets = self.find(targets)
+        return [self.links.message(number) for number in targets]
+
+    def draw(self, name: str, whole: Sequence[Row], rows: Sequence[Row]) -> Drawn | None:
+        """Draw messages on a page, or on several where they are too long for one.
+
+        Return what they were drawn from, None where there are none.
+        """
+        if not whole:
+            return None
+        archive, links = self.shelf.archive, self.links
+        with archive.names.listening() as heard:
+            found = archive.belongings(whole)
+            # Most messages are a text and nothing else, and drawn from their rows.
+            special = {row[0]: archive.made(row, found) for row in whole if not found.is_plain(row)}
+            last = special.get(whole[-1][0]) or archive.made(whole[-1], found)
+        messages = list(special.values())
+        replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
+        targets = [one.quote.target_id if one.quote else None for one in replies]
+        links.targets, links.asked = self.find(targets), {}
+        names, parts = self.lay_out(name, whole, found, special)
+        self.preview = said(last)
+        asked = Asked(
+            tuple(sorted(heard, key=str)),
+            tuple(sorted({row[4] for row in rows})),
+            tuple(sorted({row[5] for row in rows if row[5] is not None})),
+            tuple([one.id for one in messages if (one.ranges or one.quote_ranges) and mentions(one)]),
+            tuple([one.id for one in replies]),
+            tuple(links.asked),
+            tuple(dict.fromkeys([text for one in messages if one.attachments for text in long_texts(one)])),
+        )
+        addresses = [links.message(number) for number in targets]
+        stamp = self.stamp(names, rows, asked, addresses, list(links.asked.values()))
+        return Drawn(stamp, asked, tuple(parts), self.preview)
+
+    def lay_out(
+        self, name: str, rows: Sequence[Row], found: Belongings, special: Mapping[int, Message]
+    ) -> tuple[list[str], list[Part]]:
+        """Draw messages and write their pages; return the names of these, and what was written.
+
+        `special` has all messages that are more than a text.
+        """
+        clock, links, search = self.shelf.clock, self.links, self.shelf.index is not None
+        days = clock.days([row[8] for row in rows])
+        called, states = found.authors, found.states
+        faces = {author: face(author, name) for author, name in called.items()}
+        names, made = [name], list[Part]()
+        leaf, size = Leaf(place(rows[0]), days[0]), 0
+        items, texts, authors = leaf.items, leaf.texts, leaf.authors
+        before: tuple[int, str] | None = None
+        shown: int | None = None
+        earlier = 0
+        for row, day in zip(rows, days, strict=True):
+            number, author, way, text, order = row[0], row[2], row[3], row[5], row[8]
+            if size > LARGEST:
+                fresh = self.cuts.split(name, place(row))
+                made.append(self.put(name, leaf))
+                name, leaf, size, shown = fresh, Leaf(place(row), day), 0, None
+                items, texts, authors = leaf.items, leaf.texts, leaf.authors
+                names.append(name)
+            if day != shown:
+                items.append(day_line(day))
+                shown = leaf.last_day = day
+                before = None
+            follows = before == (author, way) and order - earlier < PAUSE
+            message = special.get(number)
+            if message is None:
+                stamp, state = clock.stamp(row[6], day), states.get(number)
+                item = plain_bubble(
+                    number, text, faces[author], stamp, state, is_own=way == "outgoing", follows=follows
+                )
+            else:
+                item = bubble(message, links, clock, day=day, follows=follows)
+                text = searchable(message) if search else ""
+            if search and text:
+                texts.append((number, authors.setdefault(called[author], len(authors)), clock.shown(row[6]), text))
+            items.append(item)
+            size += len(item)
+            before, earlier = None if row[4] == "update" else (author, way), order
+        made.append(self.put(name, leaf))
+        return names, made
+
+    def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
+        """Find where the messages stand that others answer to."""
+        numbers = [number for number in wanted if number is not None]
+        if not numbers:
+            return {}
+        rows = self.shelf.archive.connection.execute(
+            "SELECT order_ms, order_n, id FROM message "
+            "WHERE id IN (SELECT value FROM json_each(?1)) AND +chat_id = ?2",
+            (msgspec.json.encode(numbers).decode(), self.chat.id),
+        )
+        choice = self.shelf.choice
+        since, until = choice.since_ms or 0, choice.until_ms
+        return {row[2]: Position(*row) for row in rows if row[0] >= since and (until is None or row[0] < until)}
+
+    def put(self, name: str, leaf: Leaf) -> Part:
+        """Write one page, and its texts for the search."""
+        shelf = self.shelf
+        page = pages.chat_page(
+            self.chat,
+            name,
+            leaf.items,
+            (leaf.first_day, leaf.last_day),
+            older=self.cuts.before(name),
+            newer=self.cuts.after(name),
+            search=shelf.index is not None,
+        )
+        start = (leaf.start.ms, leaf.start.n, leaf.start.id)
+        mark = shelf.folder.put(f"{self.home}/{name}.html", page)
+        if shelf.index is None:
+            return Part(start, mark, None, 0)
+        latest = max([one[2] for one in leaf.texts], default=0)
+        script = page_script(f"{self.home}/{name}", list(leaf.authors), leaf.texts)
+        part = Part(start, mark, shelf.folder.put(f"{self.home}/{name}.js", script), latest)
+        shelf.index.add(len(shelf.listed), [one[3] for one in leaf.texts])
+        shelf.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
+        return part
+
+    def finish(self) -> Room:
+        """Write what leads to the pages, unless it is written."""
+        folder, cuts, key = self.shelf.folder, self.cuts, f"{self.home}/index"
+        last = cuts.names[-1] if self.count else None
+        if last is not None:
+            days = [(day, cuts.page(one.start), one.messages) for day, one in self.days.items()]
+            stamp = digest(self.ground, days, self.count, cuts.names[0], last)
+            kept = recalled(folder.recall(key), Kept)
+            if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
+                kept = Kept(stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last)))
+            folder.remember(key, msgspec.json.encode(kept))
+        return Room(self.chat, self.home, last, self.count, self.latest_ms, self.preview)
+
+    def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
+        """Draw what leads to the pages."""
+        search = self.shelf.index is not None
+        index = pages.calendar_page(self.chat, days, self.cuts, self.count, search=search)
+        yield f"{self.home}/index.html", index.encode()
+        if len(self.cuts.names) > 1:
+            yield f"{self.home}/latest.html", pages.latest_page(self.chat, last).encode()
+            dates = [(iso(day), page) for day, page, _messages in days]
+            yield f"{self.home}/dates.js", b"holdfast.dates(%s);\n" % msgspec.json.encode(dates)

@@ -1,0 +1,140 @@
+"""Writes an archive as a folder of pages."""
+
+from collections.abc import Iterator
+from datetime import UTC, tzinfo
+from importlib.resources import files
+from itertools import repeat, tee
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.backup.archives import Archive, Chat
+from holdfast.backup.errors import ExportRefused
+from holdfast.backup.exports.choice import Choice, chosen
+from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports.html import pages
+from holdfast.backup.exports.html.chat_export import Room, RoomWriter, Shelf, write_room
+from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.pagination import cuts_of
+from holdfast.backup.exports.html.sources import Kept, Sources, recalled
+from holdfast.backup.exports.html.words import WordIndex, page_texts
+from holdfast.backup.exports.html.workers import hands_for
+from holdfast.backup.exports.job import Progress
+from holdfast.backup.exports.media import MediaFiles
+from holdfast.backup.exports.stamps import accounts_of, digest
+
+__all__ = ["Progress", "write_html"]
+
+
+STATIC: Final = files("holdfast.backup.exports.html") / "static"
+
+
+def write_html(
+    archive: Archive,
+    target: Path,
+    choice: Choice,
+    *,
+    media: bool,
+    search: bool,
+    progress: Progress | None = None,
+    zone: tzinfo = UTC,
+    stamp: str = "",
+) -> Written:
+    """Write pages that look like a messenger; `zone` is the time zone they tell times in."""
+    with Folder(target, "html", stamp, accounts_of(archive)) as folder:
+        if (settled := folder.settled()) is not None:
+            return settled
+        clock, index = Clock(zone), WordIndex() if search else None
+        sources = Sources(archive, clock, media=media, search=search)
+        files_of = MediaFiles(archive, folder) if media else None
+        try:
+            write_pages(Shelf(archive, folder, choice, clock, files_of, index, sources), progress)
+        finally:
+            if index is not None:
+                index.close()
+        return folder.finish()
+
+
+def write_pages(shelf: Shelf, progress: Progress | None) -> None:
+    """Write all chats, and what leads to them."""
+    folder, index = shelf.folder, shelf.index
+    chats = chosen(shelf.archive, shelf.choice)
+    total = count(shelf.archive, chats, shelf.choice)
+    done = 0
+
+    def advance(messages: int) -> None:
+        nonlocal done
+        done += messages
+        if progress is not None:
+            progress(done, total)
+
+    # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
+    writers, coming = tee(
+        RoomWriter(shelf, chat, *cuts_of(shelf.archive, chat.id, shelf.choice, shelf.clock)) for chat in chats
+    )
+    hands = hands_for(shelf, total)
+    try:
+        sheets = repeat(None) if hands is None else hands.draw(coming)
+        rooms = [write_room(writer, sheets, advance) for writer in writers]
+    finally:
+        if hands is not None:
+            hands.close()
+    folder.put("index.html", pages.index_page(rooms, shelf.clock, search=index is not None).encode())
+    names = ["chat.css", "page.css", "page.js"]
+    if index is not None:
+        names.append("search.js")
+        folder.put("search.html", pages.search_page(rooms).encode())
+        write_search(shelf, index, rooms)
+    for name in names:
+        folder.put(f"assets/{name}", (STATIC / name).read_bytes())
+
+
+def count(archive: Archive, chats: list[Chat], choice: Choice) -> int:
+    """Count the messages to write."""
+    if choice.since_ms is None and choice.until_ms is None:
+        return sum(chat.messages for chat in chats)
+    row = archive.connection.execute(
+        "SELECT count(*) FROM message WHERE chat_id IN (SELECT value FROM json_each(?1)) "
+        "AND order_ms >= ?2 AND (?3 IS NULL OR order_ms < ?3)",
+        (msgspec.json.encode([chat.id for chat in chats]).decode(), choice.since_ms or 0, choice.until_ms),
+    ).fetchone()
+    return int(row[0])
+
+
+def write_search(shelf: Shelf, index: WordIndex, rooms: list[Room]) -> None:
+    """Write the index of words, unless it is written."""
+    folder = shelf.folder
+    chats = [(room.home, room.chat.name) for room in rooms]
+    listed = [(one.home, one.name, one.latest, one.texts) for one in shelf.listed]
+    stamp = digest(shelf.sources.ground, chats, listed)
+    kept = recalled(folder.recall("search"), Kept)
+    if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
+        for number, one in enumerate(shelf.listed):
+            if not one.drawn:
+                index.add(number, read_texts(folder, f"{one.home}/{one.name}.js"))
+        kept = Kept(
+            stamp, tuple((name, folder.put(name, text)) for name, text in index_files(shelf, index, chats))
+        )
+    folder.remember("search", msgspec.json.encode(kept))
+
+
+def read_texts(folder: Folder, name: str) -> list[str]:
+    """Read the texts of a page that was not drawn again."""
+    try:
+        return page_texts(folder.read(name))
+    except msgspec.DecodeError:
+        raise ExportRefused(f"{folder.path / name} is damaged; remove it and export again") from None
+
+
+def index_files(shelf: Shelf, index: WordIndex, chats: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Draw the index of words, and the list that leads into it."""
+    firsts: list[str] = []
+    for first, rows in index.shards():
+        number = len(firsts)
+        firsts.append(first)
+        yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
+    homes = {home: n for n, (home, _name) in enumerate(chats)}
+    listed = [(homes[one.home], one.name, one.latest) for one in shelf.listed]
+    whole = {"chats": chats, "pages": listed, "firsts": firsts}
+    yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

@@ -1,0 +1,280 @@
+"""Draws the pages of a large export in several processes at once.
+
+Each process reads the archive for itself and draws every so-manieth page, as `chat_export` does, but keeps what it
+would write. The pages come back in their order, and only the process that exports writes anything. While that one
+reads the archive nobody can change it, so all see the same. Whatever a process cannot draw, or would not draw as
+if it had drawn all pages before, is drawn by the one that exports; so is everything when there is nobody else.
+"""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, tzinfo
+from itertools import cycle
+from pathlib import Path
+from typing import IO, Any, Final, Self
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from holdfast.backup.archives import Archive, Position
+from holdfast.backup.archives import open as open_archive
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.folder import DIGEST
+from holdfast.backup.exports.html.chat_export import RoomWriter, Sheet, Shelf
+from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.pagination import starts_of
+from holdfast.backup.exports.html.sources import Sources
+from holdfast.backup.exports.html.words import words_of
+from holdfast.backup.exports.media import MediaFiles
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Hands", "hands_for"]
+
+# Fewer messages are drawn before a second process has even begun.
+WORTH_IT: Final = 50_000
+MOST: Final = 4
+# How many pages a process is told of before the first of them is asked for.
+AHEAD: Final = 4
+# How many objects a process makes before it looks for such as hold one another.
+OBJECTS: Final = 100_000
+Place = tuple[int, int, int]
+
+
+@redacted
+class Order(msgspec.Struct, frozen=True):
+    """What a process draws from, and how."""
+
+    archive: str
+    zone: str
+    table: dict[str, str]
+    since_ms: int | None
+    until_ms: int | None
+    media: bool
+    search: bool
+
+
+@redacted
+class Page(msgspec.Struct, frozen=True, array_like=True):
+    """A page to draw.
+
+    It takes few bytes, however large the chat: who waits for its answer to be read does not read what is sent.
+    """
+
+    chat: int
+    name: str
+    start: Place
+    end: Place | None
+
+
+def hands_for(shelf: Shelf, messages: int) -> "Hands | None":
+    """Find others who draw pages too, where it is worth it: a large export that begins anew."""
+    count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST)
+    if messages < WORTH_IT or count < 2 or shelf.folder.notes:
+        return None
+    return Hands.hired(shelf, count)
+
+
+class Hands:
+    """Processes that draw pages, each every so-manieth."""
+
+    def __init__(self, processes: "Sequence[subprocess.Popen[bytes]]") -> None:
+        self.processes = processes
+        self.stack = ExitStack()
+        for process in processes:
+            self.stack.callback(process.wait)
+            self.stack.callback(process.kill)
+
+    @classmethod
+    def hired(cls, shelf: Shelf, count: int) -> "Self | None":
+        """Start processes; None where that cannot be."""
+        zone = zone_name(shelf.clock.zone)
+        if zone is None:
+            return None
+        order = Order(
+            str(shelf.archive.path.absolute()),
+            zone,
+            dict(shelf.archive.table),
+            shelf.choice.since_ms,
+            shelf.choice.until_ms,
+            shelf.media is not None,
+            shelf.index is not None,
+        )
+        command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
+        made: list[subprocess.Popen[bytes]] = []
+        try:
+            for _ in range(count):
+                made.append(started(command))
+                send(made[-1].stdin, order)
+        except OSError:
+            cls(made).close()
+            return None
+        return cls(made)
+
+    def draw(self, writers: Iterable[RoomWriter]) -> Iterator[Sheet | None]:
+        """Yield what becomes of every page of all chats, in their order; None for one that nobody has drawn."""
+        waiting: deque[int] = deque()
+        hands = cycle(range(len(self.processes)))
+        for writer in writers:
+            for name, start, end in writer.cuts.stretches():
+                hand = next(hands)
+                page = Page(writer.chat.id, name, place_of(start), None if end is None else place_of(end))
+                with suppress(OSError):
+                    send(self.processes[hand].stdin, page)
+                waiting.append(hand)
+                if len(waiting) == AHEAD * len(self.processes):
+                    yield self.fetch(waiting.popleft())
+        while waiting:
+            yield self.fetch(waiting.popleft())
+
+    def fetch(self, hand: int) -> Sheet | None:
+        """Wait for the next page of a process."""
+        try:
+            found: Sheet | None = receive(self.processes[hand].stdout, Sheet | None)
+        except (OSError, EOFError, msgspec.DecodeError):
+            return None
+        return found
+
+    def close(self) -> None:
+        """Send everybody home."""
+        self.stack.close()
+        for process in self.processes:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+
+
+def started(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start one process; what goes wrong in it goes wrong again, and is told, where it was asked for."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603  # our own
+
+
+def zone_name(zone: tzinfo) -> str | None:
+    """Name a time zone that can be found again by its name."""
+    if zone is UTC:
+        return ""
+    return zone.key if isinstance(zone, ZoneInfo) else None
+
+
+def place_of(position: Position) -> Place:
+    """Write a place in a chat."""
+    return position.ms, position.n, position.id
+
+
+def send(pipe: IO[bytes] | None, message: object) -> None:
+    """Write a message to a pipe."""
+    if pipe is not None:
+        content = msgspec.msgpack.encode(message)
+        pipe.write(len(content).to_bytes(8, "little") + content)
+        pipe.flush()
+
+
+def receive(pipe: IO[bytes] | None, kind: Any) -> Any:
+    """Read a message from a pipe."""
+    if pipe is None:
+        raise EOFError
+    size = pipe.read(8)
+    content = pipe.read(int.from_bytes(size, "little")) if len(size) == 8 else b""
+    if not content:
+        raise EOFError
+    return msgspec.msgpack.decode(content, type=kind)
+
+
+class Draft:
+    """Stands for the folder of the export where pages are drawn: it keeps what is put there for one page."""
+
+    def __init__(self) -> None:
+        self.sheet = Sheet()
+
+    def recall(self, _key: str) -> None:
+        """Return what an earlier run wrote down: nothing, pages are drawn elsewhere only when all are new."""
+
+    def remember(self, key: str, value: bytes) -> None:
+        """Keep what is to be written down."""
+        self.sheet.notes.append((key, value))
+
+    def put(self, name: str, content: bytes) -> str:
+        """Keep a file, and return the mark of its content."""
+        mark = DIGEST(content).hexdigest()
+        self.sheet.files.append((name, content, mark))
+        return mark
+
+    def has(self, name: str) -> bool:
+        """Tell whether a file was placed for this page."""
+        return any(one[0] == name for one in self.sheet.placed)
+
+    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+        """Keep where a file is to be placed from."""
+        self.sheet.placed.append((name, str(source), identity))
+
+
+class Gleaner:
+    """Stands for the index of words: it keeps the words of one page."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+
+    def add(self, _page: int, texts: Sequence[str]) -> None:
+        """Keep the words of a page."""
+        self.draft.sheet.words.append(list(words_of(*texts)))
+
+
+class Hand:
+    """Draws pages for somebody else."""
+
+    def __init__(self, archive: Archive, order: Order) -> None:
+        self.draft = Draft()
+        clock = Clock(ZoneInfo(order.zone) if order.zone else UTC)
+        folder: Any = self.draft
+        index: Any = Gleaner(self.draft) if order.search else None
+        sources = Sources(archive, clock, media=order.media, search=order.search)
+        choice = Choice((), order.since_ms, order.until_ms)
+        media = MediaFiles(archive, folder) if order.media else None
+        self.shelf = Shelf(archive, folder, choice, clock, media, index, sources)
+        self.chats = {chat.id: chat for chat in archive.chats()}
+        self.writer: RoomWriter | None = None
+
+    def draw(self, page: Page) -> Sheet:
+        """Draw a page."""
+        writer = self.writer
+        if writer is None or writer.chat.id != page.chat:
+            cuts = starts_of(self.shelf.archive, page.chat, self.shelf.choice)
+            writer = self.writer = RoomWriter(self.shelf, self.chats[page.chat], cuts, {})
+        self.draft.sheet = sheet = Sheet()
+        self.shelf.listed.clear()
+        pages = len(writer.cuts.names)
+        writer.count = 0
+        end = None if page.end is None else Position(*page.end)
+        writer.write(page.name, Position(*page.start), end)
+        sheet.listed += self.shelf.listed
+        sheet.count, sheet.latest_ms, sheet.preview = writer.count, writer.latest_ms, writer.preview
+        sheet.is_split = len(writer.cuts.names) != pages
+        return sheet
+
+
+def main() -> None:
+    """Draw what is asked for on standard input, until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What pages are drawn from holds no cycles; to look for some after every few hundred objects is in vain.
+    gc.set_threshold(OBJECTS)
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    with suppress(EOFError, BrokenPipeError):
+        order = receive(asked, Order)
+        with open_archive(order.archive) as archive:
+            archive.table = order.table
+            archive.connection.execute("BEGIN")
+            hand = Hand(archive, order)
+            while True:
+                page = receive(asked, Page)
+                try:
+                    sheet = hand.draw(page)
+                except Exception:  # noqa: BLE001  # whoever exports tries it too, and says what is wrong
+                    sheet = None
+                send(answers, sheet)

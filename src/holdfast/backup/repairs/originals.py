@@ -1,0 +1,68 @@
+"""The file a damaged backup was read from, kept as it is: nothing else leads back to it, byte for byte."""
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.errors import LogRefused, UnreadableBackup
+from holdfast.backup.repairs.log import Kept
+
+__all__ = ["file_of", "kept_beside", "original_at", "put_back", "weigh"]
+
+
+def kept_beside(log: Path) -> Path:
+    """Name the original that is kept beside a change log."""
+    return log.with_name(f"{log.name.removesuffix('.changes.json')}.original")
+
+
+@contextmanager
+def file_of(source: Backup, given: BinaryIO | None) -> Iterator[BinaryIO]:
+    """Open the file a backup is read from, once more; that which was given is read from its beginning."""
+    if given is not None:
+        given.seek(0)
+        yield given
+        return
+    try:
+        snapshot = source.snapshot
+        main = Path(source.name).open("rb") if snapshot is None else snapshot.open_main()  # noqa: SIM115  # closed below
+    except OSError as error:
+        raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
+    with main:
+        yield main
+
+
+def weigh(file: BinaryIO, path: Path) -> Kept:
+    """Tell the size and the hash of a file that is kept under a name."""
+    digest = hashlib.sha256()
+    size = 0
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+    return Kept(path.name, size, digest.hexdigest())
+
+
+def original_at(kept: Kept, folder: Path) -> Path:
+    """Return where an original was kept: in the folder of its change log, whatever that says."""
+    return folder / Path(kept.name).name
+
+
+def put_back(kept: Kept, folder: Path, target: Path, *, replace: bool = False) -> None:
+    """Write the original again, or nothing where it is not what it was."""
+    path = original_at(kept, folder)
+    try:
+        with path.open("rb") as file:
+            if weigh(file, path) != kept:
+                raise LogRefused(f"{path} was changed since the repair, and is no longer the original")
+            file.seek(0)
+            with write_whole(target, replace=replace) as out:
+                shutil.copyfileobj(file, out, CHUNK)
+    except OSError as error:
+        raise LogRefused(
+            f"the original was kept as {path}, which cannot be read: {error.strerror or error}"
+        ) from error

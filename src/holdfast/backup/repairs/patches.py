@@ -1,0 +1,98 @@
+"""A backup with some of its frames replaced, left out or moved, and all others as they were written."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.wire import Block
+from holdfast.backup.wire.frames import split
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
+
+__all__ = ["Patches", "patched", "records_in"]
+
+
+class Patches:
+    """What stands in the place of frames: for the number of a frame, the whole records that replace it.
+
+    A record is whole with its length before it, since that too may be written in more ways than one.
+    """
+
+    def __init__(self, places: Mapping[int, tuple[bytes, ...]]) -> None:
+        self.places = dict(places)
+        self._frames = sorted(self.places)
+        self._gained = [0]
+        for frame in self._frames:
+            self._gained.append(self._gained[-1] + len(self.places[frame]) - 1)
+
+    def touches(self, first: int, last: int) -> bool:
+        """Tell whether any frame from the first to the last is replaced."""
+        at = bisect_left(self._frames, first)
+        return at < len(self._frames) and self._frames[at] <= last
+
+    def origin(self, frame: int) -> tuple[int, int]:
+        """Tell which frame of the original one of the outcome came from, and its place among what replaces it."""
+        low, high = 0, len(self._frames)
+        while low < high:
+            middle = (low + high) // 2
+            # Where what replaces this frame ends in the outcome.
+            if self._frames[middle] + self._gained[middle + 1] < frame:
+                low = middle + 1
+            else:
+                high = middle
+        original = frame - self._gained[low]
+        if low < len(self._frames) and original >= self._frames[low]:
+            return self._frames[low], original - self._frames[low]
+        return original, 0
+
+
+class PatchedRecords:
+    """The records of a backup, some of them replaced."""
+
+    def __init__(self, source: Backup, patches: Patches) -> None:
+        self.header = source.header
+        self._source = source
+        self._patches = patches
+        self._offset = len(encode_varint(len(self.header))) + len(self.header)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes of the outcome were made so far."""
+        return self._offset
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames; blocks in which nothing is replaced pass through as they are."""
+        index = 1
+        for block in self._source.blocks():
+            count, data = block.count, block.data
+            if self._patches.touches(block.index, block.index + count - 1):
+                records = [
+                    new
+                    for at, record in enumerate(records_in(data), block.index)
+                    for new in self._patches.places.get(at, (record,))
+                ]
+                count, data = len(records), b"".join(records)
+            yield Block(index, self._offset, data)
+            index += count
+            self._offset += len(data)
+
+
+def records_in(data: bytes) -> Iterator[bytes]:
+    """Yield the records of a block, each with its length."""
+    start = 0
+    for _begin, end in split(data, 0, NO_CAP)[0]:
+        yield data[start:end]
+        start = end
+
+
+def patched(source: Backup, patches: Patches) -> Backup:
+    """Make a backup of another and what replaces its frames; it is read from the other, which must stay open."""
+    return Backup(
+        source.form,
+        source.name,
+        lambda: PatchedRecords(source, patches),
+        ExitStack(),
+        media=source.media,
+        snapshot=source.snapshot,
+    )

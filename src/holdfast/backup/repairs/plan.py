@@ -1,0 +1,342 @@
+"""What would be changed, found by trying it: repairs are made, the outcome is checked, and so on.
+
+Nothing is written here. A plan holds the changed records only, so memory grows with the number of repairs.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.repairs.field_edits import CannotEdit, Record, around, element_of
+from holdfast.backup.repairs.patches import Patches, patched, records_in
+from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.repairs import Fix, RepairAction
+from holdfast.backup.rules.rule import Severity
+from holdfast.backup.wire.collect import Selection, collect
+from holdfast.backup.wire.varint import encode_varint, varint_at
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Check", "Plan", "Step", "Unmended", "make_plan"]
+
+# Leaving records out makes others lead nowhere, and so on; real chains are short.
+ROUNDS: Final = 16
+# What an id that has not appeared may be the id of, by the end of the path to it.
+CHAT_REFERENCE: Final = "chatId"
+# A message inside of another: what breaks a rule in it is left out without the message.
+REVISION: Final = "revisions"
+IDS: Final = Selection(["Frame.account", "Recipient.id", "Chat.id", "Chat.pinnedOrder"])
+WHOLE: Final = (RepairAction.MOVE, RepairAction.MOVE_FIRST, RepairAction.RENUMBER)
+
+Check = Callable[[Backup], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One repair: the number of the frame in the original, the rule and the field, and what is done in words.
+
+    The number is None where it is about the backup as a whole.
+    """
+
+    frame: int | None
+    rule: str
+    path: str
+    words: str
+    loses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unmended:
+    """An error that stays; `needs_drop` where leaving something out would mend it."""
+
+    frame: int | None
+    rule: str
+    path: str
+    problem: str
+    needs_drop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a repair would do, and what would still be wrong afterwards.
+
+    `places` has the whole records that stand in the place of frames of the original, `originals` those frames.
+    """
+
+    steps: tuple[Step, ...]
+    unmended: tuple[Unmended, ...]
+    places: dict[int, tuple[bytes, ...]] = field(repr=False)
+    originals: dict[int, bytes] = field(repr=False)
+
+
+def make_plan(source: Backup, check: Check, *, drop: bool = False) -> Plan:
+    """Find out what can be mended in a backup, which must be one that can be read again and again.
+
+    `check` finds what is wrong. With `drop` that which nothing can import is left out.
+    """
+    draft = Draft(drop=drop)
+    for _round in range(ROUNDS):
+        view = patched(source, draft.patches())
+        errors = [finding for finding in check(view) if finding.severity is Severity.ERROR]
+        if not draft.mend(view, errors):
+            break
+    else:
+        draft.leave(check(patched(source, draft.patches())))
+    return Plan(tuple(draft.steps), tuple(draft.unmended), draft.places(), draft.originals())
+
+
+@redacted
+@dataclass
+class Book:
+    """What must be known of all frames to move or renumber one: by id, where recipients and chats are."""
+
+    recipients: dict[int, int] = field(default_factory=dict)
+    chats: dict[int, int] = field(default_factory=dict)
+    pinned: set[int] = field(default_factory=set)
+    account: int | None = None
+
+    def add(self, frame: int, raw: bytes) -> None:
+        """Add a frame; one that is damaged defines nothing."""
+        try:
+            found = collect(raw, IDS)
+        except DamagedRecord:
+            return
+        for slot, depth, value, _end in found:
+            if slot == IDS.slots["Recipient.id"]:
+                self.recipients.setdefault(value, frame)
+            elif slot == IDS.slots["Chat.id"]:
+                self.chats.setdefault(value, frame)
+            elif slot == IDS.slots["Chat.pinnedOrder"]:
+                self.pinned.add(value)
+            elif depth == 0 and self.account is None:
+                self.account = frame
+
+
+class Draft:
+    """A plan in the making. Frames are known by their numbers in the original, wherever they stand by now."""
+
+    def __init__(self, *, drop: bool) -> None:
+        self._drop = drop
+        self._order: dict[int, list[int]] = {}
+        self._place: dict[int, int] = {}
+        self._now: dict[int, bytes] = {}
+        self._before: dict[int, bytes] = {}
+        self.steps: list[Step] = []
+        self.unmended: list[Unmended] = []
+
+    def places(self) -> dict[int, tuple[bytes, ...]]:
+        """Return what stands in the place of frames that are not as they were."""
+        touched = {*self._order, *self._now}
+        return {
+            place: tuple(self._now.get(frame, self._before[frame]) for frame in self._order.get(place, [place]))
+            for place in touched
+        }
+
+    def originals(self) -> dict[int, bytes]:
+        """Return what stood there."""
+        return {place: self._before[place] for place in {*self._order, *self._now}}
+
+    def patches(self) -> Patches:
+        """Return the same for reading."""
+        return Patches(self.places())
+
+    def mend(self, view: Backup, errors: list[Finding]) -> bool:
+        """Mend what can be mended of the errors of a round; return whether anything was."""
+        self.unmended = []
+        by_number: dict[int, list[Finding]] = defaultdict(list)
+        for finding in errors:
+            if finding.frame:
+                by_number[finding.frame].append(finding)
+            else:
+                self._leave(finding.frame, finding, needs_drop=False)
+        numbers = self._numbers()
+        wants = any(fix.action in WHOLE for finding in errors for fix in finding.rule.repairs)
+        records, book = fetch(view, {*by_number, 1} if wants else set(by_number), whole=wants)
+        moves: dict[int, tuple[int, Finding, Fix]] = {}
+        changed = False
+        for number in sorted(by_number):
+            work = Bench(numbers(number), number, records[number], book, moves)
+            changed |= self._mend_frame(work, by_number[number])
+        if moves:
+            extra, _book = fetch(view, set(moves), whole=False)
+            for target, (number, finding, fix) in sorted(moves.items()):
+                frame, before = numbers(target), numbers(number)
+                # What was left out meanwhile is neither moved nor waits for anything.
+                if self._stands(frame) and self._stands(before):
+                    self._move(frame, extra[target], before, records[number])
+                    self.steps.append(step_of(before, finding, fix))
+                    changed = True
+        return changed
+
+    def leave(self, findings: Iterable[Finding]) -> None:
+        """Leave all errors as they are."""
+        numbers = self._numbers()
+        self.unmended = []
+        for finding in findings:
+            if finding.severity is Severity.ERROR:
+                frame = numbers(finding.frame) if finding.frame else finding.frame
+                self._leave(frame, finding, needs_drop=False)
+
+    def _numbers(self) -> Callable[[int], int]:
+        """Return a function that tells which frame of the original has a number by now, whatever is done next."""
+        patches = self.patches()
+        order = {place: tuple(frames) for place, frames in self._order.items()}
+
+        def frame_at(number: int) -> int:
+            place, at = patches.origin(number)
+            return order.get(place, (place,))[at]
+
+        return frame_at
+
+    def _stands(self, frame: int) -> bool:
+        """Tell whether a frame was not left out."""
+        place = self._place.get(frame, frame)
+        return frame in self._order.get(place, [place])
+
+    def _mend_frame(self, work: "Bench", findings: list[Finding]) -> bool:
+        """Mend one frame; return whether it is not as it was."""
+        steps: list[Step] = []
+        left: list[tuple[Finding, bool]] = []
+        mended: list[Finding] = []
+        for finding in findings:
+            fixes = finding.rule.repairs
+            usable = [fix for fix in fixes if self._drop or not fix.loses]
+            done = next((fix for fix in usable if work.does(fix, finding)), None)
+            if done is None:
+                left.append((finding, len(usable) < len(fixes)))
+            elif done.action is RepairAction.DROP_RECORD and REVISION not in finding.path:
+                self._keep(work.frame, work.record)
+                self._take_out(work.frame)
+                self.steps.append(step_of(work.frame, finding, done))
+                return True
+            elif done.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
+                steps.append(step_of(work.frame, finding, done))
+                mended.append(finding)
+        new = work.outcome()
+        if new != work.record:
+            self._keep(work.frame, work.record)
+            self._now[work.frame] = new
+            self.steps += steps
+        else:
+            # What did not change anything did not mend anything.
+            left += [(finding, False) for finding in mended]
+        for finding, needs_drop in left:
+            self._leave(work.frame, finding, needs_drop=needs_drop)
+        return new != work.record
+
+    def _move(self, frame: int, record: bytes, before: int, record_before: bytes) -> None:
+        """Move a frame up to before another."""
+        self._keep(frame, record)
+        self._keep(before, record_before)
+        self._take_out(frame)
+        place = self._place.get(before, before)
+        order = self._order.setdefault(place, [place])
+        order.insert(order.index(before), frame)
+        self._place[frame] = place
+
+    def _take_out(self, frame: int) -> None:
+        """Take a frame out of its place."""
+        place = self._place.pop(frame, frame)
+        self._order[place] = [other for other in self._order.get(place, [place]) if other != frame]
+
+    def _keep(self, frame: int, record: bytes) -> None:
+        """Remember how a frame was before it was first touched."""
+        self._before.setdefault(frame, record)
+
+    def _leave(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
+        """Say that an error stays."""
+        self.unmended.append(Unmended(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
+
+
+class Bench:
+    """One frame while it is mended: its number in the original and by now, and what is known of the others."""
+
+    def __init__(
+        self, frame: int, number: int, record: bytes, book: "Book", moves: dict[int, tuple[int, Finding, Fix]]
+    ) -> None:
+        _size, begin = varint_at(record, 0)
+        self.frame = frame
+        self.record = record
+        self._number = number
+        self._raw = record[begin:]
+        self._fields = Record(self._raw)
+        self._book = book
+        self.moves = moves
+
+    def outcome(self) -> bytes:
+        """Return the record as it is by now."""
+        new = self._fields.encode()
+        return self.record if new == self._raw else encode_varint(len(new)) + new
+
+    def does(self, fix: Fix, finding: Finding) -> bool:
+        """Try a repair; return whether it could be made."""
+        try:
+            match fix.action:
+                case RepairAction.DROP_RECORD:
+                    if REVISION in finding.path:
+                        self._fields.clear(around(finding.path, REVISION))
+                case RepairAction.MOVE:
+                    return self._moved(self._needed(finding.path), self._number, finding, fix)
+                case RepairAction.MOVE_FIRST:
+                    return self._moved(self._book.account, 1, finding, fix)
+                case RepairAction.DROP_ELEMENT:
+                    self._fields.clear(element_of(finding.path))
+                case RepairAction.CLEAR | RepairAction.PUT:
+                    self._edit(fix, finding.path)
+                case RepairAction.RENUMBER:
+                    free = max(self._book.pinned) + 1
+                    self._fields.put(finding.path, encode_varint(free))
+                    self._book.pinned.add(free)
+        except CannotEdit:
+            return False
+        return True
+
+    def _edit(self, fix: Fix, path: str) -> None:
+        """Change fields of the record."""
+        where = around(path, fix.up) if fix.up else path
+        if fix.action is RepairAction.CLEAR:
+            below = [name for name in fix.down if self._fields.has(f"{where}.{name}")]
+            for target in [f"{where}.{name}" for name in below] if fix.down else [where]:
+                self._fields.clear(target)
+        else:
+            for target in [f"{where}.{name}" for name in fix.down] or [where]:
+                self._fields.put_near(target, fix.values)
+
+    def _needed(self, path: str) -> int | None:
+        """Find the frame that a field refers to."""
+        ids = self._book.chats if path.endswith(CHAT_REFERENCE) else self._book.recipients
+        return ids.get(self._fields.number(path))
+
+    def _moved(self, target: int | None, before: int, finding: Finding, fix: Fix) -> bool:
+        """Have a frame moved up, to before the first that needs it; what comes earlier already cannot help."""
+        if target is None or target <= before:
+            return False
+        if target not in self.moves:
+            self.moves[target] = (before, finding, fix)
+        return True
+
+
+def step_of(frame: int, finding: Finding, fix: Fix) -> Step:
+    """Write down a repair."""
+    return Step(frame, finding.rule.id, finding.path, fix.words, fix.loses)
+
+
+def fetch(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], Book]:
+    """Read some frames, and with `whole` what must be known of all of them."""
+    records: dict[int, bytes] = {}
+    book = Book()
+    wanted = sorted(numbers)
+    for block in view.blocks():
+        at = bisect_left(wanted, block.index)
+        if not whole and (at == len(wanted) or wanted[at] >= block.index + block.count):
+            continue
+        for number, record in enumerate(records_in(block.data), block.index):
+            if number in numbers:
+                records[number] = record
+            if whole:
+                _size, begin = varint_at(record, 0)
+                book.add(number, record[begin:])
+    return records, book

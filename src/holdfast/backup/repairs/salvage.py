@@ -1,0 +1,56 @@
+"""The whole records of a stream up to where it cannot be read any more."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from holdfast.backup.backup_reader import Backup
+from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.wire import Block
+from holdfast.backup.wire.varint import encode_varint
+
+__all__ = ["cut_off", "salvaged"]
+
+
+def cut_off(source: Backup) -> DamagedBackup | None:
+    """Read a stream to its end, and tell where it breaks off: in a record, or at a length that makes no sense."""
+    try:
+        for _block in source.blocks():
+            pass
+    except DamagedBackup as damage:
+        if damage.frame is None:
+            raise
+        return damage
+    return None
+
+
+def salvaged(source: Backup) -> Backup:
+    """Make a backup of the records of another up to where that breaks off; it must stay open."""
+    return Backup(
+        *(source.form, source.name, lambda: SalvagedRecords(source), ExitStack()),
+        media=source.media,
+        snapshot=source.snapshot,
+    )
+
+
+class SalvagedRecords:
+    """Records up to where the stream breaks off."""
+
+    def __init__(self, source: Backup) -> None:
+        self.header = source.header
+        self._source = source
+        self._offset = len(encode_varint(len(self.header))) + len(self.header)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes were read so far."""
+        return self._offset
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames that are whole."""
+        try:
+            for block in self._source.blocks():
+                yield block
+                self._offset = block.offset + len(block.data)
+        except DamagedBackup as damage:
+            if damage.frame is None:
+                raise

@@ -1,0 +1,63 @@
+"""The shape a repaired backup is written in: that of the original, as far as nobody wants another."""
+
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
+
+from holdfast.backup.backup_reader import Backup, Form
+from holdfast.backup.container import KeyMaterial, find_layout
+from holdfast.backup.container.metadata import ForwardSecrecy
+from holdfast.backup.conversion import To
+from holdfast.backup.errors import BackupError
+from holdfast.backup.repairs.originals import file_of
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Shape", "shape_of"]
+
+FORMS: Final = {
+    Form.CONTAINER: To.CONTAINER,
+    Form.FOLDER: To.CONTAINER,
+    Form.LINES: To.JSONL,
+    Form.EXPORT: To.JSONL,
+    Form.ARRAY: To.JSON,
+}
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The form to write, the keys to encrypt with, and what an encrypted file says about its token."""
+
+    to: To
+    keys: KeyMaterial | None
+    forward_secrecy: ForwardSecrecy | None = None
+
+
+def shape_of(source: Backup, file: BinaryIO | None, to: To | None, keys: KeyMaterial | None) -> Shape:
+    """Choose a shape: without `to` that of the original, which for a phone's folder is its encrypted file.
+
+    An encrypted file stays of its layout, and keeps what it says about its token, which the keys still fit.
+    """
+    chosen = FORMS.get(source.form, To.STREAM) if to is None else to
+    if chosen is not To.CONTAINER or keys is None or keys.message is not None:
+        return Shape(chosen, keys)
+    if source.form not in {Form.CONTAINER, Form.FOLDER}:
+        return Shape(chosen, keys)
+    try:
+        with file_of(source, file) as opened:
+            layout = find_layout(opened, on_fault=lambda _fault: None)
+    except BackupError:
+        return Shape(chosen, keys)
+    if layout.modern:
+        return Shape(chosen, keys, layout.forward_secrecy)
+    return Shape(chosen, replace(local(source, keys), token=None))
+
+
+def local(source: Backup, keys: KeyMaterial) -> KeyMaterial:
+    """Add the backup id that lies beside a phone's backup, which then needs no account id."""
+    root = keys.root()
+    if source.snapshot is None or root is None or keys.own_backup_id() is not None:
+        return keys
+    try:
+        return replace(keys, backup_id=source.snapshot.metadata().backup_id(root.local_metadata_key()))
+    except BackupError:
+        return keys

@@ -1,0 +1,57 @@
+"""Leafing through an archive."""
+
+import pytest
+
+from holdfast.backup.archives import Archive, overview
+from holdfast.backup.errors import NotInArchive
+
+
+def test_the_latest_message_of_each_chat(opened: Archive) -> None:
+    """The same as the last of its last page; chats without messages have none."""
+    chats = opened.chats()
+    latest = overview.latest_messages(opened, [chat.id for chat in chats])
+    for chat in chats:
+        page = opened.page(chat.id, limit=1)
+        assert latest.get(chat.id) == (page.messages[-1] if page.messages else None)
+
+
+def test_months_and_days_count_every_message(opened: Archive) -> None:
+    """The newest month first, days in their order."""
+    chat = max(opened.chats(), key=lambda one: one.messages)
+    months = overview.months(opened, chat.id)
+    assert sum(month.messages for month in months) == chat.messages
+    assert [month.name for month in months] == sorted((month.name for month in months), reverse=True)
+    for month in months:
+        assert sum(count for _, count in month.days) == month.messages
+        assert [day for day, _ in month.days] == sorted(day for day, _ in month.days)
+
+
+def test_a_page_at_a_place_has_it_in_the_middle(opened: Archive) -> None:
+    """Also at both ends, where there is less on one side."""
+    chat = max(opened.chats(), key=lambda one: one.messages)
+    every = list(opened.messages(chat.id))
+    for number in (0, len(every) // 2, len(every) - 1):
+        page = overview.at_position(opened, chat.id, every[number].position, 10)
+        first = max(0, number - 5)
+        assert page.messages == tuple(every[first : number + 5])
+        assert (page.older is None, page.newer is None) == (first == 0, number + 5 >= len(every))
+    assert overview.at_position(opened, 1, every[0].position, 10).messages == ()
+
+
+def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
+    """By kind of chat or one by one, but for those left out."""
+    ((account, _name),) = overview.accounts(opened)
+    folders = overview.folders(opened, account)
+    assert folders
+    chats = opened.chats()
+    for folder in folders:
+        taken = {chat.id for chat in chats if folder.takes(chat)}
+        assert not taken & folder.excluded
+        assert folder.included & {chat.id for chat in chats} - folder.excluded <= taken
+    assert overview.folders(opened, 1) == []
+
+
+def test_files_are_found_by_their_content_only(opened: Archive) -> None:
+    """What was not copied is not there."""
+    with pytest.raises(NotInArchive):
+        overview.kept_file(opened, "0" * 64)

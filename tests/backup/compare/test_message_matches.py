@@ -1,0 +1,79 @@
+"""Messages of one chat, author and time find their partners by what they say."""
+
+from collections.abc import Sequence
+
+from holdfast.backup.compare.canonical import Aspect
+from holdfast.backup.compare.index import Group, Index
+from holdfast.backup.compare.message_matches import mark, match_changed
+from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Reaction, RemoteDeletedMessage
+from holdfast.backup.wire.renumber import Numbered
+
+
+def text(body: str, *reactions: Reaction) -> ChatItem:
+    """Write a message."""
+    item = ChatItem(chatId=1, authorId=1, dateSent=1)
+    item.standardMessage.text.body = body
+    item.standardMessage.reactions.extend(reactions)
+    return item
+
+
+def matches(
+    before: Sequence[ChatItem], after: Sequence[ChatItem]
+) -> list[tuple[int | None, int | None, tuple[Aspect, ...]]]:
+    """Pair messages."""
+    sides: list[list[Numbered]] = [
+        [(0, 1, 1, 1, 1, 0, Frame(chatItem=item).SerializeToString()) for item in side] for side in (before, after)
+    ]
+    group = Group(1, 1, 1, tuple(range(len(before))), tuple(range(len(after))))
+    marks = bytearray(len(before)), bytearray(len(after))
+    mark(group, marks)
+    with Index() as index:
+        index.keep("before", marks[0], [sides[0]])
+        index.keep("after", marks[1], [sides[1]])
+        return sorted(match_changed(index, group), key=str)
+
+
+def test_what_means_the_same_is_found_first() -> None:
+    """Wherever it stands."""
+    one, other = Reaction(emoji="x", authorId=1, sortOrder=1), Reaction(emoji="x", authorId=1, sortOrder=9)
+    assert matches([text("a"), text("b", one)], [text("b", other), text("c")]) == [
+        (0, 1, (Aspect.EDITED,)),
+        (1, 0, ()),
+    ]
+
+
+def test_a_deleted_message_is_what_it_was_before() -> None:
+    """Though it is of another kind."""
+    deleted = ChatItem(chatId=1, authorId=1, dateSent=1, remoteDeletedMessage=RemoteDeletedMessage())
+    assert matches([text("a"), text("b")], [text("b"), deleted]) == [(0, 1, (Aspect.DELETED,)), (1, 0, ())]
+
+
+def test_others_are_new_or_gone() -> None:
+    """A sticker does not become a text where there are several."""
+    sticker = ChatItem(chatId=1, authorId=1, dateSent=1)
+    sticker.stickerMessage.sticker.stickerId = 1
+    assert matches([sticker, sticker], [text("a")]) == [(0, None, ()), (1, None, ()), (None, 0, ())]
+    assert matches([sticker], [text("a")]) == [(0, 0, (Aspect.EDITED,))]
+
+
+def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> None:
+    """What means the same first, then texts with texts and stickers with stickers, the first with the first."""
+    one, other = (ChatItem(chatId=1, authorId=1, dateSent=1) for _ in range(2))
+    one.stickerMessage.sticker.stickerId = 1
+    other.stickerMessage.sticker.stickerId = 2
+    edited = (Aspect.EDITED,)
+    assert matches([text("a"), text("b")], [text("c"), text("d")]) == [(0, 0, edited), (1, 1, edited)]
+    assert matches([one, text("a")], [text("b"), other]) == [(0, 1, edited), (1, 0, edited)]
+    assert matches([text("a"), text("b"), text("c")], [text("b"), text("d")]) == [
+        (0, 1, edited),
+        (1, 0, ()),
+        (2, None, ()),
+    ]
+    assert matches([text("a")], [text("b"), text("a")]) == [(0, 1, ()), (None, 0, ())]
+
+
+def test_thousands_of_one_time_are_no_trouble() -> None:
+    """Each is looked at once."""
+    many = [text(str(number)) for number in range(3000)]
+    found = matches(many, list(reversed(many[1:])))
+    assert sum(not aspect and new is not None and old is not None for old, new, aspect in found) == 2999

@@ -1,0 +1,107 @@
+"""Keys are read the way people write them."""
+
+import base64
+import secrets
+import string
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.backup.container.key_formats import read_bytes, read_pool, read_uuid
+from holdfast.backup.errors import KeyRefused
+
+POOLS = st.text(string.ascii_lowercase + string.digits, min_size=64, max_size=64)
+
+
+@given(POOLS, st.sampled_from([" ", "-", "\n", " \u00a0", "", " | "]))
+def test_a_recovery_key_may_be_grouped_and_in_capitals(pool: str, gap: str) -> None:
+    """Groups of four, line breaks and capitals are how apps show it."""
+    shown = gap.join(pool[start : start + 4] for start in range(0, 64, 4)).upper()
+    assert pool == read_pool(shown)
+
+
+@given(POOLS)
+def test_the_signs_for_o_and_zero_are_read(pool: str) -> None:
+    """Newer apps write # for the letter o and = for the digit 0."""
+    assert pool == read_pool(pool.replace("o", "#").replace("0", "="))
+
+
+@pytest.mark.parametrize("found", [0, 1, 63, 65, 128])
+def test_a_recovery_key_of_another_length_is_refused(found: int) -> None:
+    """The message counts what was found."""
+    with pytest.raises(KeyRefused) as caught:
+        read_pool("x y-" * (found // 2) + "z" * (found % 2))
+    assert str(caught.value) == f"a recovery key has 64 letters and digits, but {found} were given"
+
+
+@pytest.mark.parametrize("stranger", ["é", "٣", "İ", "\uff41"])
+def test_letters_of_other_alphabets_are_refused(stranger: str) -> None:
+    """A letter that cannot belong to a key is not dropped in silence."""
+    with pytest.raises(KeyRefused, match="1 of the characters are not"):
+        read_pool("x" * 63 + stranger)
+
+
+@given(st.binary(min_size=32, max_size=32))
+def test_bytes_may_be_hexadecimal_or_base64(value: bytes) -> None:
+    """Either alphabet of base64, with or without its padding, and hexadecimal in either case."""
+    spellings = [
+        value.hex(),
+        value.hex().upper(),
+        f"  {value.hex(' ')}\n",
+        base64.b64encode(value).decode(),
+        base64.b64encode(value).decode().rstrip("="),
+        base64.urlsafe_b64encode(value).decode(),
+    ]
+    assert [value] * len(spellings) == [read_bytes(text, 32, "a key") for text in spellings]
+
+
+@pytest.mark.parametrize("size", [15, 16, 32, 64])
+def test_every_size_of_key_can_be_read(size: int) -> None:
+    """The lengths of the two spellings never meet, so neither is mistaken for the other."""
+    value = secrets.token_bytes(size)
+    assert value == read_bytes(value.hex(), size, "a key")
+    assert value == read_bytes(base64.b64encode(value).decode(), size, "a key")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "00" * 31,
+        "00" * 33,
+        "0g" * 32,
+        "A" * 42 + "B",  # bits are left over: a mistyped last letter
+        "A" * 20 + "=" + "A" * 22,
+        "A" * 43 + "===",
+        "ä" * 43,
+        "\uff10" * 64,
+    ],
+)
+def test_what_is_neither_is_refused_without_repeating_it(text: str) -> None:
+    """The message says what was expected and how much was given."""
+    with pytest.raises(KeyRefused) as caught:
+        read_bytes(text, 32, "a backup key")
+    assert str(caught.value) == (
+        "a backup key is 32 bytes, written as 64 hexadecimal digits or as base64, "
+        f"but the {len(text)} characters given are neither"
+    )
+
+
+@given(st.uuids())
+def test_a_uuid_may_lack_its_dashes(value: UUID) -> None:
+    """With dashes, without, in capitals, with a line break behind it."""
+    spellings = [str(value), value.hex, str(value).upper(), f" {value}\n"]
+    assert [value] * 4 == [read_uuid(text, "an account id") for text in spellings]
+
+
+@pytest.mark.parametrize("text", ["", "1" * 31, "1" * 33, "g" * 32, "1111-" * 8, "{" + "1" * 32 + "}", "é" * 32])
+def test_what_is_not_a_uuid_is_refused_without_repeating_it(text: str) -> None:
+    """The message says what was expected and how much was given."""
+    with pytest.raises(KeyRefused) as caught:
+        read_uuid(text, "an account id")
+    assert str(caught.value) == (
+        "an account id is a UUID, 32 hexadecimal digits with or without dashes, "
+        f"but the {len(text)} characters given are not one"
+    )

@@ -1,0 +1,272 @@
+"""The whole export: every link leads somewhere, every message is there once, and little is written twice."""
+
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.errors import ExportRefused
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.html import chat_export, pagination, write_html
+from holdfast.backup.exports.html.words import words_of
+from holdfast.backup.exports.names import chat_name
+from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.exports.html.test_markup import HOSTILE
+from tests.backup.exports.made import Parsed
+
+PAGE = 20
+ALL = Choice()
+OURS = ".holdfast-export.json"
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page hold few messages, so that there are many pages."""
+    monkeypatch.setattr(pagination, "MESSAGES", PAGE)
+
+
+def export(opened: Archive, place: Path, choice: Choice = ALL, *, search: bool = True) -> dict[str, Parsed]:
+    """Export an archive and read all pages."""
+    write_html(opened, place, choice, media=True, search=search)
+    pages = sorted(place.rglob("*.html"))
+    return {path.relative_to(place).as_posix(): Parsed(path.read_text()) for path in pages}
+
+
+def anchors(pages: dict[str, Parsed]) -> list[str]:
+    """List the anchors of all messages."""
+    return [one for page in pages.values() for one in page.ids if re.fullmatch(r"m\d+", one)]
+
+
+def check_links(place: Path, pages: dict[str, Parsed]) -> None:
+    """Follow every link inside the export."""
+    for name, page in pages.items():
+        for link in page.links:
+            if re.match("https?:", link, re.IGNORECASE):
+                continue
+            path, _, anchor = unquote(link).partition("#")
+            target = (place / name).parent / path if path else place / name
+            assert target.is_file(), f"{name} leads to {link}"
+            key = target.resolve().relative_to(place.resolve()).as_posix()
+            if anchor and key != "search.html":
+                assert anchor in pages[key].ids, f"{name} leads to {link}"
+
+
+def test_every_message_is_there_once_and_every_link_leads_somewhere(opened: Archive, tmp_path: Path) -> None:
+    """In the order of the chat, over all its pages."""
+    pages = export(opened, tmp_path / "out")
+    check_links(tmp_path / "out", pages)
+    for chat in opened.chats():
+        home = f"chats/{chat_name(chat.name, chat.id)}"
+        expected = [f"m{one.id}" for one in opened.messages(chat.id)]
+        count = -(-len(expected) // PAGE)
+        names = [f"{home}/{n + 1}.html" for n in range(count)]
+        assert [one for name in names for one in anchors({name: pages[name]})] == expected
+        assert f"{home}/{count + 1}.html" not in pages
+
+
+def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> None:
+    """Every page forbids what is not of the export, and has no script or style of its own in it."""
+    export(opened, tmp_path)
+    for path in tmp_path.rglob("*.html"):
+        text = path.read_text()
+        assert "default-src 'none'" in text
+        assert not re.search(r"<style|\sstyle=|<script>|\son\w+=", text)
+        for source in re.findall(r'<(?:script|link|img|video|audio)[^>]*?(?:src|href)="([^"]*)"', text):
+            assert not source.startswith(("http", "//"))
+
+
+def test_what_is_unchanged_is_not_written_again(opened: Archive, tmp_path: Path) -> None:
+    """A second export of the same writes nothing, and is the same as a fresh one."""
+    first = write_html(opened, tmp_path / "one", Choice(), media=True, search=True)
+    again = write_html(opened, tmp_path / "one", Choice(), media=True, search=True)
+    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    write_html(opened, tmp_path / "two", Choice(), media=True, search=True)
+    for path in (tmp_path / "one").rglob("*.*"):
+        if path.is_file() and path.name != OURS:
+            assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
+    """Of a chat that grows, all pages but the last one stay as they are."""
+    header, parsed = copies(300)
+    chats = [item.chatId for item in items(parsed)]
+    busy = max(set(chats), key=chats.count)
+    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    newest = max(item.dateSent for item in items(parsed))
+    header.backupTimeMs += 86_400_000
+    last = next(frame for frame in reversed(parsed) if frame.chatItem.chatId == busy)
+    for n in range(30):
+        fresh = type(last).FromString(last.SerializeToString())
+        fresh.chatItem.Clear()
+        fresh.chatItem.chatId, fresh.chatItem.authorId = busy, last.chatItem.authorId
+        fresh.chatItem.dateSent = newest + 1000 + n
+        fresh.chatItem.incoming.dateReceived = newest + 1000 + n
+        fresh.chatItem.standardMessage.text.body = f"news {n}"
+        parsed.append(fresh)
+    out = tmp_path / "out"
+    with archives.open(tmp_path / "chats.db") as opened:
+        write_html(opened, out, Choice(), media=False, search=True)
+    before = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
+    imported(tmp_path / "chats.db", write(tmp_path / "two", header, parsed))
+    with archives.open(tmp_path / "chats.db") as opened:
+        pages = export(opened, out)
+        check_links(out, pages)
+        count = max(chat.messages for chat in opened.chats())
+    after = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
+    changed = {path for path in before if before[path] != after[path]}
+    room = {path.parent for path in changed}
+    assert len(room) == 1
+    numbers = {int(path.stem) for path in changed if path.stem.isdigit()}
+    assert numbers == {(count - 30 - 1) // PAGE + 1}
+    assert {path.stem for path in changed if not path.stem.isdigit()} == {"index", "latest"}
+
+
+def test_messages_that_have_vanished_are_marked(tmp_path: Path) -> None:
+    """And stay."""
+    first = write(tmp_path / "one", *copies(60))
+    imported(tmp_path / "chats.db", first, later(tmp_path / "two", random.Random(1), days=1))
+    with archives.open(tmp_path / "chats.db") as opened:
+        pages = export(opened, tmp_path / "out")
+    assert any("gone from the backup of" in page.text for page in pages.values())
+
+
+def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
+    """Only what was chosen is there, and no link leads out of it; choosing anew replaces it."""
+    chat = max(opened.chats(), key=lambda chat: chat.messages)
+    every = list(opened.messages(chat.id))
+    since, until = every[10].position.ms, every[60].position.ms
+    wanted = [f"m{one.id}" for one in every if since <= one.position.ms < until]
+    pages = export(opened, tmp_path, Choice((chat.id,), since, until), search=False)
+    check_links(tmp_path, pages)
+    assert sorted(anchors(pages)) == sorted(wanted)
+    assert not (tmp_path / "search.html").exists()
+    assert not list(tmp_path.rglob("search*"))
+    empty = export(opened, tmp_path, Choice((chat.id,), since_ms=every[-1].position.ms + 1))
+    check_links(tmp_path, empty)
+    assert set(empty) == {"index.html", "search.html"}
+
+
+def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is never much larger than its limit and the longest message."""
+    header, parsed = copies(120)
+    dice = random.Random(1)
+    for item in items(parsed):
+        if item.HasField("standardMessage") and dice.random() < 0.3:
+            item.standardMessage.text.body = "long " * 800
+    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    monkeypatch.setattr(chat_export, "LARGEST", 20_000)
+    out = tmp_path / "out"
+    with archives.open(tmp_path / "chats.db") as opened:
+        pages = export(opened, out)
+        total = sum(chat.messages for chat in opened.chats())
+    check_links(out, pages)
+    assert any(re.search(r"/\d+-2\.html$", name) for name in pages)
+    assert max(path.stat().st_size for path in out.glob("chats/*/[0-9]*.html")) < 20_000 + 10_000
+    assert len(anchors(pages)) == len(set(anchors(pages))) == total
+
+
+def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: Path) -> None:
+    """The index leads to the pages, the files beside them to the messages."""
+    export(opened, tmp_path)
+    calls = {path: path.read_text() for path in tmp_path.rglob("*.js") if path.parent.name != "assets"}
+
+    def given(path: Path) -> list[Any]:
+        return list(json.loads(f"[{calls[path].partition('(')[2].rpartition(')')[0]}]"))
+
+    (whole,) = given(tmp_path / "search" / "index.js")
+    places: dict[str, set[int]] = {}
+    for number in range(len(whole["firsts"])):
+        shown, found = given(tmp_path / "search" / f"{number}.js")
+        assert shown == number
+        assert min(found, key=lambda word: word.encode("utf-16-be")) == whole["firsts"][number]
+        for word, steps in found.items():
+            places[word] = {sum(steps[: n + 1]) for n in range(len(steps))}
+    seen = 0
+    for number, (room, page, latest) in enumerate(whole["pages"]):
+        home, name = whole["chats"][room]
+        key, (authors, rows) = given(tmp_path / home / f"{page}.js")
+        assert key == f"{home}/{page}"
+        for one, author, sent, text in rows:
+            message = opened.message(one)
+            assert (message.chat, message.author, message.sent_ms) == (name, authors[author], sent)
+            assert sent <= latest
+            assert all(number in places[word] for word in words_of(text))
+            seen += 1
+    texts = opened.connection.execute("SELECT count(*) FROM message WHERE text != ''").fetchone()[0]
+    assert seen >= texts
+
+
+def test_hostile_names_and_texts(tmp_path: Path) -> None:
+    """Chats, people and messages that are made to break pages, paths and scripts break nothing."""
+    header, parsed = copies(80)
+    dice = random.Random(2)
+    for frame in parsed:
+        if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+            frame.recipient.contact.nickname.given = dice.choice(["../../../x", "CON", ".", *HOSTILE])
+        elif frame.HasField("recipient") and frame.recipient.HasField("group"):
+            frame.recipient.group.snapshot.title.title = dice.choice(["a/b\\c:d", *HOSTILE])
+    for item in items(parsed):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = dice.choice(HOSTILE)
+            for attached in item.standardMessage.attachments:
+                attached.pointer.fileName = dice.choice(HOSTILE)
+    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    with archives.open(tmp_path / "chats.db") as opened:
+        pages = export(opened, tmp_path / "out")
+    check_links(tmp_path / "out", pages)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chats.db", "one", "out"]
+    assert any("<script>canary()</script>" in page.text for page in pages.values())
+
+
+def test_progress_is_told(opened: Archive, tmp_path: Path) -> None:
+    """Up to the end, which is known from the beginning."""
+    told: list[tuple[int, int]] = []
+    write_html(opened, tmp_path, Choice(), media=False, search=False, progress=lambda *now: told.append(now))
+    assert told == sorted(told)
+    assert told[-1] == (400, 400)
+    assert {total for _done, total in told} == {400}
+
+
+def test_a_folder_with_something_else_is_refused(opened: Archive, tmp_path: Path) -> None:
+    """Before anything is written."""
+    (tmp_path / "mine.txt").write_text("x")
+    with pytest.raises(ExportRefused):
+        write_html(opened, tmp_path, Choice(), media=False, search=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_media_are_linked_from_their_pages(opened: Archive, tmp_path: Path) -> None:
+    """Those that lie beside the archive; without media, pages say what is missing."""
+    shutil.copy(opened.path, tmp_path / "chats.db")
+    with archives.open(tmp_path / "chats.db", create=True) as own:
+        name = own.connection.execute(
+            "SELECT media_name FROM attachment WHERE media_name IS NOT NULL AND role = 'attachment' "
+            "AND content_type LIKE 'image/%' LIMIT 1"
+        ).fetchone()[0]
+        own.connection.execute("INSERT INTO media VALUES (?, ?, 7, ?)", (name, "ab" * 32, f"ab/{'ab' * 32}.jpg"))
+        (own.media_folder / "ab").mkdir(parents=True)
+        (own.media_folder / "ab" / f"{'ab' * 32}.jpg").write_bytes(b"picture")
+        pages = export(own, tmp_path / "out")
+        check_links(tmp_path / "out", pages)
+        assert any("img" in page.tags for page in pages.values())
+        assert [path.read_bytes() for path in (tmp_path / "out" / "media").rglob("*.*")] == [b"picture"]
+        write_html(own, tmp_path / "out", Choice(), media=False, search=False)
+        assert not (tmp_path / "out" / "media").exists()
+
+
+def test_times_are_those_of_a_zone(opened: Archive, tmp_path: Path) -> None:
+    """On pages and in what the search shows; the list says which zone it is."""
+    write_html(opened, tmp_path, Choice(), media=False, search=True, zone=ZoneInfo("Asia/Kathmandu"))
+    assert "Times are Asia/Kathmandu." in (tmp_path / "index.html").read_text()
+    text = next(tmp_path.glob("chats/*/1.html")).read_text()
+    utc, shown = re.findall(r'<time datetime="[^"]*T(\d\d:\d\d):\d\dZ">(?:[\d-]+ )?(\d\d:\d\d)</time>', text)[0]
+    minutes = [int(one[:2]) * 60 + int(one[3:]) for one in (utc, shown)]
+    assert (minutes[1] - minutes[0]) % 1440 == 5 * 60 + 45

@@ -1,0 +1,132 @@
+"""Pages drawn by several processes are those that one would have drawn."""
+
+import os
+import random
+from datetime import timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.html import workers, write_html
+from holdfast.backup.exports.html.workers import Hands
+from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.exports.html.test_sources import keep_media, tree
+
+FIJI = ZoneInfo("Pacific/Fiji")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive with files beside it, and with pages that are too long for one."""
+    home = tmp_path_factory.mktemp("hands")
+    header, parsed = copies(1500)
+    for n, item in enumerate(items(parsed)):
+        if item.standardMessage.HasField("text") and n % 3:
+            item.standardMessage.text.body = f"{n} long " * 200
+            del item.standardMessage.text.bodyRanges[:]
+    imported(home / "chats.db", write(home / "one", header, parsed))
+    keep_media(home / "chats.db", random.Random(1))
+    return home / "chats.db"
+
+
+@pytest.fixture
+def hired(monkeypatch: pytest.MonkeyPatch) -> list[Hands]:
+    """Let every export be worth it, and list who was hired for one."""
+    monkeypatch.setattr(workers, "WORTH_IT", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2})
+    found: list[Hands] = []
+    begin = Hands.__init__
+
+    def noticed(self: Hands, *given: Any) -> None:
+        begin(self, *given)
+        found.append(self)
+
+    monkeypatch.setattr(Hands, "__init__", noticed)
+    return found
+
+
+def export(place: Path, out: Path, choice: Choice | None = None, **more: Any) -> dict[str, bytes]:
+    """Export an archive to pages, and read them."""
+    options: dict[str, Any] = {"media": True, "search": True, "zone": FIJI} | more
+    with archives.open(place) as opened:
+        write_html(opened, out, choice or Choice(), **options)
+    return tree(out)
+
+
+@pytest.fixture(scope="module")
+def alone(place: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Export as one process does it."""
+    found = export(place, tmp_path_factory.mktemp("alone") / "out")
+    assert any("-2.html" in name for name in found)
+    assert any(name.startswith("media/") for name in found)
+    return found
+
+
+def test_several_draw_what_one_would(
+    place: Path, alone: dict[str, bytes], tmp_path: Path, hired: list[Hands]
+) -> None:
+    """Byte for byte, and the next export finds everything as it should be; nobody is left behind."""
+    done: list[tuple[int, int]] = []
+    assert export(place, tmp_path / "out", progress=lambda *one: done.append(one)) == alone
+    (many,) = hired
+    assert len(many.processes) == 3
+    assert all(process.returncode is not None for process in many.processes)
+    assert done[-1] == (1500, 1500)
+    with archives.open(place) as opened:
+        again = write_html(opened, tmp_path / "out", Choice(), media=True, search=True, zone=FIJI)
+    assert (again.written, again.removed) == (0, 0)
+    # What is there already needs no one else.
+    assert len(hired) == 1
+
+
+def test_a_choice_and_other_options_are_theirs_too(place: Path, tmp_path: Path, hired: list[Hands]) -> None:
+    """Times, chats, no files and no search."""
+    with archives.open(place) as opened:
+        chats = tuple(chat.id for chat in opened.chats()[:5])
+    choice = Choice(chats, 1_650_000_000_000, 1_740_000_000_000)
+    several = export(place, tmp_path / "several", choice, media=False, search=False)
+    assert len(hired) == 1
+    hired[0].close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "WORTH_IT", 1 << 60)
+        assert export(place, tmp_path / "one", choice, media=False, search=False) == several
+
+
+@pytest.mark.parametrize("pages", [0, 7])
+def test_those_who_are_gone_are_not_missed(
+    place: Path,
+    alone: dict[str, bytes],
+    tmp_path: Path,
+    hired: list[Hands],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    pages: int,
+) -> None:
+    """Who has hired them draws what they would have."""
+    fetch, fetched = Hands.fetch, 0
+
+    def fetched_until(self: Hands, hand: int) -> Any:
+        nonlocal fetched
+        if fetched == pages:
+            for process in self.processes:
+                process.kill()
+                process.wait()
+        fetched += 1
+        return fetch(self, hand)
+
+    monkeypatch.setattr(Hands, "fetch", fetched_until)
+    assert export(place, tmp_path / "out") == alone
+    assert len(hired) == 1
+
+
+@pytest.mark.parametrize("zone", [timezone(timedelta(hours=3)), FIJI])
+def test_nobody_is_hired_who_could_not_tell_the_time(
+    place: Path, tmp_path: Path, hired: list[Hands], zone: tzinfo
+) -> None:
+    """A zone without a name is known in one process only."""
+    export(place, tmp_path / "out", zone=zone)
+    assert len(hired) == (zone is FIJI)

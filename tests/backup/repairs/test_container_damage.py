@@ -1,0 +1,52 @@
+"""For every fault around a stream a repair says what is done about it, and only what is lost needs asking for."""
+
+import pytest
+
+from holdfast.backup.container.faults import Fault
+from holdfast.backup.errors import DamagedContainer, FolderIncomplete
+from holdfast.backup.parts import Part
+from holdfast.backup.repairs.container_damage import LOSES, around, each_once
+from holdfast.backup.rules.container import RULE_OF
+
+
+def fault(part: Part, offset: int = 7) -> Fault:
+    """Make up a fault."""
+    if part in {Part.MAIN, Part.METADATA_MISSING}:
+        return FolderIncomplete("something is missing", part=part)
+    return DamagedContainer("something is damaged", part=part, offset=offset, stream="compressed stream")
+
+
+@pytest.mark.parametrize("part", Part)
+def test_every_part_is_mended_or_waits_for_leave_to_drop(part: Part) -> None:
+    """By the rule that names it, in a sentence."""
+    for drop in (False, True):
+        steps, left = around([fault(part)], 12, drop=drop)
+        assert [*(step.rule for step in steps), *(one.rule for one in left)] == [RULE_OF[part]]
+        assert [one.needs_drop for one in left] == ([True] if part is LOSES and not drop else [])
+        assert [(step.loses, step.words.endswith(".")) for step in steps if drop] == [(part is LOSES, True)] * drop
+
+
+def test_what_is_lost_is_said_with_counts() -> None:
+    """The place, and how many frames are left."""
+    ((step,), _left) = around([fault(LOSES)], 12, drop=True)
+    assert step.frame == 13
+    assert "byte 7 of the compressed stream" in step.words
+    assert "12 frames before it are kept" in step.words
+    ((one,), _left) = around([fault(Part.LENGTH)], 1, drop=False)
+    assert (one.frame, "1 frame." in one.words) == (None, True)
+
+
+def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
+    """Damaged compression, or a checksum that is wrong too, do not."""
+    for others in ([], [Part.COMPRESSION], [Part.CHECKSUM]):
+        steps, _left = around([fault(part) for part in (Part.MAC, *others)], 12, drop=True)
+        assert ("right checksum" in steps[0].words, "nobody vouches" in steps[0].words) == (
+            not others,
+            bool(others),
+        )
+
+
+def test_a_fault_is_told_once() -> None:
+    """However often the backup was read."""
+    twice = [fault(Part.MAC), fault(LOSES), fault(Part.MAC), fault(LOSES), fault(LOSES, 8)]
+    assert [one.part for one in each_once(twice)] == [Part.MAC, LOSES, LOSES]

@@ -1,0 +1,448 @@
+"""A repaired backup has everything the original had but what was mended, and the way back leads to the byte."""
+
+import os
+import random
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup import Wanted, plan_repair, repair, undo_repair
+from holdfast.backup.conversion import To
+from holdfast.backup.errors import (
+    BackupError,
+    DamagedBackup,
+    LogRefused,
+    UnreadableBackup,
+    UnwritableBackup,
+    WrongKey,
+)
+from holdfast.backup.repairs.log import log_beside, read_log
+from holdfast.backup.rules import validate
+from holdfast.backup.rules.rule import Severity
+from holdfast.backup.schema import Frame, backup_pb2
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.rules.example_backup import ExampleBackup
+from tests.backup.streams import (
+    KEYS,
+    MODERN_KEYS,
+    container_of,
+    folder_of,
+    lines_of,
+    record,
+    sample,
+    small,
+    stream_of,
+)
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frame
+from tests.examples import examples
+
+SEALED = container_of(sample(100))
+
+
+def frames_of(path: Path) -> list[bytes]:
+    """Read all frames."""
+    with backup.open(path, KEYS) as source:
+        return [frame.raw for frame in source]
+
+
+@settings(max_examples=examples(25))
+@given(seed=st.integers(0, 1 << 32), drop=st.booleans())
+def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001
+    """What the log does not name is there, byte for byte and in its order; undoing gives the original."""
+    rng = random.Random(seed)
+    records = list(sample(40))
+    for _ in range(rng.choice((1, 3, 8))):
+        at = rng.randrange(1, len(records))
+        match rng.randrange(4):
+            case 0 | 1:
+                records[at] = mutate(rng, rng.choice(sample(40)[1:]))
+            case 2:
+                records.insert(at, records[rng.randrange(1, len(records))])
+            case 3:
+                records[at] = random_frame(rng)
+    stream = stream_of(records)
+    if drop and rng.random() < 0.3:
+        stream += b"\x7f" + rng.randbytes(5)
+    with TemporaryDirectory() as folder:
+        source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
+        source.write_bytes(stream)
+        wanted = Wanted(drop=drop)
+        if "stream.whole" in {one.rule for one in plan_repair(source, wanted=wanted).unmended}:
+            # Where odd records follow each other, it cannot be told where one ends.
+            with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+                repair(source, target, wanted=wanted)
+            assert not drop
+            assert not target.exists()
+            return
+        done = repair(source, target, wanted=wanted)
+        log = read_log(log_beside(target))
+        changed = {change.frame for change in log.changes}
+        if log.lost:
+            # Frames behind what could not be read have other numbers.
+            gone = {change.record() for change in log.changes}
+            unread = b"".join(lost.content() for lost in log.lost)
+            kept = set(frames_of(target))
+            assert all(raw in kept or record(raw) in gone or record(raw) in unread for raw in records[1:])
+        else:
+            left = iter(frames_of(target))
+            assert all(raw in left for number, raw in enumerate(records[1:], 1) if number not in changed)
+        assert drop or not any(step.loses for step in done.steps)
+        errors = [
+            one for one in validate(target, edition=done.edition, threads=1) if one.severity is Severity.ERROR
+        ]
+        assert done.passes == (errors == [])
+        undo_repair(target, log_beside(target), back)
+        assert back.read_bytes() == stream
+
+
+def broken() -> list[bytes]:
+    """Make a backup with a few faults: some to mend, one to leave out."""
+    example = ExampleBackup()
+    example.frames["ada"].recipient.contact.ClearField("registered")
+    example.frames["all chats"].chatFolder.showMutedChats = False
+    example.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
+    return example.records()
+
+
+def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
+    """And it says what a repair would say."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    planned = plan_repair(source)
+    assert [step.rule for step in planned.steps] == ["contact.registration.set", "chat-folder.all.muted"]
+    assert [one.rule for one in planned.unmended] == ["reaction.author.known"]
+    assert not planned.passes
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    assert repair(source, tmp_path / "target") == planned
+
+
+def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> None:
+    """Only its owner can read it."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    repair(source, tmp_path / "target")
+    assert stat.S_IMODE((tmp_path / "target.changes.json").stat().st_mode) == 0o600
+    repair(source, tmp_path / "other", log=tmp_path / "log")
+    assert read_log(tmp_path / "log") == read_log(tmp_path / "target.changes.json")
+    assert not (tmp_path / "other.changes.json").exists()
+
+
+def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path) -> None:
+    """And restored to the same stream."""
+    records = broken()
+    (tmp_path / "sealed").write_bytes(container_of(records))
+    for source in (tmp_path / "sealed", folder_of(records, tmp_path)):
+        target, back = tmp_path / f"{source.name}.fixed", tmp_path / f"{source.name}.back"
+        done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=To.CONTAINER, keys=KEYS)
+        assert done.passes
+        undo_repair(target, log_beside(target), back, KEYS, to=To.CONTAINER, keys=KEYS)
+        assert frames_of(back) == records[1:]
+        undo_repair(target, log_beside(target), tmp_path / "plain", KEYS, replace=True)
+        assert (tmp_path / "plain").read_bytes() == stream_of(broken())
+
+
+def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
+    """It is kept while it is looked at."""
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as sink:
+        sink.write(stream_of(broken()))
+    with os.fdopen(reader, "rb") as source:
+        assert repair(source, tmp_path / "target", wanted=Wanted(drop=True)).passes
+
+
+def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> None:
+    """Only when asked to, and what was cut is in the log."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
+    assert [one.rule for one in plan_repair(source).unmended] == ["stream.whole"]
+    with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+        repair(source, target)
+    assert not target.exists()
+    assert repair(source, target, wanted=Wanted(drop=True)).passes
+    assert target.read_bytes() == stream_of(ExampleBackup().records())
+    assert undo_repair(target, log_beside(target), back) == 1
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
+    """Only when asked to; the plan says which bytes are left out, and undoing puts them back."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    records = ExampleBackup().records()
+    before, after = stream_of(records[:-2]), stream_of(records[-2:])
+    source.write_bytes(before + b"\xff" * 12 + after + b"\x80\x80")
+    assert [(one.rule, one.frame, one.needs_drop) for one in plan_repair(source).unmended] == [
+        ("stream.whole", len(records) - 2, True),
+        ("stream.whole", len(records), True),
+    ]
+    with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+        repair(source, target)
+    done = repair(source, target, wanted=Wanted(drop=True))
+    assert done == plan_repair(source, wanted=Wanted(drop=True))
+    assert [(step.frame, step.words) for step in done.steps] == [
+        (len(records) - 2, words(len(before), 12)),
+        (len(records), words(len(before + after) + 12, 2)),
+    ]
+    assert target.read_bytes() == before + after
+    assert undo_repair(target, log_beside(target), back) == 2
+    assert back.read_bytes() == source.read_bytes()
+
+
+def words(offset: int, size: int) -> str:
+    """Say what a repair says of bytes that are left out."""
+    last = offset + size - 1
+    return f"The bytes from {offset:,} to {last:,}, in which no record can be read, are left out."
+
+
+def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Path) -> None:
+    """Its stream is gone; the file has to be given."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\xff" * 12)
+    with backup.open(source) as opened, pytest.raises(DamagedBackup, match="give the file itself with --drop"):
+        repair(opened, tmp_path / "target", wanted=Wanted(drop=True))
+    source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
+    with backup.open(source) as opened:
+        assert repair(opened, tmp_path / "target", wanted=Wanted(drop=True)).passes
+
+
+@settings(max_examples=examples(25))
+@given(seed=st.integers(0, 1 << 32))
+def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None:
+    """Bytes changed, taken out or put in: with `drop` the outcome can be read, and the way back is exact."""
+    rng = random.Random(seed)
+    data = bytearray(stream_of(ExampleBackup().records()))
+    first = len(encode_varint(len(ExampleBackup().records()[0]))) + len(ExampleBackup().records()[0])
+    for _ in range(2):
+        at = rng.randrange(first, len(data))
+        data[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(12))
+    with TemporaryDirectory() as folder:
+        source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
+        source.write_bytes(data)
+        repair(source, target, wanted=Wanted(drop=True))
+        assert "stream.whole" not in {finding.rule.id for finding in validate(target)}
+        undo_repair(target, log_beside(target), back)
+        assert back.read_bytes() == data
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    """Change one byte."""
+    return data[:at] + bytes([data[at] ^ 0x40]) + data[at:][1:]
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: bool) -> None:
+    """Everything it holds is kept, the original beside the log, and undoing gives that file, byte for byte."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    data = container_of(broken(), modern=modern)
+    source.write_bytes(flipped(data, len(data) - 1))
+    planned = plan_repair(source, MODERN_KEYS, wanted=Wanted(drop=True))
+    assert planned.steps[0].rule == "container.mac"
+    assert planned.passes
+    done = repair(source, target, MODERN_KEYS, wanted=Wanted(drop=True), to=None, keys=MODERN_KEYS)
+    assert done == replace(planned, kept=str(tmp_path / "target.original"))
+    assert [f for f in validate(target, MODERN_KEYS) if f.severity is Severity.ERROR] == []
+    assert target.read_bytes().startswith(b"SBACKUP\x01") == modern
+    assert stat.S_IMODE((tmp_path / "target.original").stat().st_mode) == 0o600
+    assert (
+        undo_repair(target, log_beside(target), back, MODERN_KEYS) == len(read_log(log_beside(target)).changes) + 1
+    )
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_path: Path) -> None:
+    """The plan says so, and how much is kept."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    source.write_bytes(container_of(sample(300))[:9000])
+    (step,) = plan_repair(source, KEYS).steps
+    (left,) = plan_repair(source, KEYS).unmended
+    assert (step.rule, left.rule, left.needs_drop) == ("container.length", "container.compression", True)
+    with pytest.raises(DamagedBackup, match="with --drop what follows is left out"):
+        repair(source, target, KEYS, to=None, keys=KEYS)
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    assert done.passes
+    kept = frames_of(target)
+    assert kept == list(sample(300)[1 : len(kept) + 1])
+    assert f"{len(kept)} frames before it are kept" in done.steps[-1].words
+    assert undo_repair(target, log_beside(target), back, KEYS) == 2
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    """With the reason, and not as something else; a key that does not fit is still that."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(flipped(container_of(small()), 40))
+    with pytest.raises(DamagedBackup, match=r"compressed data .* nothing of it can be read"):
+        repair(source, target, KEYS)
+    source.write_bytes(flipped(container_of(small()), 1))
+    with pytest.raises(WrongKey):
+        repair(source, target, KEYS)
+    source.write_bytes(b"%PDF-1.4" + bytes(range(201)))
+    with pytest.raises(UnreadableBackup, match="not a chat backup"):
+        repair(source, target, KEYS)
+    assert not target.exists()
+
+
+def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
+    """Its list of keys is damaged, and so is its main file; who has the account's id needs only the latter."""
+    snapshot = folder_of(broken(), tmp_path)
+    (snapshot / "metadata").write_bytes(b"damaged")
+    main = flipped((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
+    (snapshot / "main").write_bytes(main)
+    target, back = tmp_path / "fixed.encrypted", tmp_path / "back"
+    done = repair(snapshot, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    assert {step.rule for step in done.steps} >= {"folder.metadata.readable", "container.mac"}
+    assert done.passes
+    undo_repair(target, log_beside(target), back, KEYS)
+    assert back.read_bytes() == main
+
+
+def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> None:
+    """Only when asked to; the file is kept, since nothing else has such a line."""
+    source, target, back = (tmp_path / name for name in ("source.jsonl", "target.jsonl", "back.jsonl"))
+    lines = lines_of(ExampleBackup().records()).splitlines(keepends=True)
+    lines[30:30] = [b"secret\n", b"\xff\n"]
+    source.write_bytes(b"".join(lines))
+    with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
+        repair(source, target, to=None)
+    done = repair(source, target, wanted=Wanted(drop=True), to=None)
+    assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in done.steps] == [
+        ("stream.whole", 30, "Line 31 of the file"),
+        ("stream.whole", 30, "Line 32 of the file"),
+    ]
+    assert done.passes
+    assert frames_of(target) == ExampleBackup().records()[1:]
+    undo_repair(target, log_beside(target), back)
+    assert back.read_bytes() == source.read_bytes()
+
+
+@settings(max_examples=examples(15))
+@given(seed=st.integers(0, 1 << 32))
+def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> None:
+    """Or nothing is written, where nothing of it can be read."""
+    rng = random.Random(seed)
+    data = bytearray(SEALED)
+    for _ in range(rng.choice((1, 2))):
+        at = rng.randrange(len(data))
+        data[at : at + rng.choice((0, 1, 16, 40))] = rng.randbytes(rng.choice((0, 1, 16)))
+    if rng.random() < 0.3:
+        del data[rng.randrange(len(data)) :]
+    with TemporaryDirectory() as folder:
+        source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
+        source.write_bytes(data)
+        try:
+            done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+        except BackupError:
+            assert [path.name for path in Path(folder).iterdir()] == ["source"]
+            return
+        errors = [one for one in validate(target, KEYS, edition=done.edition) if one.severity is Severity.ERROR]
+        assert done.passes == (errors == [])
+        undo_repair(target, log_beside(target), back, KEYS)
+        assert done.kept is None or back.read_bytes() == data
+
+
+def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path) -> None:
+    """A target that cannot be written leaves no log, and the original is never the target."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    with pytest.raises(UnwritableBackup, match="is the backup itself"):
+        repair(source, source)
+    with pytest.raises(UnwritableBackup, match="is the backup itself"):
+        repair(source, tmp_path / "target", log=source)
+    with pytest.raises(UnwritableBackup, match="both the backup and its change log"):
+        repair(source, tmp_path / "target", log=tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UnwritableBackup):
+        repair(source, tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "source"]
+    assert source.read_bytes() == stream_of(broken())
+
+
+def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
+    """The log is of one backup only."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(stream_of(broken()))
+    repair(source, target)
+    target.write_bytes(target.read_bytes() + record(small()[1]))
+    with pytest.raises(LogRefused, match="changed since"):
+        undo_repair(target, log_beside(target), tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
+def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
+    """Even where what told it is left out."""
+    example = ExampleBackup()
+    example.without_additions()
+    example.frame("pinned again").CopyFrom(ExampleBackup().frames["pinned"])
+    example.frames["pinned again"].chatItem.authorId = 99
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(stream_of(example.records()))
+    done = repair(source, target, wanted=Wanted(drop=True))
+    assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
+    assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
+
+
+def spoil_color(frames: list[Frame], change: Callable[[backup_pb2.ChatStyle.CustomChatColor], object]) -> None:
+    """Add a colour that nothing uses, and do something to it."""
+    account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
+    color = account.accountSettings.customChatColors.add(id=777, solid=0xFF112233)
+    change(color)
+
+
+def spoil_list(frames: list[Frame], change: Callable[[backup_pb2.Recipient], object]) -> None:
+    """Add a story list, as another that is there, and do something to it."""
+    at, first = next(
+        (at, frame)
+        for at, frame in enumerate(frames)
+        if frame.recipient.WhichOneof("destination") == "distributionList"
+    )
+    second = Frame.FromString(first.SerializeToString())
+    second.recipient.id = 99_999
+    change(second.recipient)
+    frames.insert(at + 1, second)
+
+
+SPOILT: dict[str, Callable[[list[Frame]], None]] = {
+    "custom-color.opaque": lambda frames: spoil_color(frames, lambda one: setattr(one, "solid", 0x112233)),
+    "custom-color.set": lambda frames: spoil_color(frames, lambda one: one.ClearField("solid")),
+    "custom-color.id.zero": lambda frames: spoil_color(frames, lambda one: setattr(one, "id", 0)),
+    "gradient.stops": lambda frames: spoil_color(frames, lambda one: one.gradient.colors.append(0xFF000000)),
+    "recipient.list.unique": lambda frames: spoil_list(frames, lambda _one: None),
+    "distribution-list.id.length": lambda frames: spoil_list(
+        frames, lambda one: setattr(one.distributionList, "distributionId", bytes(15))
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SPOILT)
+def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: Path) -> None:
+    """A colour no chat has, a second story list: one record or entry less, and the backup is valid."""
+    frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
+    SPOILT[rule](frames)
+    source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
+    source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
+    assert rule in {finding.rule.id for finding in validate(source)}
+    assert [one.needs_drop for one in plan_repair(source).unmended] == [True]
+    repair(source, target, wanted=Wanted(drop=True))
+    assert [finding for finding in validate(target) if finding.severity == "error"] == []
+    with backup.open(target) as found:
+        assert tuple(frame.raw for frame in found) == sample(60)[1:]
+
+
+def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None:
+    """They get the automatic one, as an importer would give them."""
+    frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
+    account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
+    for color in account.accountSettings.customChatColors:
+        color.solid = 0x112233
+    source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
+    source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
+    repair(source, target, wanted=Wanted(drop=True))
+    assert [finding for finding in validate(target) if finding.severity == "error"] == []

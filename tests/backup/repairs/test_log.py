@@ -1,0 +1,75 @@
+"""A change log is written whole, only for its owner, and read back or refused in one sentence."""
+
+import base64
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.errors import LogRefused
+from holdfast.backup.repairs.log import Change, Log, Repaired, Stream, log_beside, read_log, write_log
+
+LOG = Log(
+    profile="strict",
+    edition="current",
+    purpose="remote",
+    original=Stream(3, 100, "ab"),
+    repaired=Stream(2, 90, "cd"),
+    changes=(Change(2, base64.b64encode(b"\x01x").decode(), 0, (Repaired("frame.item", "", "dropped"),)),),
+)
+
+
+def test_it_comes_back(tmp_path: Path) -> None:
+    """With everything in it, and nobody else can read it."""
+    path = log_beside(tmp_path / "fixed.binproto")
+    assert path.name == "fixed.binproto.changes.json"
+    with write_log(path, LOG):
+        assert not path.exists()
+    assert read_log(path) == LOG
+    assert read_log(path).changes[0].record() == b"\x01x"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is not the change log"),
+        ("[]", "is not the change log"),
+        ('{"version": 1}', "is not the change log"),
+        ("\xff", "is not the change log"),
+    ],
+)
+def test_anything_else_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    """Without a traceback, and without what stands in it."""
+    (tmp_path / "log").write_text(text)
+    with pytest.raises(LogRefused, match=words):
+        read_log(tmp_path / "log")
+
+
+def test_damaged_and_newer_logs_are_refused(tmp_path: Path) -> None:
+    """Base64 that is none, and a version that is not known."""
+    with write_log(tmp_path / "log", LOG):
+        pass
+    document = json.loads((tmp_path / "log").read_text())
+    document["changes"][0]["before"] = "***"
+    (tmp_path / "log").write_text(json.dumps(document))
+    with pytest.raises(LogRefused, match="is not the change log"):
+        read_log(tmp_path / "log")
+    document["changes"] = []
+    document["version"] = 2
+    (tmp_path / "log").write_text(json.dumps(document))
+    with pytest.raises(LogRefused, match="version 2"):
+        read_log(tmp_path / "log")
+    with pytest.raises(LogRefused, match="cannot be read"):
+        read_log(tmp_path / "none")
+
+
+def test_there_is_none_of_a_repair_that_failed(tmp_path: Path) -> None:
+    """And one that was there before stays."""
+    path = tmp_path / "log"
+    path.write_text("older")
+    with pytest.raises(LogRefused), write_log(path, LOG, replace=True):
+        raise LogRefused("the disk is full")
+    assert path.read_text() == "older"
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,71 @@
+"""Frames are replaced, left out and moved, and the others pass through as they are."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup.repairs.patches import Patches, patched, records_in
+from tests.backup.streams import HEADER, empty_frame, record, stream_of
+from tests.backup.wire.encoding import delimited, varint
+
+FRAMES = [delimited(kind, b"x" * kind) for kind in range(1, 8)]
+
+
+def outcome(frames: list[bytes], places: dict[int, tuple[bytes, ...]]) -> list[bytes]:
+    """Read a patched backup."""
+    with backup.open(io.BytesIO(stream_of([HEADER, *frames]))) as source:
+        made = patched(source, Patches(places))
+        read = [frame.raw for frame in made]
+        assert [frame.index for frame in made] == list(range(1, len(read) + 1))
+        assert made.size == len(stream_of([HEADER, *read]))
+        return read
+
+
+def test_each_place_gets_what_replaces_it() -> None:
+    """None, one or several."""
+    new = record(b"new")
+    assert outcome(FRAMES, {}) == FRAMES
+    assert outcome(FRAMES, {1: ()}) == FRAMES[1:]
+    assert outcome(FRAMES, {7: (new,)}) == [*FRAMES[:6], b"new"]
+    assert outcome(FRAMES, {3: (new, record(FRAMES[2])), 5: ()}) == [
+        *(*FRAMES[:2], b"new", *FRAMES[2:4]),
+        *FRAMES[5:],
+    ]
+
+
+def test_lengths_written_oddly_stay_so() -> None:
+    """Beside a place that is replaced."""
+    odd = varint(2, size=3) + b"\x0a\x00"
+    stream = record(HEADER) + odd + empty_frame(2) + odd
+    with backup.open(io.BytesIO(stream)) as source:
+        (block,) = patched(source, Patches({2: ()})).blocks()
+    assert block.data == odd + odd
+    assert list(records_in(block.data)) == [odd, odd]
+
+
+@settings(max_examples=100)
+@given(
+    count=st.integers(1, 12),
+    places=st.dictionaries(st.integers(1, 12), st.integers(0, 3), max_size=6),
+)
+def test_every_frame_knows_where_it_came_from(count: int, places: dict[int, int]) -> None:
+    """By its number in the original, and its place among what replaced that."""
+    chosen = {frame: size for frame, size in places.items() if frame <= count}
+    patches = Patches({frame: (b"",) * size for frame, size in chosen.items()})
+
+    def expected() -> Iterator[tuple[int, int]]:
+        for frame in range(1, count + 1):
+            yield from ((frame, at) for at in range(chosen.get(frame, 1)))
+
+    origins = list(expected())
+    assert [patches.origin(frame) for frame in range(1, len(origins) + 1)] == origins
+
+
+@pytest.mark.parametrize(("first", "last", "touched"), [(1, 2, False), (1, 3, True), (3, 9, True), (4, 9, False)])
+def test_a_block_knows_whether_it_is_touched(first: int, last: int, touched: bool) -> None:  # noqa: FBT001
+    """So that all others need not be taken apart."""
+    assert Patches({3: ()}).touches(first, last) is touched

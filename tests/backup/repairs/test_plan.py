@@ -1,0 +1,151 @@
+"""A plan says what would be done to each frame, and does it only as far as it is allowed to."""
+
+import io
+from collections.abc import Iterable
+
+from holdfast import backup
+from holdfast.backup import Backup
+from holdfast.backup.repairs.plan import Plan, make_plan
+from holdfast.backup.rules import Finding, ValidationRun
+from holdfast.backup.schema import Frame, backup_pb2
+from holdfast.backup.wire.varint import varint_at
+from tests.backup.rules.example_backup import ADA, CID, ExampleBackup, uuid
+from tests.backup.streams import stream_of
+
+
+def check(view: Backup) -> Iterable[Finding]:
+    """Find what is wrong."""
+    return ValidationRun(view, edition="current", threads=1)
+
+
+def plan_of(example: ExampleBackup, *, drop: bool = False) -> Plan:
+    """Plan the repair of a backup."""
+    with backup.open(io.BytesIO(stream_of(example.records()))) as source:
+        return make_plan(source, check, drop=drop)
+
+
+def message(record: bytes) -> Frame:
+    """Read a record."""
+    return Frame.FromString(record[varint_at(record, 0)[1] :])
+
+
+def test_a_valid_backup_needs_nothing() -> None:
+    """So nothing would be written differently."""
+    plan = plan_of(ExampleBackup())
+    assert (plan.steps, plan.unmended, plan.places) == ((), (), {})
+
+
+def test_steps_name_the_frame_of_the_original() -> None:
+    """Also after frames before it were left out."""
+    example = ExampleBackup()
+    example.frames["club"].Clear()
+    example.frames["all chats"].chatFolder.showMutedChats = False
+    plan = plan_of(example, drop=True)
+    assert plan.unmended == ()
+    steps = {step.frame: step.rule for step in plan.steps}
+    assert steps[example.number("club")] == "frame.item.set"
+    assert steps[example.number("all chats")] == "chat-folder.all.muted"
+    assert steps[example.number("in club")] == "chat.recipient.known"
+    assert steps[example.number("poll")] == "chat-item.chat.known"
+
+
+def test_leaving_one_record_out_takes_what_leads_to_it_along() -> None:
+    """Each listed by itself; without leave everything stays, and is said to stay."""
+    example = ExampleBackup()
+    example.frames["ada"].recipient.ClearField("contact")
+    plan = plan_of(example)
+    assert plan.steps == ()
+    assert {one.needs_drop for one in plan.unmended} == {True}
+    plan = plan_of(example, drop=True)
+    assert plan.unmended == ()
+    assert all(plan.places[example.number(name)] == () for name in ("ada", "with ada", "hello"))
+
+
+def test_several_repairs_of_one_frame_are_made_together() -> None:
+    """Elements are counted as they were."""
+    example = ExampleBackup()
+    folder = example.frames["friends"].chatFolder
+    folder.includedRecipientIds[:] = [ADA, 99, ADA, 98, CID, 97]
+    plan = plan_of(example, drop=True)
+    (new,) = plan.places[example.number("friends")]
+    assert message(new).chatFolder.includedRecipientIds == [ADA, CID]
+    assert len(plan.steps) == 4
+
+
+def test_what_comes_too_late_is_moved_and_not_left_out() -> None:
+    """Also where it leads to something that comes too late itself."""
+    example = ExampleBackup()
+    example.frame("late chat").chat.MergeFrom(backup_pb2.Chat(id=70, recipientId=60))
+    late = example.frame("late").recipient
+    late.id = 60
+    late.contact.aci = uuid(60)
+    late.contact.registered.SetInParent()
+    example.frames["reply"].chatItem.chatId = 70
+    example.frames["reply"].chatItem.authorId = 60
+    plan = plan_of(example, drop=True)
+    assert plan.unmended == ()
+    assert not any(step.loses for step in plan.steps)
+    place = plan.places[example.number("reply")]
+    assert [message(record).WhichOneof("item") for record in place] == ["recipient", "chat", "chatItem"]
+    assert plan.places[example.number("late chat")] == ()
+
+
+def test_every_kind_of_reference_can_be_mended_by_moving() -> None:
+    """A backup whose people come last needs nothing left out; whom nothing refers to may stay where they are."""
+    example = ExampleBackup()
+    people = [name for name, frame in example.frames.items() if frame.WhichOneof("item") == "recipient"]
+    for name in people:
+        example.frames[name] = example.frames.pop(name)
+    plan = plan_of(example)
+    assert plan.unmended == ()
+    moved = {frame for frame, records in plan.places.items() if not records}
+    assert moved <= {example.number(name) for name in people}
+    assert moved >= {example.number(name) for name in ("me", "ada", "club", "link")}
+
+
+def test_what_cannot_be_mended_is_said() -> None:
+    """What is missing would have to be invented."""
+    example = ExampleBackup()
+    example.frames["profile"].notificationProfile.name = ""
+    example.frames["me"].recipient.releaseNotes.SetInParent()
+    del example.frames["news"], example.frames["releases"], example.frames["release"]
+    plan = plan_of(example, drop=True)
+    left = {one.rule: one for one in plan.unmended}
+    assert list(left) == ["self.present"]
+    assert left["self.present"].frame is None
+    assert not any(one.needs_drop for one in plan.unmended)
+
+
+def test_pinned_chats_get_places_of_their_own() -> None:
+    """However many have the same one."""
+    example = ExampleBackup()
+    for name in ("with ada", "in club", "notes"):
+        example.frames[name].chat.pinnedOrder = 5
+    plan = plan_of(example)
+    assert plan.unmended == ()
+    assert sorted(message(record).chat.pinnedOrder for (record,) in plan.places.values()) == [6, 7]
+
+
+def test_what_breaks_a_rule_in_a_revision_is_left_out_without_the_message() -> None:
+    """The message itself was never wrong."""
+    example = ExampleBackup()
+    example.frames["hello"].chatItem.revisions[0].ClearField("incoming")
+    plan = plan_of(example, drop=True)
+    assert plan.unmended == ()
+    (new,) = plan.places[example.number("hello")]
+    assert message(new).chatItem.standardMessage.text.body == "Hello"
+    assert len(message(new).chatItem.revisions) == 0
+
+
+def test_a_record_that_is_left_out_is_not_moved_any_more() -> None:
+    """Whoever waits for it is left out in the next round."""
+    example = ExampleBackup()
+    late = example.frame("late").recipient
+    late.id = 60
+    late.contact.registered.SetInParent()
+    example.frames["poll"].chatItem.authorId = 60
+    example.frames["payment"].Clear()
+    plan = plan_of(example, drop=True)
+    assert plan.unmended == ()
+    assert {example.number(name) for name in ("late", "poll", "payment")} == set(plan.places)
+    assert set(plan.places.values()) == {()}

@@ -1,0 +1,75 @@
+"""The original comes back to the byte, or not at all."""
+
+import base64
+import io
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup.errors import LogRefused
+from holdfast.backup.repairs.log import Change, Log, Stream
+from holdfast.backup.repairs.patches import Patches, patched, records_in
+from holdfast.backup.repairs.undo import measured, restored
+from tests.backup.streams import HEADER, record, small, stream_of
+from tests.backup.wire.encoding import delimited, varint
+
+
+def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, Log]:
+    """Patch a stream, and write down how."""
+    with backup.open(io.BytesIO(stream)) as source:
+        records = [one for block in source.blocks() for one in records_in(block.data)]
+        made = patched(source, Patches(places))
+        data = record(HEADER) + b"".join(block.data for block in made.blocks())
+        changes = tuple(
+            Change(frame, base64.b64encode(records[frame - 1]).decode(), len(new), ())
+            for frame, new in sorted(places.items())
+        )
+        before, after = measured(source), measured(made)
+        return data, Log(
+            profile="strict", edition="spec", purpose="remote", changes=changes, original=before, repaired=after
+        )
+
+
+def back(repaired: bytes, log: Log) -> bytes:
+    """Restore the original."""
+    with backup.open(io.BytesIO(repaired)) as source:
+        return record(HEADER) + b"".join(block.data for block in restored(source, log).blocks())
+
+
+@settings(max_examples=100)
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=10),
+    places=st.dictionaries(st.integers(1, 10), st.integers(0, 3), max_size=8),
+)
+def test_any_patch_is_undone(sizes: list[int], places: dict[int, int]) -> None:
+    """Whatever was replaced, left out or put in, also at the very end, and with lengths written oddly."""
+    bodies = [delimited(index % 8 + 1, b"x" * index) for index in range(len(sizes))]
+    stream = record(HEADER) + b"".join(
+        varint(len(body), size=size) + body for body, size in zip(bodies, sizes, strict=True)
+    )
+    chosen = {frame: (record(b"\x0a\x00"),) * size for frame, size in places.items() if frame <= len(sizes)}
+    repaired, log = log_of(stream, chosen)
+    assert back(repaired, log) == stream
+
+
+def test_the_original_is_told_by_its_hash() -> None:
+    """And by its size, which is that of the plain stream."""
+    stream = stream_of(small())
+    with backup.open(io.BytesIO(stream)) as source:
+        assert measured(source) == Stream(len(small()) - 1, len(stream), measured(source).sha256)
+
+
+def test_another_backup_or_another_log_is_refused() -> None:
+    """Rather than making something up."""
+    stream = stream_of([HEADER, *small()[1:]])
+    repaired, log = log_of(stream, {2: ()})
+    with pytest.raises(LogRefused, match="changed since it was repaired"):
+        back(stream, log)
+    other = msgspec.structs.replace(log.changes[0], before=base64.b64encode(record(b"")).decode())
+    with pytest.raises(LogRefused, match="no longer leads to the original"):
+        back(repaired, msgspec.structs.replace(log, changes=(other,)))
+    with pytest.raises(LogRefused):
+        back(repaired, msgspec.structs.replace(log, changes=()))

@@ -1,0 +1,614 @@
+"""One door: whatever form a backup comes in, it is known by its content and gives the same records."""
+
+import gzip
+import io
+import os
+import random
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits, archives
+from holdfast.backup.backup_reader import begins_like_a_stream
+from holdfast.backup.container import encrypt
+from holdfast.backup.container.keys import EntropyPool
+from holdfast.backup.conversion import To, convert
+from holdfast.backup.errors import (
+    BackupError,
+    DamagedBackup,
+    KeyIncomplete,
+    OversizedBackup,
+    UnreadableBackup,
+    WrongKey,
+)
+from holdfast.backup.schema import BackupInfo
+from tests.backup.container.vectors import LEGACY_B, SET_A, SET_B
+from tests.backup.streams import (
+    HEADER,
+    KEY_FILE,
+    KEYS,
+    LOCAL_KEYS,
+    MODERN_KEYS,
+    container_of,
+    empty_frame,
+    file_forms,
+    folder_of,
+    lines_of,
+    record,
+    small,
+    stream_of,
+)
+
+RECORDS = small()
+FILES = dict(file_forms(RECORDS))
+FORMS = {
+    "stream": Form.STREAM,
+    "gzip": Form.GZIP,
+    "legacy container": Form.CONTAINER,
+    "modern container": Form.CONTAINER,
+    "lines": Form.LINES,
+    "zip": Form.EXPORT,
+    "array": Form.ARRAY,
+    "json5": Form.ARRAY,
+}
+STRANGER = KeyMaterial(pool=EntropyPool.parse(SET_A.pool), aci=SET_A.aci, token=MODERN_KEYS.token)
+
+
+def all_of(found: Backup) -> tuple[bytes, ...]:
+    """Read every record, the header first."""
+    return (found.header, *(frame.raw for frame in found))
+
+
+@contextmanager
+def piped(data: bytes, step: int = 1 << 16) -> Iterator[BinaryIO]:
+    """Open the reading end of a pipe into which data is written bit by bit, as a shell gives standard input."""
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        with os.fdopen(writing, "wb", buffering=0) as target:
+            for start in range(0, len(data), step):
+                try:
+                    target.write(data[start : start + step])
+                except BrokenPipeError:
+                    return
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with os.fdopen(reading, "rb") as source:
+        yield source
+    thread.join()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
+    """A misleading name changes nothing."""
+    for misleading in ("backup.binproto", "photo.jpg", "main.jsonl", "x.zip", "noextension"):
+        file = tmp_path / misleading
+        file.write_bytes(FILES[name])
+        with backup.open(file, MODERN_KEYS) as found:
+            assert found.form is FORMS[name]
+            assert all_of(found) == RECORDS
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_open_file_is_read_too(name: str) -> None:
+    """And belongs to whoever opened it."""
+    source = io.BytesIO(FILES[name])
+    with backup.open(source, MODERN_KEYS) as found:
+        assert all_of(found) == RECORDS
+    assert not source.closed
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 16])
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_gives_the_same(name: str, step: int) -> None:
+    """Standard input works for every form that is one file, however little arrives at a time."""
+    data = FILES[name]
+    if step == 1:
+        data, rest = data[:200], data[200:]
+        with piped_in_two(data, rest) as source, backup.open(source, MODERN_KEYS) as found:
+            assert all_of(found) == RECORDS
+        return
+    with piped(data, max(step, len(data) // 2000)) as source, backup.open(source, MODERN_KEYS) as found:
+        assert found.form is FORMS[name]
+        assert all_of(found) == RECORDS
+
+
+@contextmanager
+def piped_in_two(slowly: bytes, rest: bytes) -> Iterator[BinaryIO]:
+    """Write the first bytes into a pipe one by one."""
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        with os.fdopen(writing, "wb", buffering=0) as target:
+            for byte in slowly:
+                target.write(bytes([byte]))
+            for start in range(0, len(rest), 1 << 15):
+                target.write(rest[start : start + (1 << 15)])
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with os.fdopen(reading, "rb") as source:
+        yield source
+    thread.join()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_backup_can_be_read_again(name: str, tmp_path: Path) -> None:
+    """Each iteration begins at the first frame; the size is that of the plain stream."""
+    file = tmp_path / "x"
+    file.write_bytes(FILES[name])
+    with backup.open(file, MODERN_KEYS) as found:
+        assert all_of(found) == all_of(found) == RECORDS
+        assert found.size == len(FILES["stream"])
+        indexes = [frame.index for frame in found]
+    assert indexes == list(range(1, len(RECORDS)))
+
+
+def test_what_comes_through_a_pipe_is_read_once() -> None:
+    """A stream cannot be had again; what was kept on disk meanwhile can."""
+    with piped(FILES["stream"]) as source, backup.open(source) as found:
+        list(found)
+        with pytest.raises(UnreadableBackup, match="can be read only once"):
+            list(found)
+    with piped(FILES["legacy container"]) as source, backup.open(source, KEYS) as found:
+        assert all_of(found) == all_of(found)
+
+
+def test_a_second_reading_ends_the_first(tmp_path: Path) -> None:
+    """They share one file: mixed frames would be worse than an error."""
+    file = tmp_path / "x"
+    file.write_bytes(stream_of([HEADER, *[b"\x22" + record(bytes(1000))] * 3000]))
+    with backup.open(file) as found:
+        first = found.blocks()
+        next(first)
+        assert len(list(found)) == 3000
+        with pytest.raises(UnreadableBackup, match="begun to be read anew"):
+            list(first)
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """Make a phone's folder and return its snapshot."""
+    return folder_of(RECORDS, tmp_path / "Download")
+
+
+@pytest.mark.parametrize("rename", [False, True])
+def test_a_phones_folder_opens_from_wherever_one_points_at_it(snapshot: Path, *, rename: bool) -> None:
+    """The folder around it, itself under any name, one snapshot, the file inside; the recovery key is enough."""
+    home = snapshot.parent
+    if rename:
+        home = home.rename(home.with_name("copied from my phone"))
+    inner = home / snapshot.name
+    for place in (home.parent, home, inner):
+        with backup.open(place, LOCAL_KEYS) as found:
+            assert found.form is Form.FOLDER
+            assert found.media is not None
+            assert found.snapshot is not None
+            assert found.snapshot.path.name == snapshot.name
+            assert all_of(found) == all_of(found) == RECORDS
+    with backup.open(inner / "main", LOCAL_KEYS) as found:
+        assert found.form is Form.CONTAINER
+        assert all_of(found) == RECORDS
+
+
+def test_the_newest_snapshot_is_taken(snapshot: Path) -> None:
+    """Unless one is pointed at; an unfinished one is passed over."""
+    for name in ("signal-backup-2001-01-01-00-00-00", "signal-backup-2999-01-01-00-00-00-tmp"):
+        (snapshot.parent / name).mkdir()
+        for file in ("main", "metadata"):
+            (snapshot.parent / name / file).write_bytes((snapshot / file).read_bytes())
+    with backup.open(snapshot.parent, LOCAL_KEYS) as found:
+        assert found.name == str(snapshot)
+
+
+@pytest.mark.parametrize("harm", ["missing", "damaged"])
+def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, harm: str) -> None:
+    """The recovery key alone no longer is enough, but nothing is lost."""
+    if harm == "missing":
+        (snapshot / "metadata").unlink()
+    else:
+        (snapshot / "metadata").write_bytes(b"\xff\xff")
+    with pytest.raises(BackupError, match=r"metadata.*give the account id beside the recovery key"):
+        backup.open(snapshot, LOCAL_KEYS)
+    with backup.open(snapshot, KEYS) as found:
+        assert all_of(found) == RECORDS
+
+
+def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) -> None:
+    """With its media."""
+    home = tmp_path / "signal-export-2026-01-31-10-00-00"
+    home.mkdir()
+    (home / "main.jsonl").write_bytes(FILES["lines"])
+    for place in (home, tmp_path):
+        with backup.open(place) as found:
+            assert found.form is Form.EXPORT
+            assert found.media is not None
+            assert all_of(found) == all_of(found) == RECORDS
+    with backup.open(home / "main.jsonl") as found:
+        assert found.form is Form.LINES
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("lines", Form.GZIP_LINES), ("array", Form.GZIP_ARRAY), ("json5", Form.GZIP_ARRAY)]
+)
+def test_gzipped_json_is_read_as_what_is_in_it(name: str, form: Form) -> None:
+    """People compress whatever they have, and it is called what it is."""
+    with backup.open(io.BytesIO(gzip.compress(FILES[name]))) as found:
+        assert found.form is form
+        assert form.value.startswith("gzipped JSON")
+        assert all_of(found) == all_of(found) == RECORDS
+
+
+def test_bytes_after_the_compressed_stream_are_not_looked_at() -> None:
+    """Containers are padded with zeros there, and programs do not agree on more than that."""
+    for rest in (bytes(100), b"whatever"):
+        with backup.open(io.BytesIO(FILES["gzip"] + rest)) as found:
+            assert all_of(found) == RECORDS
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (
+            b"# A text\n\nwith some lines, long enough to hold a record of 35 bytes.\n",
+            "not a chat backup.*looked for",
+        ),
+        (b"Dear diary,\n" + b"0123456789abcdef" * 40 + b"\n   ", "not a chat backup"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(41), "not a chat backup"),
+        (gzip.compress(b"just some text, nothing else", mtime=0), "not a chat backup"),
+        (gzip.compress(b"", mtime=0), "empty"),
+        (b'{"name": "x"}', "not a field the format has"),
+        (b'{"version": "1"', "not well-formed JSON"),
+        (b"[1, 2, 3]", "not a chat backup"),
+        (b"[{}, 2]", "not the header"),
+        (b"[]", "no record"),
+        (b"PK\x03\x04 but no more", "ZIP"),
+        (record(b"\x78\x01"), "not a chat backup"),
+    ],
+)
+def test_what_is_no_backup_is_said_not_to_be_one(content: bytes, words: str) -> None:
+    """In words, from a file and from a pipe, and without asking for a key."""
+    with pytest.raises(BackupError, match=words):
+        backup.open(io.BytesIO(content))
+    with piped(content) as source, pytest.raises(BackupError, match=words):
+        backup.open(source)
+
+
+def test_a_missing_file_a_folder_and_a_device_are_told_apart(tmp_path: Path) -> None:
+    """Each has its own sentence, and no file can have a name that is too long or a link in a circle."""
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    for place, words in {
+        tmp_path / "none": "cannot be read: No such file",
+        tmp_path / "none" / "below": "cannot be read: No such file",
+        tmp_path: "is a folder, but no backup was found in it; looked for",
+        Path("/dev/null"): "is empty",
+        circle: "cannot be read: Too many levels of symbolic links",
+        tmp_path / ("x" * 300): "cannot be read: File name too long",
+        Path("a\0b"): "no file can have this name",
+    }.items():
+        with pytest.raises(UnreadableBackup, match=words):
+            backup.open(place)
+
+
+def test_a_link_to_a_backup_is_followed(tmp_path: Path) -> None:
+    """The person pointed at it."""
+    (tmp_path / "real").write_bytes(FILES["stream"])
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with backup.open(tmp_path / "link") as found:
+        assert all_of(found) == RECORDS
+
+
+def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path, snapshot: Path) -> None:
+    """A folder somebody else made must not show what lies elsewhere."""
+    outside = tmp_path / "outside"
+    outside.write_bytes((snapshot / "main").read_bytes())
+    (snapshot / "main").unlink()
+    (snapshot / "main").symlink_to(outside)
+    with pytest.raises(UnreadableBackup, match="leads out of"):
+        backup.open(snapshot.parent, LOCAL_KEYS)
+    export = tmp_path / "signal-export"
+    export.mkdir()
+    (export / "main.jsonl").symlink_to(outside)
+    with pytest.raises(UnreadableBackup, match="leads out of"):
+        backup.open(export)
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_no_key_a_wrong_key_and_damage_are_told_apart(*, modern: bool) -> None:
+    """Each asks for something else to be done."""
+    data = FILES["modern container" if modern else "legacy container"]
+    with pytest.raises(KeyIncomplete, match="it needs the recovery key") as caught:
+        backup.open(io.BytesIO(data))
+    assert "the account id" in caught.value.missing
+    assert ("the forward-secrecy token" in caught.value.missing) is modern
+    with pytest.raises(WrongKey, match="does not fit"):
+        backup.open(io.BytesIO(data), STRANGER)
+    damaged = bytearray(data)
+    damaged[-100] ^= 1
+    with pytest.raises(DamagedBackup, match="the key fits, but the file was changed"):
+        backup.open(io.BytesIO(damaged), MODERN_KEYS)
+    with pytest.raises(DamagedBackup, match="the key fits, but the file was changed"):
+        backup.open(io.BytesIO(data[:-16]), MODERN_KEYS)
+
+
+def test_a_folder_tells_a_wrong_key_from_damage(snapshot: Path) -> None:
+    """The same, with the recovery key alone."""
+    with pytest.raises(KeyIncomplete, match="a local backup: it needs the recovery key"):
+        backup.open(snapshot)
+    with pytest.raises(WrongKey):
+        backup.open(snapshot, KeyMaterial(pool=STRANGER.pool))
+    main = snapshot / "main"
+    main.write_bytes(main.read_bytes()[:-7])
+    with pytest.raises(DamagedBackup, match="cut off"):
+        backup.open(snapshot, LOCAL_KEYS)
+
+
+def test_keys_may_be_given_as_text() -> None:
+    """As they stand in a key file."""
+    with backup.open(io.BytesIO(FILES["modern container"]), KEY_FILE) as found:
+        assert all_of(found) == RECORDS
+    raw = f"hmac-key = {SET_B.legacy[0]}; aes-key = {SET_B.legacy[1]}"
+    with backup.open(io.BytesIO(FILES["legacy container"]), raw) as found:
+        assert all_of(found) == RECORDS
+
+
+@pytest.mark.parametrize("name", ["stream", "gzip", "lines", "zip", "array", "json5"])
+def test_a_plain_file_needs_no_key_and_does_not_mind_one(name: str) -> None:
+    """Not even a wrong one."""
+    for key in (None, STRANGER):
+        with backup.open(io.BytesIO(FILES[name]), key) as found:
+            assert all_of(found) == RECORDS
+
+
+def test_an_encrypted_file_is_hardly_ever_taken_for_a_stream() -> None:
+    """Any bytes may stand at its beginning, and one in ten thousand would pass for a short header."""
+    rng = random.Random(3)
+    weak = strong = 0
+    for _ in range(60_000):
+        head = rng.randbytes(130)
+        weak += begins_like_a_stream(head, strict=False)
+        strong += begins_like_a_stream(head, strict=True)
+    assert weak > 0
+    assert strong == 0
+
+
+def test_an_encrypted_file_that_begins_like_a_short_header_opens(tmp_path: Path) -> None:
+    """Its first bytes are random: here they look like a record with a version in it."""
+    opened = 0
+    for start in (b"\x02\x08\x01", b"\x04\x08\x01\x10\x00", b"\x03\x08\x81\x01"):
+        target = io.BytesIO()
+        with encrypt(target, KEYS.message_keys(modern=False), iv=start.ljust(16, b"\xee")) as sealer:
+            sealer.write(FILES["gzip"])
+        for source in (io.BytesIO(target.getvalue()), target):
+            source.seek(0)
+            with backup.open(source, KEYS) as found:
+                assert found.form is Form.CONTAINER
+                assert all_of(found) == RECORDS
+                opened += 1
+    assert opened == 6
+
+
+def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
+    """Also one whose size an encrypted file could have, and whose header lacks its version, its time or both."""
+    without_version = BackupInfo(backupTimeMs=1_700_000_000_123).SerializeToString()
+    without_both = BackupInfo(mediaRootBackupKey=bytes(range(200, 232))).SerializeToString()
+    for header in (HEADER, b"\x08\x01", without_version, without_both):
+        for count in range(20, 36):
+            data = record(header) + empty_frame(1) * count
+            with backup.open(io.BytesIO(data)) as found:
+                assert found.form is Form.STREAM
+            with piped(data) as source, backup.open(source) as found:
+                assert len(list(found)) == count
+
+
+@pytest.mark.parametrize(("version", "time"), [(1, 5), (1, 0), (0, 0)])
+@pytest.mark.parametrize("size", [(1 << 16) - 3, 1 << 16, 300_000])
+def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: int) -> None:
+    """Debug data of any length may stand in it, whatever the size of the file, and with or without frames."""
+    debug = random.Random(size).randbytes(size)
+    header = BackupInfo(version=version, backupTimeMs=time, debugInfo=debug).SerializeToString()
+    for frames in ([], [frame for frame in RECORDS[1:] if frame], [b"\x22" + record(bytes(200_000))]):
+        data = stream_of([header, *frames])
+        filler = b"\x52" + record(bytes(-(len(data) + 3) % 16))
+        for whole in (data, stream_of([header, *frames, filler])):
+            with backup.open(io.BytesIO(whole)) as found:
+                assert found.form is Form.STREAM
+                assert found.header == header
+        with piped(data) as source, backup.open(source) as found:
+            assert found.header == header
+            deque(found.blocks(), maxlen=0)
+
+
+@pytest.mark.parametrize("name", ["stream", "gzip", "legacy container", "lines"])
+def test_the_limit_of_a_frame_is_honoured(name: str) -> None:
+    """In every form that has long records."""
+    longest = max(map(len, lines_of(RECORDS).splitlines() if name == "lines" else RECORDS))
+    with (
+        pytest.raises(DamagedBackup, match="longer than is allowed"),
+        backup.open(io.BytesIO(FILES[name]), KEYS, limits=Limits(frame_bytes=longest - 1)) as found,
+    ):
+        list(found)
+    with backup.open(io.BytesIO(FILES[name]), KEYS, limits=Limits(frame_bytes=longest + 1)) as found:
+        assert all_of(found) == RECORDS
+
+
+BOMBS = {"empty frames": b"\x00", "empty records": b"\x02\x0a\x00"}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, tmp_path: Path) -> None:
+    """A few kilobytes open to millions of frames, each of which costs time: info, validate, convert and import."""
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb", compresslevel=1) as target:
+        target.write(record(HEADER))
+        for _ in range(64):
+            target.write(BOMBS[bomb] * (1 << 20))
+
+    def take_in() -> None:
+        with archives.open(tmp_path / "a.archive", create=True) as made, backup.open(path) as found:
+            made.add(found)
+
+    def turn() -> None:
+        with backup.open(path) as found:
+            convert(found, tmp_path / "out.binproto", to=To.STREAM)
+
+    readers: list[Callable[[], object]] = [
+        lambda: backup.info(path),
+        lambda: list(backup.validate(path)),
+        lambda: list(backup.validate(path, profile="import")),
+        lambda: backup.check_completeness(path),
+        turn,
+        take_in,
+    ]
+    for read in readers:
+        with pytest.raises(OversizedBackup, match="frames of less than 8 bytes"):
+            read()
+
+
+def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
+    """By default far above what anybody has: twenty million; whoever trusts a file gives another."""
+    assert Limits().frames == 20_000_000
+    Limits().hold(20_000_000, 20_000_000 * 30)
+    Limits().hold(100_000, 0)
+    with pytest.raises(OversizedBackup, match="more than the 20,000,000 frames"):
+        Limits().hold(20_000_001, 20_000_001 * 30)
+    with pytest.raises(OversizedBackup, match="less than 8 bytes"):
+        Limits().hold(100_001, 8 * 100_001 - 1)
+    data = stream_of(RECORDS)
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=Limits(frames=3)) as found:
+        list(found)
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(FILES["lines"]), limits=Limits(frames=3)) as found:
+        list(found)
+    with backup.open(io.BytesIO(data), limits=Limits(frames=len(RECORDS) - 1)) as found:
+        assert all_of(found) == RECORDS
+
+
+@pytest.mark.parametrize("name", ["gzip", "legacy container", "modern container", "zip"])
+def test_the_limit_of_what_is_compressed_is_honoured(name: str) -> None:
+    """An upper size, whatever the form."""
+    with (
+        pytest.raises(OversizedBackup, match="opens to more than"),
+        backup.open(io.BytesIO(FILES[name]), MODERN_KEYS, gunzip_limits=GunzipLimits(output=1000)) as found,
+    ):
+        list(found)
+
+
+@pytest.mark.parametrize("name", ["stream", "gzip", "legacy container"])
+def test_progress_is_told(name: str) -> None:
+    """In bytes of the plain stream."""
+    seen: list[int] = []
+    with backup.open(io.BytesIO(FILES[name]), KEYS, progress=seen.append) as found:
+        list(found)
+    assert seen[-1] == len(FILES["stream"])
+
+
+def test_an_edited_record_is_told() -> None:
+    """Where the object no longer says what its kept bytes say."""
+    odd = b"\x12\x02\x08\x05\x12\x00"  # a recipient written in two pieces
+    header, kept = lines_of([HEADER, odd]).splitlines()
+    assert b'"@raw"' in kept
+    edited: list[int] = []
+    for line, expected in ((kept, []), (kept.replace(b'"5"', b'"6"'), [2])):
+        with backup.open(io.BytesIO(header + b"\n" + line), on_edited=edited.append) as found:
+            (frame,) = found
+        assert edited == expected
+        assert (frame.raw == odd) is (not expected)
+
+
+class Failing(io.BytesIO):
+    """A file on a disk that fails, once the head was read."""
+
+    def __init__(self, data: bytes, reads: int) -> None:
+        super().__init__(data)
+        self.reads = reads
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read, or fail."""
+        self.use()
+        return super().read(size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Read a line, or fail."""
+        self.use()
+        return super().readline(size)
+
+    def use(self) -> None:
+        """Fail at last."""
+        self.reads -= 1
+        if self.reads < 0:
+            raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("reads", range(4))
+@pytest.mark.parametrize("name", FILES)
+def test_a_failing_disk_is_said_to_fail(name: str, reads: int) -> None:
+    """At the first byte or later, and not taken for damage or a mistake of ours."""
+    data = FILES[name]
+    if name == "stream":
+        data += record(b"\x22\x0a" + b"\x08\x01" * 5) * 350_000
+    with (
+        pytest.raises(BackupError, match=r"cannot be read|cannot be opened|is damaged"),
+        backup.open(Failing(data, reads), MODERN_KEYS) as found,
+    ):
+        list(found.blocks())
+        list(found.blocks())
+        list(found.blocks())
+
+
+def open_files() -> set[str]:
+    """List what this process has open."""
+    return {path.name for path in Path("/proc/self/fd").iterdir()}
+
+
+def fails(work: Callable[[], object]) -> bool:
+    """Tell whether something raises an error of ours."""
+    try:
+        work()
+    except BackupError:
+        return True
+    return False
+
+
+def test_nothing_stays_open_when_opening_fails(tmp_path: Path) -> None:
+    """However far it came."""
+    before = open_files()
+    for name, data in FILES.items():
+        file = tmp_path / name
+        file.write_bytes(data[: len(data) // 3])
+        fails(lambda file=file: backup.open(file, STRANGER).close())  # type: ignore[misc]
+    snapshot = folder_of(RECORDS, tmp_path)
+    assert fails(lambda: backup.open(snapshot, STRANGER))
+    assert open_files() == before
+
+
+def test_closing_closes_the_file(tmp_path: Path) -> None:
+    """Once the block is left, nothing more is read."""
+    file = tmp_path / "x"
+    file.write_bytes(container_of(RECORDS))
+    before = open_files()
+    with backup.open(file, KEYS) as found:
+        next(iter(found))
+        assert open_files() != before
+    assert open_files() == before
+
+
+@pytest.mark.parametrize(
+    "start", [b"//", b"/*", b'{"', b"[{", b"[]", b"\x1f\x8b", b"\x08\x08\x01", b"SBACKUP\x02"]
+)
+def test_an_encrypted_file_may_begin_like_anything(start: bytes) -> None:
+    """Its first bytes are random, and now and then they look like the beginning of another form."""
+    packed = gzip.compress(record(HEADER))
+    target = io.BytesIO()
+    with encrypt(target, LEGACY_B, iv=start.ljust(16, b"\xc3")) as sealer:
+        sealer.write(packed)
+    with backup.open(io.BytesIO(target.getvalue()), KEYS) as found:
+        assert (found.form, found.header) == (backup.Form.CONTAINER, HEADER)
