@@ -148,7 +148,7 @@ def measured(others: set[int]) -> list[Figure]:
         asked = {"Authorization": f"token {fill(settings, port)}"}
 
         def left() -> int:
-            return outbox.queue(host.database).length
+            return outbox.queue_size(host.database).length
 
         with running(serve, Whole(settings), listening, f"{folder}/log", {0}):
             api = listening.get(timeout=60)

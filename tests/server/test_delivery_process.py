@@ -128,13 +128,13 @@ def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int
         row = {name: value for name, value in first._mapping.items() if name not in {"id", "payload"}}
         for _ in range(happened - 1):
             event = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
-            deliveries.add_waiting(connection, numbers, event, "issues", now=now)
+            deliveries.queue_for_hooks(connection, numbers, event, "issues", now=now)
     return host, made.id
 
 
 def waiting(database: Database) -> int:
     """Count what waits."""
-    return outbox.queue(database).length
+    return outbox.queue_size(database).length
 
 
 def uuids(database: Database) -> dict[int, list[str]]:

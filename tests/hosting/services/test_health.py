@@ -61,7 +61,7 @@ def test_what_waits_for_receivers_is_told(settings: Settings, database: Database
         hook = connection.execute(insert(hooks).returning(hooks.c.id), row).scalar_one()
         happened = {"kind": "push", "created_at": 1}
         event = connection.execute(insert(events).returning(events.c.id), happened).scalar_one()
-        deliveries.add_waiting(connection, [hook], event, "push", now=int(time.time()) - 100)
+        deliveries.queue_for_hooks(connection, [hook], event, "push", now=int(time.time()) - 100)
     length, waited = (gauge.value for gauge in health.gauges(host))
     assert length == 1
     assert 100 <= waited < 130

@@ -5,7 +5,7 @@ import uuid
 from sqlalchemy import insert
 
 from holdfast.hosting.store import accounts, hooks
-from holdfast.hosting.store.backlog import last_deliveries, stuck_hooks
+from holdfast.hosting.store.backlog import hooks_with_backlog, last_deliveries
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.hooks import HookOwner
 from holdfast.hosting.store.tables import deliveries, events
@@ -49,15 +49,15 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
     add_delivery(database, slower, "waiting", created_at=10)
     with database.write() as connection:
         connection.execute(table.update().where(table.c.id == paused).values(paused_at=7))
-    found, total = stuck_hooks(database, skip=0, limit=10)
+    found, total = hooks_with_backlog(database, skip=0, limit=10)
     assert [one.id for one in found] == [paused, slower, slow]
     assert total == 3
     last = found[2]
     assert (last.waiting, last.oldest, last.tries, last.error, last.due_at) == (2, 20, 3, "refused", 99_000)
     assert (found[0].waiting, found[0].oldest) == (0, 0)
-    assert stuck_hooks(database, skip=2, limit=1) == ([last], 3)
+    assert hooks_with_backlog(database, skip=2, limit=1) == ([last], 3)
     add_delivery(database, well, "waiting", created_at=1)
-    found, _ = stuck_hooks(database, skip=0, limit=10)
+    found, _ = hooks_with_backlog(database, skip=0, limit=10)
     assert [(one.owner, one.of_organization) for one in found if one.id == well] == [("admin", False)]
 
 
@@ -69,7 +69,7 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
     add_delivery(database, failing, "failed", error="first")
     add_delivery(database, failing, "failed", error="last")
     add_delivery(database, behind, "waiting", created_at=10)
-    found, total = stuck_hooks(database, skip=0, limit=10)
+    found, total = hooks_with_backlog(database, skip=0, limit=10)
     assert [(one.id, one.waiting, one.failed) for one in found] == [(behind, 1, 0), (failing, 0, 2)]
     assert (found[1].error, total) == ("last", 2)
 

@@ -32,13 +32,13 @@ def happen(database: Database, *to: int, at: int | None = None) -> int:
     with database.write() as connection:
         row = {"kind": "push", "details": "{}", "created_at": moment}
         number: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
-        queued.add_waiting(connection, list(to), number, "push", now=moment)
+        queued.queue_for_hooks(connection, list(to), number, "push", now=moment)
     return number
 
 
 def take(database: Database, holder: str = "me", *, now: int = NOW, most: int = 10) -> list[int]:
     """Claim hooks for ten seconds."""
-    return outbox.claim(database, holder, most=most, until=now + 10_000, now=now)
+    return outbox.claim_hooks(database, holder, most=most, until=now + 10_000, now=now)
 
 
 def result(delivery: int, state: str = "delivered", *, due_at: int = 0) -> Result:
@@ -53,12 +53,12 @@ def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
     assert take(database, most=1) == [first]
     assert take(database, "another") == [second]
     assert take(database) == []
-    assert outbox.held(database, "me", first, now=NOW) is not None
-    assert outbox.held(database, "another", first, now=NOW) is None
+    assert outbox.leased_hook(database, "me", first, now=NOW) is not None
+    assert outbox.leased_hook(database, "another", first, now=NOW) is None
     outbox.write_results(database, "another", [], released=[first, second], now=NOW)
     assert take(database) == [second]
     assert take(database, "a third", now=NOW + 10_001) == [first, second]
-    assert outbox.held(database, "me", first, now=NOW + 10_001) is None
+    assert outbox.leased_hook(database, "me", first, now=NOW + 10_001) is None
 
 
 def test_whoever_still_holds_a_hook_can_go_on(database: Database) -> None:
@@ -66,10 +66,10 @@ def test_whoever_still_holds_a_hook_can_go_on(database: Database) -> None:
     hook = make_hook(database)
     happen(database, hook)
     take(database)
-    assert outbox.renew(database, "me", [hook], until=NOW + 20_000, now=NOW + 5000) == {hook}
+    assert outbox.renew_leases(database, "me", [hook], until=NOW + 20_000, now=NOW + 5000) == {hook}
     assert take(database, "another", now=NOW + 15_000) == []
-    assert outbox.renew(database, "another", [hook], until=NOW + 30_000, now=NOW + 15_000) == set()
-    assert outbox.renew(database, "me", [hook], until=NOW + 30_000, now=NOW + 20_000) == set()
+    assert outbox.renew_leases(database, "another", [hook], until=NOW + 30_000, now=NOW + 15_000) == set()
+    assert outbox.renew_leases(database, "me", [hook], until=NOW + 30_000, now=NOW + 20_000) == set()
 
 
 @pytest.mark.parametrize("columns", [{"is_active": False}, {"paused_at": 5}, {"held_until": NOW + 1}])
@@ -85,7 +85,7 @@ def test_what_is_due_later_keeps_back_what_came_after_it(database: Database) -> 
     happen(database, slow, quick)
     happen(database, slow, quick)
     assert set(take(database)) == {slow, quick}
-    first = outbox.waiting_for(database, slow, after=0, most=1)[0]
+    first = outbox.waiting_deliveries(database, slow, after=0, most=1)[0]
     again = result(first.id, "waiting", due_at=NOW + 5000)
     outbox.write_results(database, "me", [again], released=[slow, quick], now=NOW)
     assert take(database) == [quick]
@@ -96,9 +96,9 @@ def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Data
     """After the one that was sent last."""
     hook, other = make_hook(database), make_hook(database)
     happened = [happen(database, hook, other) for _ in range(3)]
-    waiting = outbox.waiting_for(database, hook, after=0, most=10)
+    waiting = outbox.waiting_deliveries(database, hook, after=0, most=10)
     assert [one.event_id for one in waiting] == happened
-    later = outbox.waiting_for(database, hook, after=waiting[0].id, most=1)
+    later = outbox.waiting_deliveries(database, hook, after=waiting[0].id, most=1)
     assert [one.event_id for one in later] == happened[1:2]
 
 
@@ -108,12 +108,12 @@ def test_a_hook_is_told_whose_it_is(database: Database, ada: Account) -> None:
     everywhere = make_hook(database)
     happen(database, hook, everywhere)
     take(database)
-    held = outbox.held(database, "me", hook, now=NOW)
+    held = outbox.leased_hook(database, "me", hook, now=NOW)
     assert held is not None
     assert (held.target, held.hook.owner_id, held.hook.is_active) == ("user", ada.id, True)
     with database.write() as connection:
         connection.execute(text("UPDATE users SET is_organization = true"))
-    again, system = (outbox.held(database, "me", one, now=NOW) for one in (hook, everywhere))
+    again, system = (outbox.leased_hook(database, "me", one, now=NOW) for one in (hook, everywhere))
     assert again is not None
     assert system is not None
     assert (again.target, system.target) == ("organization", "system")
@@ -124,7 +124,7 @@ def test_results_pauses_and_releases_are_written_together(database: Database) ->
     hook, other = make_hook(database), make_hook(database)
     happen(database, hook, other)
     take(database)
-    one = outbox.waiting_for(database, hook, after=0, most=1)[0]
+    one = outbox.waiting_deliveries(database, hook, after=0, most=1)[0]
     pauses = [Pause(hook, "because", 77), Pause(other, "because", 77)]
     outbox.write_results(database, "me", [result(one.id)], pauses=pauses[:1], released=[hook], now=NOW)
     outbox.write_results(database, "nobody", [], pauses=pauses[1:], released=[other], now=NOW)
@@ -140,7 +140,7 @@ def test_what_was_cancelled_is_not_tried_again(database: Database) -> None:
     hook = make_hook(database)
     happen(database, hook)
     happen(database, hook)
-    failed, succeeded = outbox.waiting_for(database, hook, after=0, most=2)
+    failed, succeeded = outbox.waiting_deliveries(database, hook, after=0, most=2)
     with database.write() as connection:
         connection.execute(update(deliveries).values(state="cancelled"))
     outbox.write_results(database, "me", [result(failed.id, "waiting"), result(succeeded.id)], now=NOW)
@@ -153,11 +153,11 @@ def test_whoever_describes_an_event_first_does_so_for_all(database: Database) ->
     """The second gets what the first has kept."""
     hook = make_hook(database)
     event = happen(database, hook)
-    assert [one.id for one in outbox.unmade(database, [event])] == [event]
-    assert outbox.keep_payloads(database, {event: "first"}) == {event: "first"}
-    assert outbox.keep_payloads(database, {event: "second"}) == {event: "first"}
-    assert outbox.unmade(database, [event]) == []
-    assert outbox.waiting_for(database, hook, after=0, most=1)[0].payload == "first"
+    assert [one.id for one in outbox.events_without_payload(database, [event])] == [event]
+    assert outbox.store_payloads(database, {event: "first"}) == {event: "first"}
+    assert outbox.store_payloads(database, {event: "second"}) == {event: "first"}
+    assert outbox.events_without_payload(database, [event]) == []
+    assert outbox.waiting_deliveries(database, hook, after=0, most=1)[0].payload == "first"
 
 
 def test_whoever_is_alone_lets_go_of_everything(database: Database) -> None:
@@ -165,17 +165,17 @@ def test_whoever_is_alone_lets_go_of_everything(database: Database) -> None:
     hook = make_hook(database)
     happen(database, hook)
     take(database, "a dead one")
-    outbox.free_all(database)
+    outbox.release_all(database)
     assert take(database) == [hook]
 
 
 def test_what_waits_is_counted(database: Database) -> None:
     """With the moment the oldest of it began to."""
     hook = make_hook(database)
-    assert outbox.queue(database) == outbox.Queue(0, 0)
+    assert outbox.queue_size(database) == outbox.QueueSize(0, 0)
     happen(database, hook, at=500)
     happen(database, hook, at=400)
-    assert outbox.queue(database) == outbox.Queue(2, 400)
+    assert outbox.queue_size(database) == outbox.QueueSize(2, 400)
 
 
 def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
@@ -195,7 +195,7 @@ def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
         connection.execute(
             update(deliveries).where(deliveries.c.event_id == late).values(state="failed", ended_at=9000)
         )
-    assert outbox.forget(database, before=5000) == 4
+    assert outbox.delete_old_deliveries(database, before=5000) == 4
     with database.read() as connection:
         left = connection.execute(select(events.c.id).order_by(events.c.id)).scalars().all()
         states = connection.execute(select(deliveries.c.state).order_by(deliveries.c.id)).scalars().all()

@@ -72,7 +72,7 @@ class Outbox:
                 self._made += 1
                 row = {"kind": kind, "details": msgspec.json.encode({"n": self._made}).decode(), "created_at": now}
                 number = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
-                queued.add_waiting(connection, list(to), number, kind, now=now)
+                queued.queue_for_hooks(connection, list(to), number, kind, now=now)
 
     def rows(self, hook: int | None = None) -> list[Any]:
         """Return the deliveries, in their order."""

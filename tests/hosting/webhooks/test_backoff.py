@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from holdfast.hosting.webhooks.backoff import pause_before
+from holdfast.hosting.webhooks.backoff import retry_delay
 
 
 def test_eight_tries_take_about_a_day() -> None:
     """The pauses grow from seconds to hours."""
-    middle = [sum(pause_before(tries) for _ in range(200)) / 200 for tries in range(1, 8)]
+    middle = [sum(retry_delay(tries) for _ in range(200)) / 200 for tries in range(1, 8)]
     assert 20 * 3600 < sum(middle) < 28 * 3600
     assert 8 < middle[0] < 12
     assert all(2 < later / earlier < 6 for earlier, later in pairwise(middle))
@@ -18,14 +18,14 @@ def test_eight_tries_take_about_a_day() -> None:
 
 def test_no_two_receivers_are_asked_at_the_same_moment() -> None:
     """Pauses differ by chance, and not by much."""
-    pauses = {pause_before(3, source=random.Random(seed)) for seed in range(50)}
+    pauses = {retry_delay(3, source=random.Random(seed)) for seed in range(50)}
     assert len(pauses) == 50
     assert max(pauses) / min(pauses) < 1.4
 
 
 def test_a_pause_never_grows_beyond_a_day() -> None:
     """However many tries there are."""
-    assert pause_before(1000) < 86_400
+    assert retry_delay(1000) < 86_400
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_pause_never_grows_beyond_a_day() -> None:
 )
 def test_a_receiver_may_ask_for_more_time(wish: str, least: int) -> None:
     """Up to an hour; what is no number of seconds is not heard."""
-    assert max(8.5, least) <= pause_before(1, retry_after=wish) <= max(11.5, least)
+    assert max(8.5, least) <= retry_delay(1, retry_after=wish) <= max(11.5, least)

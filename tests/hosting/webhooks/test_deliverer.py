@@ -14,7 +14,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import HookOwner, find_hook, resume_hook
-from holdfast.hosting.store.outbox import claim
+from holdfast.hosting.store.outbox import claim_hooks
 from holdfast.hosting.store.tables import deliveries, hooks
 from holdfast.hosting.webhooks.deliverer import DelivererTimings
 from tests.conftest import wait_for
@@ -309,7 +309,7 @@ def test_what_a_dead_process_held_is_sent_again(outbox: Outbox, receiver: Receiv
     hook = outbox.hook(receiver.url())
     outbox.happen([hook])
     now = int(time.time() * 1000)
-    assert claim(outbox.database, "a dead one", most=5, until=now + 1500, now=now) == [hook]
+    assert claim_hooks(outbox.database, "a dead one", most=5, until=now + 1500, now=now) == [hook]
     with sending(outbox.host):
         outbox.drained()
     assert len(receiver.seen) == 1

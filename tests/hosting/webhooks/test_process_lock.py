@@ -6,14 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from holdfast.hosting.webhooks.process_lock import OnlyOne
+from holdfast.hosting.webhooks.process_lock import DeliveryLock
 from tests.conftest import wait_for
 
 HOLD = """
 import pathlib, sys, time
-from holdfast.hosting.webhooks.process_lock import OnlyOne
-with OnlyOne(pathlib.Path(sys.argv[1]), needed=True) as lock:
-    assert lock.taken()
+from holdfast.hosting.webhooks.process_lock import DeliveryLock
+with DeliveryLock(pathlib.Path(sys.argv[1]), needed=True) as lock:
+    assert lock.acquire()
     print("taken", flush=True)
     time.sleep(60)
 """
@@ -21,12 +21,12 @@ with OnlyOne(pathlib.Path(sys.argv[1]), needed=True) as lock:
 
 def test_one_has_it_at_a_time(tmp_path: Path) -> None:
     """Whoever lets go of it lets the next one have it."""
-    with OnlyOne(tmp_path, needed=True) as first, OnlyOne(tmp_path, needed=True) as second:
-        assert first.taken()
-        assert first.taken()
-        assert not second.taken()
-    with OnlyOne(tmp_path, needed=True) as third:
-        assert third.taken()
+    with DeliveryLock(tmp_path, needed=True) as first, DeliveryLock(tmp_path, needed=True) as second:
+        assert first.acquire()
+        assert first.acquire()
+        assert not second.acquire()
+    with DeliveryLock(tmp_path, needed=True) as third:
+        assert third.acquire()
 
 
 def test_a_process_that_is_killed_has_let_go_of_it(tmp_path: Path) -> None:
@@ -34,15 +34,15 @@ def test_a_process_that_is_killed_has_let_go_of_it(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"taken\n"
-        with OnlyOne(tmp_path, needed=True) as lock:
-            assert not lock.taken()
+        with DeliveryLock(tmp_path, needed=True) as lock:
+            assert not lock.acquire()
             os.kill(process.pid, signal.SIGKILL)
-            wait_for(lock.taken)
+            wait_for(lock.acquire)
 
 
 def test_where_it_is_not_needed_everybody_has_it(tmp_path: Path) -> None:
     """And there is no file."""
-    with OnlyOne(tmp_path, needed=False) as first, OnlyOne(tmp_path, needed=False) as second:
-        assert first.taken()
-        assert second.taken()
+    with DeliveryLock(tmp_path, needed=False) as first, DeliveryLock(tmp_path, needed=False) as second:
+        assert first.acquire()
+        assert second.acquire()
     assert list(tmp_path.iterdir()) == []

@@ -6,26 +6,28 @@ import time
 import pytest
 
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.store.outbox import Held, Waiting
+from holdfast.hosting.store.outbox import LeasedHook, WaitingDelivery
 from holdfast.hosting.webhooks.client import WebhookResponse
-from holdfast.hosting.webhooks.requests import DeliveryAttempt, compose
+from holdfast.hosting.webhooks.requests import DeliveryAttempt, build_request
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.outboxes import plain_message
 
-ONE = Waiting(7, "a-uuid", 3, "push", 1, 1000, '{"n": 1}')
+ONE = WaitingDelivery(7, "a-uuid", 3, "push", 1, 1000, '{"n": 1}')
 
 
-def held(**columns: str) -> Held:
+def held(**columns: str) -> LeasedHook:
     """Make a hook of an organization's, with a secret and an authorization."""
     values: dict[str, object] = dict.fromkeys(Hook.__dataclass_fields__, "")
     values |= {"id": 5, "type": "gitea", "url": "https://a:b@x.org/h", "content_type": "json"}
     values |= {"secret": "sealed s", "authorization": "sealed Bearer t", **columns}
-    return Held(Hook(**values), "organization")  # type: ignore[arg-type]
+    return LeasedHook(Hook(**values), "organization")  # type: ignore[arg-type]
 
 
 def composed(**columns: str) -> WebhookRequest | None:
     """Make a request."""
-    return compose(held(**columns), ONE, ONE.payload, lambda text: text.removeprefix("sealed "), plain_message)
+    return build_request(
+        held(**columns), ONE, ONE.payload, lambda text: text.removeprefix("sealed "), plain_message
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.webhooks.delivery_thread import delivering
-from holdfast.hosting.webhooks.signatures import grouped, signed, signed_request
+from holdfast.hosting.webhooks.signatures import event_header, signature_headers, signed_request
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.settings import Settings
 from tests.conftest import ROOT, wait_for
@@ -71,7 +71,7 @@ def test_a_form_carries_the_text_that_is_signed(payload: str, secret: str) -> No
 
 def test_a_known_signature() -> None:
     """The example that GitHub's documentation gives to test implementations with."""
-    headers = signed(b"Hello, World!", "It's a Secret to Everybody")
+    headers = signature_headers(b"Hello, World!", "It's a Secret to Everybody")
     expected = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     assert headers["X-Hub-Signature-256"] == f"sha256={expected}"
 
@@ -97,7 +97,7 @@ def test_without_a_secret_the_signatures_are_empty() -> None:
 )
 def test_sub_events_go_by_the_name_of_their_group(kind: str, name: str) -> None:
     """Everything else by its own."""
-    assert grouped(kind) == name
+    assert event_header(kind) == name
 
 
 PYTHON = """

@@ -62,7 +62,7 @@ def logged_mismatch(app: App) -> bool:
 
 def gauges(app: App) -> tuple[Gauge, ...]:
     """Return the webhook backlog: its length, and the age of the oldest delivery."""
-    queue = outbox.queue(app.database)
+    queue = outbox.queue_size(app.database)
     waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
     return (
         Gauge("holdfast_deliveries_waiting", "Deliveries to webhooks that wait", queue.length),

@@ -70,7 +70,7 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
 def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
     """Delete webhook deliveries after their retention period, and events without deliveries."""
     moment = int(time.time() if now is None else now)
-    return outbox.forget(app.database, before=moment - app.settings.webhook_history_days * 86_400)
+    return outbox.delete_old_deliveries(app.database, before=moment - app.settings.webhook_history_days * 86_400)
 
 
 def needs_gc(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import LISTED, Delivery
 from holdfast.hosting.store.tables import deliveries, hooks, repositories, users
 
-__all__ = ["Stuck", "last_deliveries", "stuck_hooks"]
+__all__ = ["HookBacklog", "hooks_with_backlog", "last_deliveries"]
 
 STATES: Final = ("waiting", "delivered", "failed", "cancelled")
 
@@ -38,7 +38,7 @@ failures = (
 )
 last_failure = deliveries.alias("last_failure")
 keeper, owner = users.alias("keeper"), users.alias("owner")
-STUCK = (
+BACKLOG = (
     select(
         *(hooks.c.id, hooks.c.scope, hooks.c.type, hooks.c.name, hooks.c.url),
         *(hooks.c.is_active, hooks.c.paused_at, hooks.c.pause_reason),
@@ -72,7 +72,7 @@ STUCK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stuck:
+class HookBacklog:
     """A webhook that is paused, behind or has failures; `tries` and `due_at` are those of its next delivery.
 
     `error` is that of the next delivery, or else of the last one that failed.
@@ -98,13 +98,13 @@ class Stuck:
     """Deliveries that failed for good, within the retention period."""
 
 
-def stuck_hooks(database: Database, *, skip: int, limit: int) -> tuple[list[Stuck], int]:
+def hooks_with_backlog(database: Database, *, skip: int, limit: int) -> tuple[list[HookBacklog], int]:
     """Return one page of the webhooks that are paused, behind or have failures, paused first, and the total."""
     with database.read() as connection:
-        rows = connection.execute(STUCK.offset(skip).limit(limit)).all()
-        counted = select(func.count()).select_from(STUCK.order_by(None).subquery())
+        rows = connection.execute(BACKLOG.offset(skip).limit(limit)).all()
+        counted = select(func.count()).select_from(BACKLOG.order_by(None).subquery())
         total = connection.execute(counted).scalar_one()
-    return [Stuck(*tuple(row)) for row in rows], total
+    return [HookBacklog(*tuple(row)) for row in rows], total
 
 
 def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, Delivery]:

@@ -23,12 +23,12 @@ __all__ = [
     "LISTED",
     "Delivery",
     "DeliveryFilter",
-    "add_waiting",
     "cancel",
     "cancel_waiting",
     "deliveries_of",
     "find_delivery",
     "payload_of",
+    "queue_for_hooks",
     "record_for_hook",
     "redeliver",
     "redeliver_all",
@@ -50,7 +50,7 @@ class Delivery:
     event_id: int
     kind: str
     state: str
-    """`waiting`, `delivered`, `failed` or `cancelled`."""
+    """`new_delivery_row`, `delivered`, `failed` or `cancelled`."""
     again_of: int | None
     tries: int
     due_at: int
@@ -106,7 +106,9 @@ NEW = ("uuid", "hook_id", "event_id", "kind", "state", "again_of", "due_at", "cr
 ADD_WAITING = Statement(insert(deliveries).values({name: bindparam(name) for name in NEW}))
 
 
-def waiting(hook_id: int, event_id: int, kind: str, *, now: int, again_of: int | None = None) -> dict[str, Any]:
+def new_delivery_row(
+    hook_id: int, event_id: int, kind: str, *, now: int, again_of: int | None = None
+) -> dict[str, Any]:
     """Return the row of a new delivery, due immediately."""
     return {
         "uuid": str(uuid.uuid4()),
@@ -120,9 +122,9 @@ def waiting(hook_id: int, event_id: int, kind: str, *, now: int, again_of: int |
     }
 
 
-def add_waiting(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
+def queue_for_hooks(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
     """Queue a delivery of an event for each of these webhooks."""
-    ADD_WAITING.run_many(connection, [waiting(number, event_id, kind, now=now) for number in hook_ids])
+    ADD_WAITING.run_many(connection, [new_delivery_row(number, event_id, kind, now=now) for number in hook_ids])
 
 
 def deliveries_of(
@@ -164,7 +166,7 @@ def payload_of(database: Database, delivery: Delivery) -> str:
 
 
 @contextmanager
-def gone_meanwhile() -> Iterator[None]:
+def deleted_in_the_meantime() -> Iterator[None]:
     """Translate a failed foreign key into `GoneMeanwhile`: the webhook or the event was deleted."""
     try:
         yield
@@ -174,8 +176,10 @@ def gone_meanwhile() -> Iterator[None]:
 
 def redeliver(database: Database, delivery: Delivery) -> Delivery:
     """Queue a copy of a delivery behind everything that waits."""
-    row = waiting(delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id)
-    with gone_meanwhile(), database.write() as connection:
+    row = new_delivery_row(
+        delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id
+    )
+    with deleted_in_the_meantime(), database.write() as connection:
         created = connection.execute(ADD.returning(*DELIVERY), row).one()
     return Delivery(*created)
 
@@ -203,7 +207,7 @@ def redeliver_all(database: Database, hook_id: int, filters: DeliveryFilter) -> 
         .limit(MOST_AGAIN + 1)
     )
     held = select(hooks.c.id).where(hooks.c.id == hook_id).with_for_update(key_share=True)
-    with gone_meanwhile(), database.write() as connection:
+    with deleted_in_the_meantime(), database.write() as connection:
         connection.execute(held)  # serializes concurrent calls, which would both find nothing waiting
         found = connection.execute(statement).all()
         if len(found) > MOST_AGAIN:
@@ -211,7 +215,7 @@ def redeliver_all(database: Database, hook_id: int, filters: DeliveryFilter) -> 
                 f"these filters match more than {MOST_AGAIN} deliveries; filter by a shorter time range"
             )
         if found:
-            rows = [waiting(hook_id, row.event_id, row.kind, now=now, again_of=row.id) for row in found]
+            rows = [new_delivery_row(hook_id, row.event_id, row.kind, now=now, again_of=row.id) for row in found]
             connection.execute(ADD, rows)
     return len(found)
 
@@ -265,11 +269,11 @@ def record_for_hook(
     """
     now = int(time.time())
     event = Event(0, kind, owner_id, repository_id, actor_id, msgspec.json.encode(details).decode(), now, "")
-    with gone_meanwhile(), database.write() as connection:
+    with deleted_in_the_meantime(), database.write() as connection:
         row = {**asdict(event), "payload": render_payload(connection, event, known)}
         del row["id"]
         event_id: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
-        delivery = waiting(hook_id, event_id, kind, now=now)
+        delivery = new_delivery_row(hook_id, event_id, kind, now=now)
         if not is_active:
             delivery |= {"state": "cancelled", "ended_at": now, "error": INACTIVE}
         connection.execute(ADD, delivery)

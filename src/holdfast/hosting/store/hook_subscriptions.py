@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, literal, select, union_all
 
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.deliveries import add_waiting
+from holdfast.hosting.store.deliveries import queue_for_hooks
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.prepared_statements import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
@@ -113,4 +113,4 @@ def queue_deliveries(connection: Link, hook_ids: list[int], event_id: int, kind:
         existing = set(connection.execute(EXISTING, {"ids": hook_ids}).scalars())
         hook_ids = [number for number in hook_ids if number in existing]
     if hook_ids:
-        add_waiting(connection, hook_ids, event_id, kind, now=now)
+        queue_for_hooks(connection, hook_ids, event_id, kind, now=now)

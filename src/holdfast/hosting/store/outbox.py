@@ -33,21 +33,21 @@ from holdfast.hosting.store.prepared_statements import Bind, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks, users
 
 __all__ = [
-    "Held",
+    "LeasedHook",
     "Pause",
-    "Queue",
+    "QueueSize",
     "Result",
-    "Waiting",
-    "claim",
+    "WaitingDelivery",
+    "claim_hooks",
     "clock_skew",
-    "forget",
-    "free_all",
-    "held",
-    "keep_payloads",
-    "queue",
-    "renew",
-    "unmade",
-    "waiting_for",
+    "delete_old_deliveries",
+    "events_without_payload",
+    "leased_hook",
+    "queue_size",
+    "release_all",
+    "renew_leases",
+    "store_payloads",
+    "waiting_deliveries",
     "write_results",
 ]
 
@@ -183,14 +183,14 @@ QUEUE = Statement(
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeasedHook:
     """A leased webhook; `target` is the kind of its owner, as receivers know it."""
 
     hook: Hook
     target: str
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingDelivery(msgspec.Struct, frozen=True):
     """A waiting delivery; `payload` is empty if it has not been rendered yet."""
 
     id: int
@@ -234,7 +234,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueSize:
     """The number of waiting deliveries, and the creation time of the oldest (0 if there is none)."""
 
     length: int
@@ -250,7 +250,7 @@ def clock_skew(database: Database) -> int:
     return int(theirs) - int(time.time() * 1000)
 
 
-def claim(database: Database, holder: str, *, most: int, until: int, now: int) -> list[int]:
+def claim_hooks(database: Database, holder: str, *, most: int, until: int, now: int) -> list[int]:
     """Take leases on webhooks with due deliveries; return their ids, the least recently served first."""
     found = [row[0] for row in database.rows(DUE, now=now, most=most)]
     if not found:
@@ -263,7 +263,7 @@ def claim(database: Database, holder: str, *, most: int, until: int, now: int) -
     return chosen
 
 
-def held(database: Database, holder: str, hook: int, *, now: int) -> Held | None:
+def leased_hook(database: Database, holder: str, hook: int, *, now: int) -> LeasedHook | None:
     """Return a webhook whose lease we hold, if it is active and not paused; else None."""
     row = database.row(HELD, hook=hook, by=holder, now=now)
     if row is None:
@@ -271,21 +271,21 @@ def held(database: Database, holder: str, hook: int, *, now: int) -> Held | None
     *columns, is_organization = row
     found = Hook(*columns)
     owner = "organization" if is_organization else "user"
-    return Held(found, owner if found.scope == "owner" else found.scope)
+    return LeasedHook(found, owner if found.scope == "owner" else found.scope)
 
 
-def waiting_for(database: Database, hook: int, *, after: int, most: int) -> list[Waiting]:
+def waiting_deliveries(database: Database, hook: int, *, after: int, most: int) -> list[WaitingDelivery]:
     """Return the waiting deliveries of a webhook with ids above `after`, in order."""
-    return [Waiting(*row) for row in database.rows(WAITING_FOR, hook=hook, after=after, most=most)]
+    return [WaitingDelivery(*row) for row in database.rows(WAITING_FOR, hook=hook, after=after, most=most)]
 
 
-def unmade(database: Database, ids: Sequence[int]) -> list[Event]:
+def events_without_payload(database: Database, ids: Sequence[int]) -> list[Event]:
     """Return which of these events have no payload yet."""
     with database.read() as connection:
         return [Event(*row) for row in connection.execute(WITHOUT_PAYLOAD, {"ids": list(ids)})]
 
 
-def keep_payloads(database: Database, payloads: Mapping[int, str]) -> dict[int, str]:
+def store_payloads(database: Database, payloads: Mapping[int, str]) -> dict[int, str]:
     """Store payloads unless they are stored already, and return the stored ones."""
     with database.write() as connection:
         connection.execute(
@@ -304,8 +304,8 @@ def write_results(
     now: int,
 ) -> None:
     """Write results, pause webhooks and release leases, in one transaction."""
-    ended = [bound(result) for result in results if result.state != "waiting"]
-    retried = [bound(result) for result in results if result.state == "waiting"]
+    ended = [bind_values(result) for result in results if result.state != "waiting"]
+    retried = [bind_values(result) for result in results if result.state == "waiting"]
     with database.quick_write() as connection:
         if ended:
             UPDATE_RESULT.run_many(connection, ended)
@@ -320,31 +320,31 @@ def write_results(
             RELEASE.run_many(connection, [{"hook": hook, "by": holder, "until": now} for hook in released])
 
 
-def bound(result: Result) -> dict[str, Bind]:
+def bind_values(result: Result) -> dict[str, Bind]:
     """Return the bind parameters of a result."""
     return dict(zip(RESULT_PARAMETERS, astuple(result), strict=True))
 
 
-def renew(database: Database, holder: str, leased: Sequence[int], *, until: int, now: int) -> set[int]:
+def renew_leases(database: Database, holder: str, leased: Sequence[int], *, until: int, now: int) -> set[int]:
     """Renew leases; return the webhooks whose lease is still held."""
     parameters = {"by": holder, "leased": list(leased), "until": until, "now": now}
     with database.write() as connection:
         return set(connection.execute(RENEW, parameters).scalars())
 
 
-def free_all(database: Database) -> None:
+def release_all(database: Database) -> None:
     """Release all leases; only for a process that knows that no other one sends."""
     with database.write() as connection:
         connection.execute(update(hooks).where(hooks.c.holder != "").values(holder="", held_until=0))
 
 
-def queue(database: Database) -> Queue:
+def queue_size(database: Database) -> QueueSize:
     """Return the number of waiting deliveries and the age of the oldest."""
     length, oldest = database.rows(QUEUE)[0]
-    return Queue(length, oldest)
+    return QueueSize(length, oldest)
 
 
-def forget(database: Database, *, before: int) -> int:
+def delete_old_deliveries(database: Database, *, before: int) -> int:
     """Delete deliveries that ended before a time, and then older events without deliveries."""
     old = (
         select(deliveries.c.id)
@@ -359,11 +359,11 @@ def forget(database: Database, *, before: int) -> int:
         removed += deleted
         if deleted < DELETE_BATCH:
             break
-    forget_events(database, before=before)
+    delete_old_events(database, before=before)
     return removed
 
 
-def forget_events(database: Database, *, before: int) -> None:
+def delete_old_events(database: Database, *, before: int) -> None:
     """Delete events before a time that no delivery refers to."""
     with database.read() as connection:
         newer = select(events.c.id).where(events.c.created_at >= before).order_by(events.c.id).limit(1)

@@ -3,7 +3,7 @@
 import random
 from typing import Final
 
-__all__ = ["pause_before"]
+__all__ = ["retry_delay"]
 
 FIRST_SECONDS: Final = 10.0
 # With eight attempts the seven delays add up to about a day: 10 s, 43 s, 3 min, 13 min, 57 min, 4 h, 17 h.
@@ -15,7 +15,7 @@ JITTER: Final = 0.15
 MAX_RETRY_AFTER: Final = 3600
 
 
-def pause_before(tries: int, *, retry_after: str = "", source: random.Random | None = None) -> float:
+def retry_delay(tries: int, *, retry_after: str = "", source: random.Random | None = None) -> float:
     """Return the delay in seconds after a number of attempts; `retry_after` is the response's header."""
     grown = FIRST_SECONDS * GROWTH ** min(tries - 1, 20)
     delay = min(grown, MAX_SECONDS)

@@ -25,10 +25,10 @@ from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingErr
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.faults import is_outage
-from holdfast.hosting.store.outbox import Held, Pause, Result, Waiting
+from holdfast.hosting.store.outbox import LeasedHook, Pause, Result, WaitingDelivery
 from holdfast.hosting.webhooks.client import WebhookClient
-from holdfast.hosting.webhooks.process_lock import OnlyOne
-from holdfast.hosting.webhooks.requests import DeliveryAttempt, MessageOf, compose
+from holdfast.hosting.webhooks.process_lock import DeliveryLock
+from holdfast.hosting.webhooks.requests import DeliveryAttempt, MessageOf, build_request
 
 __all__ = ["Deliverer", "DelivererTimings", "PayloadOf"]
 
@@ -61,11 +61,11 @@ class DelivererTimings:
 class DeliveryBatch:
     """The next deliveries of a hook; an event whose payload cannot be rendered has an error instead."""
 
-    held: Held
-    waiting: list[Waiting]
+    held: LeasedHook
+    waiting: list[WaitingDelivery]
     problems: dict[int, HostingError]
 
-    def payload(self, one: Waiting) -> str:
+    def payload(self, one: WaitingDelivery) -> str:
         """Return the payload of a delivery, or raise why there is none."""
         if one.event_id in self.problems:
             raise self.problems[one.event_id]
@@ -118,8 +118,8 @@ class Deliverer:
         """Send until stopped, and return when all results are written."""
         try:
             # On SQLite there is one machine: the holder of the lock knows that no other process holds a lease.
-            with OnlyOne(self._app.settings.data, needed=self._database.is_sqlite) as alone:
-                while not alone.taken() and not self._stopping.is_set():
+            with DeliveryLock(self._app.settings.data, needed=self._database.is_sqlite) as lock:
+                while not lock.acquire() and not self._stopping.is_set():
                     await self._sleep(self._timings.retry_delay)
                 if not self._stopping.is_set():
                     await self._drain()
@@ -148,7 +148,7 @@ class Deliverer:
 
     async def _start(self) -> None:
         if self._database.is_sqlite:
-            await self._in_write_thread(outbox.free_all, self._database)
+            await self._in_write_thread(outbox.release_all, self._database)
         self._skew = await self._in_write_thread(outbox.clock_skew, self._database)
 
     async def _guarded(self, work: Callable[[], Any]) -> Any:
@@ -184,7 +184,7 @@ class Deliverer:
         now, expires = self._now(), time.monotonic() + self._timings.lease
         until = now + int(self._timings.lease * 1000)
         claimed = await self._in_write_thread(
-            lambda: outbox.claim(self._database, self.holder, most=room, until=until, now=now)
+            lambda: outbox.claim_hooks(self._database, self.holder, most=room, until=until, now=now)
         )
         for hook in claimed:
             self._leases[hook] = expires
@@ -227,16 +227,16 @@ class Deliverer:
 
     def _read_batch(self, hook: int, after: int) -> DeliveryBatch | None:
         """Read the next batch of a hook and render payloads that are missing; runs in a thread."""
-        held = outbox.held(self._database, self.holder, hook, now=self._now())
+        held = outbox.leased_hook(self._database, self.holder, hook, now=self._now())
         if held is None:
             return None
-        waiting = outbox.waiting_for(self._database, hook, after=after, most=BATCH_SIZE)
+        waiting = outbox.waiting_deliveries(self._database, hook, after=after, most=BATCH_SIZE)
         missing = list({one.event_id for one in waiting if not one.payload})
         if not missing:
             return DeliveryBatch(held, waiting, {})
         made: dict[int, str] = {}
         problems: dict[int, HostingError] = {}
-        for event in outbox.unmade(self._database, missing):
+        for event in outbox.events_without_payload(self._database, missing):
             try:
                 made[event.id] = self._payload_of(self._app, event)
             except Missing as error:
@@ -249,18 +249,20 @@ class Deliverer:
                     f"the payload cannot be rendered ({type(error).__name__}); see the log"
                 )
         if made:
-            outbox.keep_payloads(self._database, made)
+            outbox.store_payloads(self._database, made)
         return DeliveryBatch(
-            held, outbox.waiting_for(self._database, hook, after=after, most=len(waiting)), problems
+            held, outbox.waiting_deliveries(self._database, hook, after=after, most=len(waiting)), problems
         )
 
-    async def _deliver(self, batch: DeliveryBatch, one: Waiting) -> bool:
+    async def _deliver(self, batch: DeliveryBatch, one: WaitingDelivery) -> bool:
         """Attempt a delivery, record the result, and return whether the next one may be sent."""
         if time.monotonic() >= self._leases.get(batch.held.hook.id, 0.0):
             return False
         attempt = DeliveryAttempt(batch.held, one, time.monotonic())
         try:
-            attempt.outgoing = compose(batch.held, one, batch.payload(one), self._open_secret, self._message_of)
+            attempt.outgoing = build_request(
+                batch.held, one, batch.payload(one), self._open_secret, self._message_of
+            )
             if attempt.outgoing is None:
                 return self._finish(attempt, "cancelled", "this type of webhook has no message for it")
             attempt.answer = await self._client.send(attempt.outgoing)
@@ -361,7 +363,7 @@ class Deliverer:
         now, expires = self._now(), time.monotonic() + self._timings.lease
         until = now + int(self._timings.lease * 1000)
         still = await self._in_write_thread(
-            lambda: outbox.renew(self._database, self.holder, mine, until=until, now=now)
+            lambda: outbox.renew_leases(self._database, self.holder, mine, until=until, now=now)
         )
         for hook in mine:
             if hook in still and hook in self._leases:

@@ -6,12 +6,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-__all__ = ["LOCK", "OnlyOne"]
+__all__ = ["LOCK", "DeliveryLock"]
 
 LOCK: Final = ".deliver.lock"
 
 
-class OnlyOne:
+class DeliveryLock:
     """The lock of the process that sends from a data folder; always held unless `needed`."""
 
     def __init__(self, data: Path, *, needed: bool) -> None:
@@ -32,7 +32,7 @@ class OnlyOne:
         if self._descriptor >= 0:
             os.close(self._descriptor)
 
-    def taken(self) -> bool:
+    def acquire(self) -> bool:
         """Try to acquire the lock; return whether it is held."""
         if not self._needed:
             return True

@@ -8,14 +8,14 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.store.outbox import Held, Result, Waiting
-from holdfast.hosting.webhooks.backoff import pause_before
+from holdfast.hosting.store.outbox import LeasedHook, Result, WaitingDelivery
+from holdfast.hosting.webhooks.backoff import retry_delay
 from holdfast.hosting.webhooks.client import WebhookResponse
-from holdfast.hosting.webhooks.signatures import announcing, signed, signed_request
+from holdfast.hosting.webhooks.signatures import delivery_headers, signature_headers, signed_request
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.urls import without_credentials
 
-__all__ = ["PAYLOAD_TYPES", "DeliveryAttempt", "MessageOf", "compose"]
+__all__ = ["PAYLOAD_TYPES", "DeliveryAttempt", "MessageOf", "build_request"]
 
 # Types that receive the payload; others receive a chat message.
 PAYLOAD_TYPES: Final = frozenset({"gitea", "gogs"})
@@ -27,8 +27,8 @@ NUL: Final = msgspec.json.encode("\0").decode().strip('"')
 MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest | None]
 
 
-def compose(
-    held: Held, one: Waiting, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
+def build_request(
+    held: LeasedHook, one: WaitingDelivery, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
 ) -> WebhookRequest | None:
     """Build the request of a delivery; None if the webhook's type has no message for the event."""
     hook = held.hook
@@ -50,7 +50,9 @@ def compose(
         return None
     headers = dict(message.headers)
     if hook.type not in WITHOUT_DELIVERY_HEADERS:
-        headers = announcing(one.uuid, one.kind, held.target) | signed(message.body, secret) | headers
+        headers = (
+            delivery_headers(one.uuid, one.kind, held.target) | signature_headers(message.body, secret) | headers
+        )
     if authorization:
         headers["Authorization"] = authorization
     return replace(message, headers=headers)
@@ -60,8 +62,8 @@ def compose(
 class DeliveryAttempt:
     """An attempt to deliver."""
 
-    held: Held
-    one: Waiting
+    held: LeasedHook
+    one: WaitingDelivery
     began: float
     """Monotonic time of the start."""
     outgoing: WebhookRequest | None = None
@@ -78,7 +80,7 @@ class DeliveryAttempt:
     def again(self, now: int, error: str) -> Result:
         """Return the result of a delivery to retry, with its time."""
         wish = "" if self.answer is None else self.answer.header("retry-after")
-        due_at = now + int(pause_before(self.one.tries + 1, retry_after=wish) * 1000)
+        due_at = now + int(retry_delay(self.one.tries + 1, retry_after=wish) * 1000)
         return self._result("waiting", now, error=error, due_at=due_at)
 
     def _result(self, state: str, now: int, *, error: str, due_at: int | None = None) -> Result:
@@ -95,10 +97,10 @@ class DeliveryAttempt:
             ended_at=0 if state == "waiting" else now // 1000,
             method="" if outgoing is None else outgoing.method,
             url=without_credentials(self.held.hook.url if outgoing is None else outgoing.url),
-            headers=written(shown),
+            headers=encode_headers(shown),
             body=self._own_body(),
             status=0 if answer is None else answer.status,
-            answer_headers=written({} if answer is None else dict(answer.headers)),
+            answer_headers=encode_headers({} if answer is None else dict(answer.headers)),
             answer=b"" if answer is None else answer.body,
             error=error,
             milliseconds=int((time.monotonic() - self.began) * 1000),
@@ -111,7 +113,7 @@ class DeliveryAttempt:
         return self.outgoing.body.decode(errors="replace")
 
 
-def written(headers: dict[str, str]) -> str:
+def encode_headers(headers: dict[str, str]) -> str:
     """Encode headers as a JSON object; NUL, which PostgreSQL rejects, is removed."""
     text = msgspec.json.encode(headers).decode()
     if NUL not in text:

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
-__all__ = ["announcing", "grouped", "signed", "signed_request"]
+__all__ = ["delivery_headers", "event_header", "signature_headers", "signed_request"]
 
 # Event names that receivers know, for sub-events.
 GROUPS: Final = {
@@ -29,14 +29,14 @@ GROUPS: Final = {
 }
 
 
-def grouped(kind: str) -> str:
+def event_header(kind: str) -> str:
     """Return the event name that receivers know."""
     return GROUPS.get(kind, kind)
 
 
-def announcing(uuid: str, kind: str, target: str) -> dict[str, str]:
+def delivery_headers(uuid: str, kind: str, target: str) -> dict[str, str]:
     """Return the headers with the delivery id and event; `target` is the kind of the webhook's owner."""
-    event = grouped(kind)
+    event = event_header(kind)
     return {
         "X-Gitea-Delivery": uuid,
         "X-Gogs-Delivery": uuid,
@@ -52,7 +52,7 @@ def announcing(uuid: str, kind: str, target: str) -> dict[str, str]:
     }
 
 
-def signed(text: bytes, secret: str) -> dict[str, str]:
+def signature_headers(text: bytes, secret: str) -> dict[str, str]:
     """Return the HMAC signature headers of a text."""
     sha1 = sha256 = ""
     if secret:
@@ -87,7 +87,7 @@ def signed_request(
         body, spelled = f"payload={quote_plus(payload)}".encode(), "application/x-www-form-urlencoded"
     else:
         body, spelled = text, "application/json"
-    headers = {"Content-Type": spelled} | announcing(uuid, kind, target) | signed(text, secret)
+    headers = {"Content-Type": spelled} | delivery_headers(uuid, kind, target) | signature_headers(text, secret)
     if authorization:
         headers["Authorization"] = authorization
     return WebhookRequest("POST", url, headers, body)

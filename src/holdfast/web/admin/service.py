@@ -20,7 +20,7 @@ from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import health
 from holdfast.hosting.store import accounts, backlog, migrate, outbox
-from holdfast.hosting.store.backlog import Stuck
+from holdfast.hosting.store.backlog import HookBacklog
 from holdfast.hosting.store.tables import deliveries, hooks, issues, repositories, users
 from holdfast.settings import describe, show
 from holdfast.web.settings.settings_layout import ACCOUNT, ADMIN, in_admin
@@ -153,7 +153,7 @@ def git_version() -> str:
     return program.run(None, "version").decode("utf-8", "replace").removeprefix("git version").strip()
 
 
-def home_of(stuck: Stuck) -> tuple[str, str]:
+def home_of(stuck: HookBacklog) -> tuple[str, str]:
     """Return in words whose a hook is, and where its pages are; nobody else's own hooks can be looked at."""
     if stuck.scope in {"system", "default"}:
         return "the whole service", f"{ADMIN}/hooks/{stuck.id}"
@@ -169,8 +169,8 @@ def home_of(stuck: Stuck) -> tuple[str, str]:
 def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
     """Show what waits to be sent, and which receivers do not answer."""
     database = request.app.database
-    queue = outbox.queue(database)
-    found, total = backlog.stuck_hooks(database, skip=page.skip, limit=page.size)
+    queue = outbox.queue_size(database)
+    found, total = backlog.hooks_with_backlog(database, skip=page.skip, limit=page.size)
     own = request.user.name
     listed = []
     for stuck in found:
