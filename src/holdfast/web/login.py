@@ -13,6 +13,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords, sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.sessions import COOKIE
+from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
@@ -34,6 +35,7 @@ class LoginQuery(msgspec.Struct, frozen=True):
     next: str = ""
 
 
+@redacted
 class LoginForm(msgspec.Struct, frozen=True):
     """The log-in form."""
 

@@ -10,6 +10,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import users
+from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
 from holdfast.web.login import BUSY, LARGEST_FORM, logged_in
@@ -20,6 +21,7 @@ __all__ = ["show_sign_up", "sign_up"]
 log = structlog.get_logger(__name__)
 
 
+@redacted
 class SignUpForm(msgspec.Struct, frozen=True):
     """The sign-up form."""
 
