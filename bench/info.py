@@ -3,7 +3,7 @@
 from bench.harness import Figure, medians
 from bench.streams import MESSAGES, sample_stream
 from holdfast import backup
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
 
 FEW = 50_000
 

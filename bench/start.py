@@ -7,8 +7,8 @@ import sys
 from bench.harness import Figure
 from bench.streams import folder
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 
 ROUNDS = 7
 

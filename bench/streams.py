@@ -5,9 +5,9 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from holdfast.backup.sample import sample_records
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire.varint import encode_varint
+from holdfast_demo.sample import sample_records
 
 __all__ = ["MESSAGES", "folder", "one_chat_stream", "repeated", "sample_stream", "with_news"]
 

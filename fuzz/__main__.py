@@ -18,8 +18,8 @@ import atheris
 with atheris.instrument_imports(include=["holdfast"]):
     from holdfast import backup
     from holdfast.backup.conversion import To, convert
-    from holdfast.backup.sample import sample_records
     from holdfast.backup.wire.varint import encode_varint
+    from holdfast_demo.sample import sample_records
 
 # Small limits, so that a find is a mistake and not merely a lot of work.
 LIMITS = backup.Limits(frame_bytes=1 << 20)

@@ -23,11 +23,10 @@ from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, container_of, sample, stream_of
 
 MARK = "words nobody else may read"
-# What has texts that this program wrote itself: rules, tables, names of columns; and what is made up.
+# What has texts that this program wrote itself: rules, tables, names of columns.
 OWN_WORDS = (
     "holdfast.backup.Finding",
     "holdfast.backup.Rule",
-    "holdfast.backup.sample.",
     "holdfast.backup.rules.",
     "holdfast.backup.wire.unknown.Unknown",
     "holdfast.backup.file_types.FileType",

@@ -10,12 +10,12 @@ from pathlib import Path
 from holdfast.backup.container import ForwardSecrecyToken, KeyMaterial
 from holdfast.backup.container.keys import EntropyPool
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import frame_to_json, header_to_json
 from holdfast.backup.wire.varint import encode_varint
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.container.vectors import SET_B
 
 HEADER = BackupInfo(

@@ -27,8 +27,8 @@ from holdfast.backup.media import (
     sniffed,
 )
 from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatItem, Contact, FilePointer, Frame, Recipient
-from tests.backup.sample import walk
 from tests.backup.streams import HEADER, KEYS, folder_of, lines_of, message_stream, record, sample, stream_of
+from tests.holdfast_demo.sample import walk
 
 SENT = 1_700_000_000_000
 

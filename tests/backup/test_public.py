@@ -13,8 +13,8 @@ import pytest
 
 import holdfast.backup as hb
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 
 FUNCTIONS = (
     "archive",

@@ -14,7 +14,6 @@ from holdfast.backup.names import recipient_name
 from holdfast.backup.schema import RECORDS
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, Chat, ChatItem, Contact, Frame, Recipient
 from holdfast.backup.summary import ChatCount
-from tests.backup.sample.walk import pointers
 from tests.backup.streams import (
     HEADER,
     KEYS,
@@ -28,6 +27,7 @@ from tests.backup.streams import (
     small,
     stream_of,
 )
+from tests.holdfast_demo.sample.walk import pointers
 
 
 def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import imported
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of

@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.cli.conftest import Run
 

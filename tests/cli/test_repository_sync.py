@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.cli.repository_sync import is_for, pattern
 from holdfast.hosting.store import accounts, tokens
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, later, write
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.cli.conftest import Ran, Run

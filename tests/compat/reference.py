@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Literal
 
 from holdfast.backup.rules import Finding, Severity, Validator
-from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import FrameStream
 from holdfast.backup.wire.varint import encode_varint
+from holdfast_demo.sample import sample_records
 from tests.compat.structured import Records, Smith
 
 __all__ = ["Verdict", "ask", "differences", "judge", "mutations"]

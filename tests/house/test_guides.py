@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.backup import archives, exports
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.cli import main
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.conftest import ROOT
 
 GUIDES = ROOT / "docs" / "guides"

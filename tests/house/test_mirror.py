@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "holdfast"
+DEMO = ROOT / "src" / "holdfast_demo"
 # What is exercised by running it: the entry point, the migrations, the actors of a made-up history, who are judged
 # by the history they make, the demo, which is judged by what the first start shows, the parts of the core that
 # cannot be called from Python once they are compiled, and what the host keeps or shows only so that the API can
@@ -123,8 +124,8 @@ ELSEWHERE = {
     Path("web/code/diffs.py"): "web/code/test_commit_page.py",
     Path("web/code/change_forms.py"): "web/code/test_edit_page.py",
     Path("web/repository_list.py"): "web/test_explore.py",
-    Path("backup/sample"): "backup/sample/test_coverage.py",
-    Path("cli/demo"): "cli/demo/test_fill.py",
+    Path("holdfast_demo/sample"): "holdfast_demo/sample/test_coverage.py",
+    Path("holdfast_demo"): "holdfast_demo/test_fill.py",
     Path("backup/wire/faults.py"): "backup/wire/test_frames.py",
     Path("backup/wire/names.py"): "backup/wire/test_tables.py",
     Path("backup/wire/render.py"): "backup/wire/test_tojson.py",
@@ -132,8 +133,9 @@ ELSEWHERE = {
 
 
 def modules() -> list[Path]:
-    """List the modules people wrote, relative to the package."""
-    every = (path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+    """List the modules people wrote, relative to the package; those of the demo with the name of theirs."""
+    every = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")]
+    every += [path.relative_to(DEMO.parent) for path in DEMO.rglob("*.py")]
     return sorted(path for path in every if path.name != "__init__.py" and not path.name.endswith("_pb2.py"))
 
 
@@ -151,4 +153,5 @@ def test_every_folder_of_tests_mirrors_a_room() -> None:
     for folder in (ROOT / "tests").rglob("*/"):
         relative = folder.relative_to(ROOT / "tests")
         if folder.name != "__pycache__" and relative.parts and relative.parts[0] not in others:
-            assert (SOURCE / relative).is_dir(), f"tests/{relative} mirrors nothing"
+            source = DEMO.parent if relative.parts[0] == DEMO.name else SOURCE
+            assert (source / relative).is_dir(), f"tests/{relative} mirrors nothing"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-SOURCE: Final = ROOT / "src" / "holdfast"
+SOURCE: Final = ROOT / "src"
 # Words that end in -ing and are nouns in the field's vocabulary, not gerunds.
 NOUNS: Final = {
     "encoding": "a character encoding",

@@ -8,13 +8,16 @@ from types import ModuleType
 import pytest
 
 import holdfast
+import holdfast_demo
 
 
 def public_modules() -> list[str]:
     """List every module of the package that people wrote."""
     names = [module.name for module in pkgutil.walk_packages(holdfast.__path__, "holdfast.")]
+    names += [module.name for module in pkgutil.walk_packages(holdfast_demo.__path__, "holdfast_demo.")]
     return [
         "holdfast",
+        "holdfast_demo",
         *(
             name
             for name in names

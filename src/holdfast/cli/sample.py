@@ -10,11 +10,11 @@ import typer
 
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.conversion import To, form_of
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.cli.output import count_progress
 from holdfast.cli.outputs import ForceOption, check_target
 from holdfast.secret import Secret
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 
 __all__ = ["make_sample"]
 

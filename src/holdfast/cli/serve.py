@@ -62,11 +62,11 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
-    from holdfast.cli.demo.process import making_demo
     from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
     from holdfast.server.supervisor import worker_count
+    from holdfast_demo.process import making_demo
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)

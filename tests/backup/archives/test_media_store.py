@@ -9,9 +9,9 @@ from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.conversion import To
 from holdfast.backup.errors import UnreadableBackup
-from holdfast.backup.made_up import write_sample
 from holdfast.backup.media import kept
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.streams import KEYS
 

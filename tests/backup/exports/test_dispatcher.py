@@ -18,9 +18,9 @@ from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.conversion import To
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
 from holdfast.backup.exports import FORMS, Choice, Form, export, export_backup
-from holdfast.backup.made_up import write_sample
 from holdfast.backup.media import kept
-from holdfast.backup.sample import sample_records
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, items, later, write
 
 KEYS = f"recovery-key = {'k7' * 32}\naccount-id = 01234567-89ab-4def-8123-456789abcdef"

@@ -12,11 +12,11 @@ from holdfast import backup
 from holdfast.backup import Redaction, redact
 from holdfast.backup.errors import DamagedBackup, UnwritableBackup, WrongKey
 from holdfast.backup.rules import validate
-from holdfast.backup.sample import sample_records
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import faults
 from holdfast.backup.wire.walk import look
+from holdfast_demo.sample import sample_records
 from tests.backup.container.vectors import SET_A
 from tests.backup.redaction.survivors import survivors
 from tests.backup.rules.example_backup import ExampleBackup

@@ -24,8 +24,8 @@ from holdfast.backup.rules import (
     validator,
 )
 from holdfast.backup.rules.validator import HeldFindings, start_validation
-from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
+from holdfast_demo.sample import sample_records
 from tests.backup.rules import fault_injection
 from tests.backup.rules.example_backup import ExampleBackup, findings
 from tests.backup.rules.fault_injection import inject

@@ -8,12 +8,12 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.single_archive import render_page
 from holdfast.web.chats.view import TemplateResult
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, items, write
 from tests.backup.streams import KEYS
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import cache as module
@@ -29,6 +27,8 @@ from holdfast.web.chats.cache_entries import (
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
 from holdfast.web.chats.import_worker import ImportLimits, write_atomically
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEY_FILE, KEYS

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, looks_like_backup
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import ROOT

@@ -11,8 +11,6 @@ import pytest
 from holdfast.backup import archives
 from holdfast.backup.conversion import To
 from holdfast.backup.errors import BackupError
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import header_to_json
 from holdfast.web.chats.import_worker import (
     PROBLEM,
@@ -23,6 +21,8 @@ from holdfast.web.chats.import_worker import (
     ImportTask,
     import_backup,
 )
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import HEADER, KEY_FILE, KEYS

@@ -8,8 +8,6 @@ import httpx
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
@@ -25,6 +23,8 @@ from holdfast.web.chats import host_pages
 from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.location import find_spot
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for

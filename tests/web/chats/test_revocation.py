@@ -9,8 +9,6 @@ import httpx
 import pytest
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.hosting.app import App
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
@@ -19,6 +17,8 @@ from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
 from holdfast.web.chats.import_worker import write_atomically
 from holdfast.web.chats.revocation import Revocation, is_current
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for

@@ -5,9 +5,9 @@ from pathlib import Path
 import httpx
 
 from holdfast.backup.conversion import To
-from holdfast.backup.made_up import write_sample
-from holdfast.backup.sample import sample_records
 from holdfast.web.code.upload_page import plain_name
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.streams import KEYS
 from tests.hosting.api_clients import ServiceClients

@@ -1,0 +1,61 @@
+"""The process that makes the demo content: reads its order from standard input, and ends when that closes."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+
+import msgspec
+import structlog
+
+from holdfast import logs
+from holdfast.errors import HoldfastError
+from holdfast_demo.fill import fill
+from holdfast_demo.service_login import ServiceLogin
+
+__all__ = ["main"]
+
+log = structlog.get_logger(__name__)
+
+
+class ServiceEnded(HoldfastError):
+    """The service ended before the demo content was complete."""
+
+
+def end(_number: int, _frame: FrameType | None) -> None:
+    """Stop whatever is being done, once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise ServiceEnded("the service was stopped")
+
+
+def watch(work: int) -> None:
+    """Wait until standard input closes, then interrupt the thread that works."""
+    # Not through the buffered file: a thread that waits in there cannot be left behind at the end.
+    while os.read(sys.stdin.fileno(), 64):
+        pass
+    signal.pthread_kill(work, signal.SIGTERM)
+
+
+def main() -> int:
+    """Make everything; a failure is one line in the log, for the service does well without."""
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServiceLogin)
+    logs.configure(style=order.log_format, level=order.log_level)
+    started = time.monotonic()
+    try:
+        signal.signal(signal.SIGTERM, end)
+        threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start()
+        fill(order, now=int(time.time()))
+    except HoldfastError as error:
+        log.warning("the demo content is incomplete", reason=str(error))
+        return 1
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is no reason for a traceback in a service's log
+        log.warning("the demo content is incomplete", reason=f"{type(error).__name__}: {error}")
+        return 1
+    log.info("the demo content is complete", seconds=round(time.monotonic() - started, 1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

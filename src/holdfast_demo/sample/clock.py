@@ -1,0 +1,42 @@
+"""When things are said: in bursts, by day rather than by night, over four years."""
+
+from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.people import DAY
+
+__all__ = ["Clock"]
+
+DAYS = 1461
+HOUR, MINUTE = 3_600_000, 60_000
+
+# How lively each hour of the day is; the day is cut into as many slots as these add up to.
+LIVELINESS = (2, 1, 0, 0, 0, 1, 4, 9, 10, 8, 7, 8, 11, 9, 7, 7, 8, 11, 13, 14, 14, 12, 8, 4)
+SLOTS = tuple(
+    hour * HOUR + HOUR * slot // lively for hour, lively in enumerate(LIVELINESS) for slot in range(lively)
+)
+
+
+class Clock:
+    """Gives each message its time, later than the one before and earlier than the backup."""
+
+    def __init__(self, dice: Dice, messages: int, backup_time: int) -> None:
+        self._dice = dice
+        self._messages = messages
+        self._start = backup_time - backup_time % DAY - DAYS * DAY
+        self._now = self._start
+        # The more is said, the faster; no hour is more than twice as lively as the average one, so a quarter of
+        # the time there is per message keeps every burst on schedule.
+        share = DAYS * DAY // messages
+        self._pace = min(25_000, share // 4)
+        self._transit = max(1, min(900, share // 16))
+
+    def wake(self, done: int) -> None:
+        """Move on to the time of day at which the message after the first `done` is due."""
+        slot = (done + 1) * DAYS * len(SLOTS) // (self._messages + 1)
+        due = self._start + slot // len(SLOTS) * DAY + SLOTS[slot % len(SLOTS)] + self._dice.below(MINUTE)
+        self._now = max(self._now, due)
+
+    def tick(self) -> tuple[int, int]:
+        """Return when the next message is sent and when it arrives."""
+        sent = self._now + 1 + self._dice.below(2 * self._pace)
+        self._now = arrived = sent + 1 + self._dice.below(self._transit)
+        return sent, arrived

@@ -1,0 +1,153 @@
+"""The records beside contacts, groups and chats: lists, call links, packs, profiles and folders."""
+
+from dataclasses import dataclass
+
+from holdfast.backup.schema.backup_pb2 import (
+    AdHocCall,
+    CallLink,
+    ChatFolder,
+    DistributionList,
+    NotificationProfile,
+    Recipient,
+    StickerPack,
+)
+from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.groups import Circle
+from holdfast_demo.sample.people import DAY, Person
+
+__all__ = ["Pack", "ad_hoc_calls", "call_links", "chat_folders", "notification_profiles", "packs", "story_lists"]
+
+MY_STORY = bytes(16)
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """An installed sticker pack."""
+
+    id: bytes
+    key: bytes
+
+    def record(self) -> StickerPack:
+        """Write its record."""
+        return StickerPack(packId=self.id, packKey=self.key)
+
+
+def packs(dice: Dice) -> tuple[Pack, ...]:
+    """Install a few sticker packs."""
+    return tuple(Pack(dice.randbytes(16), dice.randbytes(32)) for _ in range(3))
+
+
+def story_lists(dice: Dice, first_id: int, people: list[Person], now: int) -> list[Recipient]:
+    """Write the lists stories are shared with: the built-in one, a custom one, and one that was deleted."""
+    built_in = Recipient(id=first_id)
+    built_in.distributionList.distributionId = MY_STORY
+    shared = built_in.distributionList.distributionList
+    shared.name = "My Story"
+    shared.allowReplies = True
+    if dice.one_in(2):
+        shared.privacyMode = DistributionList.ALL
+    else:
+        shared.privacyMode = DistributionList.ALL_EXCEPT
+        shared.memberRecipientIds.extend(
+            person.id for person in people if person.standing in {"invitee", "stranger"}
+        )
+    custom = Recipient(id=first_id + 1)
+    custom.distributionList.distributionId = dice.uuid()
+    custom.distributionList.distributionList.name = "Choir & friends"
+    custom.distributionList.distributionList.privacyMode = DistributionList.ONLY_WITH
+    custom.distributionList.distributionList.memberRecipientIds.extend(person.id for person in people[:4])
+    deleted = Recipient(id=first_id + 2)
+    deleted.distributionList.distributionId = dice.uuid()
+    deleted.distributionList.deletionTimestamp = now - dice.between(10, 500) * DAY
+    return [built_in, custom, deleted]
+
+
+def call_links(dice: Dice, first_id: int, now: int, *, current: bool) -> list[Recipient]:
+    """Write a link to a call of one's own, and one to somebody else's."""
+    own = CallLink(
+        rootKey=dice.randbytes(16),
+        adminKey=dice.randbytes(32),
+        name="Sunday coffee",
+        restrictions=CallLink.ADMIN_APPROVAL,
+        expirationMs=now + 90 * DAY,
+    )
+    other = CallLink(
+        rootKey=dice.randbytes(16), name="Chorprobe online", restrictions=CallLink.NONE, expirationMs=now + 5 * DAY
+    )
+    if not current:
+        # The field was retired after the specification.
+        own.epoch = dice.randbytes(4)
+    return [Recipient(id=first_id + number, callLink=link) for number, link in enumerate((own, other))]
+
+
+def ad_hoc_calls(dice: Dice, links: list[Recipient], count: int, now: int) -> list[AdHocCall]:
+    """Write calls made through the links."""
+    return [
+        AdHocCall(
+            callId=dice.getrandbits(63),
+            recipientId=links[number % len(links)].id,
+            state=AdHocCall.GENERIC,
+            callTimestamp=now - dice.below(600 * DAY),
+        )
+        for number in range(count)
+    ]
+
+
+def notification_profiles(
+    dice: Dice, people: list[Person], circles: list[Circle], now: int
+) -> list[NotificationProfile]:
+    """Write two profiles: one for work, with a schedule, and one for the night."""
+    days = NotificationProfile
+    work = NotificationProfile(
+        name="Work",
+        emoji="💼",
+        color=0xFF4A6FA5,
+        createdAtMs=now - 400 * DAY,
+        allowAllMentions=True,
+        allowedMembers=[people[0].id, people[2].id, circles[-1].id],
+        scheduleEnabled=True,
+        scheduleStartTime=830,
+        scheduleEndTime=1715,
+        scheduleDaysEnabled=[days.MONDAY, days.TUESDAY, days.WEDNESDAY, days.THURSDAY, days.FRIDAY],
+        id=dice.uuid(),
+    )
+    night = NotificationProfile(
+        name="Schlaf 😴",
+        color=0xFF2B2D42,
+        createdAtMs=now - 200 * DAY,
+        allowAllCalls=True,
+        allowedMembers=[people[1].id],
+        scheduleStartTime=2230,
+        scheduleEndTime=600,
+        scheduleDaysEnabled=[days.SATURDAY, days.SUNDAY],
+        id=dice.uuid(),
+    )
+    return [work, night]
+
+
+def chat_folders(dice: Dice, me: Person, people: list[Person], circles: list[Circle]) -> list[ChatFolder]:
+    """Write the folder of all chats and some of one's own."""
+    everything = ChatFolder(
+        showMutedChats=True,
+        includeAllIndividualChats=True,
+        includeAllGroupChats=True,
+        folderType=ChatFolder.ALL,
+        id=dice.uuid(),
+    )
+    unread = ChatFolder(
+        name="Unread",
+        showOnlyUnread=True,
+        includeAllIndividualChats=True,
+        includeAllGroupChats=True,
+        folderType=ChatFolder.CUSTOM,
+        excludedRecipientIds=[people[3].id, circles[-1].id],
+        id=dice.uuid(),
+    )
+    close = ChatFolder(
+        name="Familie",
+        showMutedChats=True,
+        folderType=ChatFolder.CUSTOM,
+        includedRecipientIds=[me.id, people[0].id, people[1].id, circles[0].id],
+        id=dice.uuid(),
+    )
+    return [everything, unread, close]

@@ -1,0 +1,69 @@
+"""Polls and their ends."""
+
+from dataclasses import dataclass
+
+from holdfast.backup.schema.backup_pb2 import ChatItem, Poll, Quote
+from holdfast_demo.sample.rooms import Said
+from holdfast_demo.sample.stage import Fill, Moment, react
+
+__all__ = ["end_poll", "poll"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and what can be answered."""
+
+    text: str
+    options: tuple[str, ...]
+
+
+QUESTIONS = (
+    Question("Where do we walk next month?", ("Crow Rock", "Heron Lake", "Juniper Hill", "Nowhere, it is wet")),
+    Question("Wann treffen wir uns?", ("Freitag 18:30", "Samstag 10:00", "Sonntag 15:00")),
+    Question("¿Qué cocinamos?", ("Tortilla", "Paella", "Sopa de ajo")),
+    Question("誰が車を出せますか", ("出せます", "出せません")),
+    Question("هل نلتقي غدا؟", ("نعم", "لا", "ربما")),
+    Question("Is <b>this</b> 'poll' \"safe\"?", ("Yes; obviously", "No -- but why", "42 🤷")),
+)
+
+# The limit was raised from 100 to 200 characters after the specification.
+LONG_QUESTION = Question(
+    "Which of the songs from the autumn programme shall we sing again at the summer concert, given that the organ"
+    " is being repaired and half of the basses are on a boat?",
+    ("The one about the mill", "The one with the difficult pause", "All of them, twice"),
+)
+
+
+def poll(*, multiple: bool = False, ended: bool = False) -> Fill:
+    """Ask a question; some of the room have voted."""
+
+    def fill(item: ChatItem, at: Moment) -> None:
+        asked = at.dice.pick((*QUESTIONS, LONG_QUESTION)) if at.stage.current else at.dice.pick(QUESTIONS)
+        body = item.poll
+        body.question = asked.text
+        body.allowMultiple = multiple
+        body.hasEnded = ended
+        for text in asked.options:
+            body.options.add(option=text)
+        vote(body, at)
+        react(body.reactions, at, 1)
+        at.room.recent.append(Said(at.sent, at.author.id, asked.text, Quote.POLL))
+
+    return fill
+
+
+def vote(body: Poll, at: Moment) -> None:
+    """Let most people vote, for one option or for several."""
+    for person in at.everyone:
+        first = at.dice.below(len(body.options))
+        chosen = {first, at.dice.below(len(body.options))} if body.allowMultiple else {first}
+        for option in sorted(chosen):
+            body.options[option].votes.add(voterId=person.id, voteCount=at.dice.between(1, 3))
+
+
+def end_poll(item: ChatItem, at: Moment) -> None:
+    """Close the poll that was asked just before."""
+    asked = at.room.recent[-1]
+    item.directionless.SetInParent()
+    item.updateMessage.pollTerminate.targetSentTimestamp = asked.sent
+    item.updateMessage.pollTerminate.question = asked.text

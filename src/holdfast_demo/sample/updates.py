@@ -1,0 +1,99 @@
+"""What happens in a chat without anybody writing: identities, timers, profiles, pins."""
+
+from holdfast.backup.schema.backup_pb2 import ChatItem, ChatUpdateMessage, SimpleChatUpdate
+from holdfast_demo.sample.people import DAY
+from holdfast_demo.sample.rooms import Kind
+from holdfast_demo.sample.stage import By, Fill, Moment
+
+__all__ = [
+    "SIMPLE_UPDATES",
+    "learned_number",
+    "learned_username",
+    "pin",
+    "profile_change",
+    "session_switchover",
+    "simple",
+    "thread_merge",
+    "timer",
+]
+
+# What can happen, where, and to whose doing it is put down.
+SIMPLE_UPDATES: tuple[tuple[SimpleChatUpdate.Type.ValueType, Kind, By], ...] = (
+    (SimpleChatUpdate.JOINED_SERVICE, "friend", "other"),
+    (SimpleChatUpdate.IDENTITY_UPDATE, "group", "other"),
+    (SimpleChatUpdate.IDENTITY_VERIFIED, "friend", "other"),
+    (SimpleChatUpdate.IDENTITY_DEFAULT, "friend", "other"),
+    (SimpleChatUpdate.CHANGE_NUMBER, "group", "other"),
+    (SimpleChatUpdate.RELEASE_CHANNEL_DONATION_REQUEST, "news", "other"),
+    (SimpleChatUpdate.END_SESSION, "friend", "anyone"),
+    (SimpleChatUpdate.CHAT_SESSION_REFRESH, "friend", "other"),
+    (SimpleChatUpdate.BAD_DECRYPT, "friend", "other"),
+    (SimpleChatUpdate.PAYMENTS_ACTIVATED, "friend", "other"),
+    (SimpleChatUpdate.PAYMENT_ACTIVATION_REQUEST, "friend", "anyone"),
+    (SimpleChatUpdate.UNSUPPORTED_PROTOCOL_MESSAGE, "friend", "other"),
+    (SimpleChatUpdate.REPORTED_SPAM, "stranger", "me"),
+    (SimpleChatUpdate.BLOCKED, "stranger", "me"),
+    (SimpleChatUpdate.UNBLOCKED, "friend", "me"),
+    (SimpleChatUpdate.MESSAGE_REQUEST_ACCEPTED, "friend", "me"),
+)
+
+
+def update(item: ChatItem) -> ChatUpdateMessage:
+    """Take away an item's direction, which updates do not have, and return its body."""
+    item.directionless.SetInParent()
+    return item.updateMessage
+
+
+def simple(kind: SimpleChatUpdate.Type.ValueType) -> Fill:
+    """Note that something of a kind happened."""
+
+    def fill(item: ChatItem, _at: Moment) -> None:
+        update(item).simpleUpdate.type = kind
+
+    return fill
+
+
+def timer(days: int) -> Fill:
+    """Set after how many days messages vanish; 0 keeps them."""
+
+    def fill(item: ChatItem, _at: Moment) -> None:
+        change = update(item).expirationTimerChange
+        change.SetInParent()
+        change.expiresInMs = days * DAY
+
+    return fill
+
+
+def profile_change(item: ChatItem, at: Moment) -> None:
+    """Note that somebody took another name."""
+    change = update(item).profileChange
+    change.previousName = at.author.given
+    change.newName = at.author.name
+
+
+def learned_number(item: ChatItem, at: Moment) -> None:
+    """Note that a number got a name."""
+    update(item).learnedProfileChange.e164 = at.author.e164
+
+
+def learned_username(item: ChatItem, at: Moment) -> None:
+    """Note that a username got a name."""
+    update(item).learnedProfileChange.username = at.author.username
+
+
+def thread_merge(item: ChatItem, at: Moment) -> None:
+    """Note that two chats turned out to be with one person."""
+    update(item).threadMerge.previousE164 = at.author.e164
+
+
+def session_switchover(item: ChatItem, at: Moment) -> None:
+    """Note that a number turned out to be the person's."""
+    update(item).sessionSwitchover.e164 = at.author.e164
+
+
+def pin(item: ChatItem, at: Moment) -> None:
+    """Note that somebody pinned what was said last."""
+    said = at.room.recent[-1]
+    change = update(item).pinMessage
+    change.targetSentTimestamp = said.sent
+    change.authorId = said.author

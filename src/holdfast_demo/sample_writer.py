@@ -1,0 +1,70 @@
+"""Writes made-up histories in any form, with the attachments they refer to where the form has a place for them."""
+
+import io
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from holdfast.backup import backup_reader
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.attachments import Attachment
+from holdfast.backup.conversion import Conversion, To, convert
+from holdfast.backup.errors import AttachmentMissing
+from holdfast.backup.writer import write_stream
+from holdfast.redacted_repr import redacted
+from holdfast_demo.sample import sample_media
+from holdfast_demo.sample.media import Media
+
+__all__ = ["SampleMedia", "write_sample"]
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class SampleMedia:
+    """The attachments of a made-up history, which are made up too."""
+
+    media: dict[bytes, Media]
+
+    @contextmanager
+    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+        """Open one."""
+        self.check(attachment)
+        yield io.BytesIO(self.media[attachment.plaintext_hash].content)
+
+    def check(self, attachment: Attachment) -> None:
+        """Refuse one that is not of this history."""
+        if attachment.plaintext_hash not in self.media:
+            raise AttachmentMissing(f"attachment {attachment.name} is not of this sample")
+
+    def has_files(self) -> bool:
+        """Say yes: all are made up."""
+        return True
+
+
+def write_sample(
+    records: Iterator[bytes],
+    target: Path | BinaryIO,
+    to: To,
+    *,
+    seed: int,
+    keys: KeyMaterial | None = None,
+    replace: bool = False,
+) -> Conversion | None:
+    """Write the records of `sample_records` in a form; a folder also gets the attachments of `seed`."""
+    header = next(records)
+    if to is To.STREAM:
+        with write_stream(target, header, unchecked=True, replace=replace) as writer:
+            for record in records:
+                writer.write(record)
+        return None
+    with tempfile.TemporaryFile() as plain:
+        with write_stream(plain, header, unchecked=True) as writer:
+            for record in records:
+                writer.write(record)
+        plain.seek(0)
+        with backup_reader.open(plain) as backup:
+            backup.media = SampleMedia(sample_media(seed))
+            return convert(backup, target, to=to, keys=keys, replace=replace)

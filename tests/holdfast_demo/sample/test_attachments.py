@@ -1,0 +1,44 @@
+"""File pointers say where a file is, in all the ways there are."""
+
+import pytest
+
+from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment
+from holdfast_demo.sample.attachments import LOCATIONS, attach
+from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.media import library
+from tests.holdfast_demo.sample.walk import frames, pointers
+
+PHOTO = library(1)["photo"][0]
+
+
+def shape(locator: FilePointer.LocatorInfo) -> frozenset[str]:
+    """Name what a locator knows."""
+    names = ("key", "transitCdnKey", "mediaTierCdnNumber", "localKey", "plaintextHash", "encryptedDigest")
+    return frozenset(field.name for field, _ in locator.ListFields() if field.name in names)
+
+
+SHAPES = {
+    frozenset(): "lost",
+    frozenset({"key", "transitCdnKey", "encryptedDigest"}): "waiting",
+    frozenset({"key", "mediaTierCdnNumber", "plaintextHash"}): "uploaded",
+    frozenset({"key", "localKey", "plaintextHash"}): "on_device",
+    frozenset({"key", "localKey", "plaintextHash", "mediaTierCdnNumber", "transitCdnKey"}): "everywhere",
+}
+
+
+def test_each_location_leaves_its_own_traces() -> None:
+    """What a locator knows tells where the file is, and whether it was downloaded."""
+    for where in LOCATIONS:
+        attachment = MessageAttachment()
+        attach(attachment, PHOTO, Dice(1), 1_700_000_000_000, where=where)
+        assert attachment.pointer.HasField("locatorInfo")
+        assert SHAPES[shape(attachment.pointer.locatorInfo)] == where.__name__
+        downloaded = attachment.pointer.locatorInfo.HasField("plaintextHash")
+        assert attachment.wasDownloaded == downloaded
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_sample_has_files_in_every_place(seed: int) -> None:
+    """Four hundred messages have files at each location, and at no other."""
+    found = {shape(pointer.locatorInfo) for frame in frames(400, seed) for pointer in pointers(frame)}
+    assert found == set(SHAPES)

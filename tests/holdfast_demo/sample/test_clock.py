@@ -1,0 +1,56 @@
+"""Time moves forward, by day more than by night, and stops before the backup is made."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast_demo.sample.clock import Clock
+from holdfast_demo.sample.dice import Dice
+from tests.holdfast_demo.sample.walk import header, items
+
+BACKUP_TIME = 1_763_640_000_000
+HOUR = 3_600_000
+
+
+@given(st.integers(0, 2**32), st.integers(1, 10**10), st.integers(1, 60))
+def test_every_time_is_later_than_the_one_before(seed: int, messages: int, asked: int) -> None:
+    """Messages arrive after they are sent and before the next one is sent, however many there are."""
+    clock = Clock(Dice(seed), messages, BACKUP_TIME)
+    last = 0
+    for done in range(asked):
+        if done % 7 == 0:
+            clock.wake(min(done, messages - 1))
+        sent, arrived = clock.tick()
+        assert last < sent < arrived
+        last = arrived
+
+
+def test_a_history_ends_before_its_backup_begins() -> None:
+    """The last message arrives before the backup is made, and the first is some years older."""
+    for messages in (1, 50, 5000):
+        times = [item.dateSent for item in items(messages)]
+        backup_time = header(messages).backupTimeMs
+        assert times == sorted(set(times))
+        assert times[-1] < backup_time
+        if messages > 1:
+            assert backup_time - times[0] > 3 * 365 * 24 * HOUR
+
+
+def test_a_dense_history_keeps_to_its_schedule() -> None:
+    """Even where messages follow each other closely, the clock is not late at the end."""
+    messages = 20_000
+    clock = Clock(Dice(1), messages * 1000, BACKUP_TIME)
+    arrived = 0
+    for done in range(messages * 999, messages * 1000):
+        if done % 8 == 0:
+            clock.wake(done)
+        _, arrived = clock.tick()
+    assert BACKUP_TIME - 14 * HOUR < arrived < BACKUP_TIME
+
+
+def test_nights_are_quiet() -> None:
+    """Hardly anybody writes between two and five, most write in the evening."""
+    hours = Counter(item.dateSent // HOUR % 24 for item in items(5000))
+    assert sum(hours[hour] for hour in (2, 3, 4)) < 50
+    assert sum(hours[hour] for hour in (18, 19, 20)) > 900

@@ -1,0 +1,57 @@
+"""Chance stays within bounds and falls the same way every time."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast_demo.sample.dice import Dice
+
+SEEDS = st.integers(0, 2**64)
+
+
+def test_a_seed_always_gives_the_same_draws() -> None:
+    """The draws are written down here, so a Python that drew differently would be noticed."""
+    dice = Dice(1)
+    assert [dice.below(100) for _ in range(5)] == [13, 84, 76, 25, 49]
+    assert dice.pick("abcdef") == "c"
+    assert dice.randbytes(4).hex() == "1bcccea6"
+    assert dice.uuid().hex() == "96762e6116c649c9ad99bf358c2e0718"
+
+
+@given(SEEDS, st.integers(1, 10**12))
+def test_below_stays_below(seed: int, bound: int) -> None:
+    """A draw is never negative and never reaches its bound."""
+    assert 0 <= Dice(seed).below(bound) < bound
+
+
+@given(SEEDS, st.integers(-1000, 1000), st.integers(0, 1000))
+def test_between_includes_both_ends_and_nothing_beyond(seed: int, low: int, span: int) -> None:
+    """A draw between two numbers is one of them or lies between them."""
+    assert low <= Dice(seed).between(low, low + span) <= low + span
+
+
+@given(SEEDS, st.lists(st.integers(), min_size=1))
+def test_picks_are_among_the_things(seed: int, things: list[int]) -> None:
+    """Whatever is picked was there to be picked."""
+    dice = Dice(seed)
+    assert dice.pick(things) in things
+    assert dice.pick_early(things) in things
+
+
+@given(SEEDS, st.lists(st.integers(), unique=True), st.integers(0, 20))
+def test_some_are_different_things(seed: int, things: list[int], count: int) -> None:
+    """Some of the things are never more than there are, and none comes twice."""
+    drawn = Dice(seed).some(things, count)
+    assert len(drawn) == len(set(drawn)) == min(count, len(things))
+
+
+@given(SEEDS, st.lists(st.integers()))
+def test_mixing_keeps_everything(seed: int, things: list[int]) -> None:
+    """A mixed list has the things of the list, in whatever order."""
+    assert sorted(Dice(seed).mix(things)) == sorted(things)
+
+
+@given(SEEDS)
+def test_a_uuid_is_of_version_four(seed: int) -> None:
+    """A UUID says of itself that it was drawn by chance."""
+    raw = Dice(seed).uuid()
+    assert (len(raw), raw[6] >> 4, raw[8] >> 6) == (16, 4, 2)

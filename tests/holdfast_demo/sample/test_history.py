@@ -1,0 +1,81 @@
+"""Scenes are spread over a history, and it is exactly as long as was asked."""
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.backup.schema.backup_pb2 import ChatItem
+from holdfast_demo.sample import Edition
+from holdfast_demo.sample.dice import Dice
+from holdfast_demo.sample.history import staged
+from holdfast_demo.sample.programme import programme
+from tests.holdfast_demo.sample.walk import header, items
+
+DAY = 86_400_000
+
+
+@given(st.integers(1, 5000), st.integers(0, 1000))
+def test_scenes_leave_exactly_the_rest_for_everyday_talk(messages: int, seed: int) -> None:
+    """Each scene comes after the one before has been played, and the last item is the last one asked for."""
+    done = 0
+    for scene, due in staged(programme("current"), messages, Dice(seed)):
+        assert due >= done
+        done = due + (len(scene.beats) if scene else 0)
+    assert done == messages
+
+
+def test_all_scenes_are_played_when_there_is_room() -> None:
+    """Four hundred messages have room for the whole programme of either edition."""
+    for edition in ("spec", "current"):
+        scenes = programme(edition)
+        played = [scene for scene, _ in staged(scenes, 400, Dice(1)) if scene]
+        assert sorted(map(id, played)) == sorted(map(id, scenes))
+
+
+@pytest.mark.parametrize("edition", ["spec", "current"])
+def test_quotes_polls_and_pins_refer_to_what_was_said(edition: Edition) -> None:
+    """A quote, the end of a poll and a pin name an earlier item of the same chat by its time and author."""
+    said: dict[int, dict[int, ChatItem]] = defaultdict(dict)
+    quotes = 0
+    for item in items(3000, 2, edition):
+        earlier = said[item.chatId]
+        quote, update = item.standardMessage.quote, item.updateMessage
+        if quote.HasField("targetSentTimestamp"):
+            quotes += 1
+            assert earlier[quote.targetSentTimestamp].authorId == quote.authorId
+        if update.HasField("pollTerminate"):
+            poll = earlier[update.pollTerminate.targetSentTimestamp].poll
+            assert poll.hasEnded
+            assert poll.question == update.pollTerminate.question
+        if update.HasField("pinMessage"):
+            pinned = earlier[update.pinMessage.targetSentTimestamp]
+            assert pinned.HasField("pinDetails")
+            assert pinned.authorId == update.pinMessage.authorId
+        earlier[item.dateSent] = item
+    assert quotes > 100
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_nothing_expires_before_the_backup_is_a_day_old(seed: int) -> None:
+    """What is running out, or will be, lasts a day longer than the backup; what was read has begun to run out."""
+    backup_time = header(3000, seed).backupTimeMs
+    expiring = [item for item in items(3000, seed) if item.HasField("expiresInMs")]
+    assert len(expiring) >= 3
+    for item in expiring:
+        assert item.expiresInMs >= DAY
+        if item.HasField("expireStartDate"):
+            assert item.expireStartDate + item.expiresInMs >= backup_time + DAY
+        else:
+            assert item.HasField("incoming")
+            assert not item.incoming.read
+
+
+def test_nobody_reacts_or_votes_twice() -> None:
+    """Each person has one reaction to an item, and one vote unless several are allowed."""
+    for item in items(3000):
+        reactions = [reaction.authorId for reaction in item.standardMessage.reactions]
+        assert len(reactions) == len(set(reactions))
+        votes = [vote.voterId for option in item.poll.options for vote in option.votes]
+        assert item.poll.allowMultiple or len(votes) == len(set(votes))

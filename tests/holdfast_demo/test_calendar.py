@@ -1,0 +1,32 @@
+"""Moments are drawn as people keep their days."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast_demo.calendar import DAY, day_of, moments, month_of
+from holdfast_demo.sample.dice import Dice
+
+
+@given(st.integers(0, 2**32), st.integers(2, 400), st.integers(0, 40), st.integers())
+def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: int, seed: int) -> None:
+    """Each is its own, and none is at night."""
+    end = start + days * DAY
+    drawn = moments(Dice(seed), start, end, count)
+    assert len(set(drawn)) == count
+    assert drawn == sorted(drawn)
+    assert all(start <= moment <= end for moment in drawn)
+    assert all(7 <= datetime.fromtimestamp(moment, UTC).hour <= 19 for moment in drawn)
+
+
+def test_weekends_are_quiet() -> None:
+    """But not silent."""
+    drawn = moments(Dice("a"), 0, 365 * DAY, 500)
+    at_weekends = sum(datetime.fromtimestamp(moment, UTC).weekday() >= 5 for moment in drawn)
+    assert 10 < at_weekends < 100
+
+
+def test_days_and_months_are_written_for_people() -> None:
+    """Without a zero in front of the day."""
+    assert (day_of(1_709_251_200), month_of(1_709_251_200)) == ("1 March", "2024-03")

@@ -1,0 +1,79 @@
+"""The client says what went wrong, and never how it logged in."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import GitFailed
+from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.secret import Secret
+from holdfast_demo.client import DemoClient, DemoRequestFailed, basic, pointer_to
+from tests.conftest import ADMIN_PASSWORD, Service
+
+
+def client_of(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
+    """Make a client of a running service."""
+    return DemoClient("127.0.0.1", int(service.url.rpartition(":")[2]), Secret(basic("admin", password)))
+
+
+def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
+    """As whoever the administrator names."""
+    client = client_of(service)
+    person = {
+        "username": "ada",
+        "email": "ada@example.org",
+        "password": "long enough",
+        "must_change_password": False,
+    }
+    client.ask("POST", "/admin/users", person)
+    assert client.ask("GET", "/user")["login"] == "admin"
+    assert client.ask("GET", "/user", person="ada")["login"] == "ada"
+    assert client.ask("DELETE", "/admin/users/ada") is None
+
+
+def test_a_large_file_arrives_once(service: Service) -> None:
+    """The second time there is nothing to send."""
+    client = client_of(service)
+    client.ask("POST", "/user/repos", {"name": "a"})
+    for _ in range(2):
+        client.upload("admin/a", b"large")
+    kept = [path for path in (service.settings.data / "lfs").rglob("*") if path.is_file()]
+    assert [path.read_bytes() for path in kept] == [b"large"]
+
+
+def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
+    """What was asked, the status, and the words of the service."""
+    with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
+        client_of(service).ask("GET", "/users/nobody")
+    with pytest.raises(DemoRequestFailed, match="401") as caught:
+        client_of(service, "wrong-password").ask("GET", "/user")
+    assert "wrong" not in str(caught.value)
+
+
+def test_a_push_that_fails_does_not_show_the_password(service: Service, tmp_path: Path) -> None:
+    """Not even in what git complained of."""
+    with pytest.raises(GitFailed) as caught:
+        client_of(service).push(tmp_path, "admin/none", ["refs/heads/main"], person="admin")
+    assert ADMIN_PASSWORD not in repr(vars(caught.value))
+    assert basic("admin", ADMIN_PASSWORD) not in repr(vars(caught.value))
+
+
+def test_silence_is_an_error() -> None:
+    """Nobody listens there."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        client = DemoClient("127.0.0.1", taken.getsockname()[1], Secret("x"))
+        with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/user got no answer: .+refused"):
+            client.ask("GET", "/user")
+
+
+def test_addresses_of_both_kinds_can_be_written() -> None:
+    """With brackets where they are needed."""
+    assert DemoClient("::1", 80, Secret("")).root == "http://[::1]:80"
+    assert DemoClient("127.0.0.1", 80, Secret("")).root == "http://127.0.0.1:80"
+
+
+def test_a_pointer_stands_for_its_content() -> None:
+    """As git-lfs writes it."""
+    assert LfsPointer.parse(pointer_to(b"a").format()) == pointer_to(b"a")

@@ -1,0 +1,112 @@
+"""What the first start shows, looked at as a stranger with a client and with git."""
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast_demo import almanac, harbour, tracker
+from holdfast_demo.client import pointer_to
+from holdfast_demo.drawings import view_png
+from holdfast_demo.people import EVERYBODY
+from tests.cli.test_serve import address, served
+from tests.hosting.git_client import Git
+
+SECONDS = 60
+
+
+def total(client: httpx.Client, path: str) -> int:
+    """Count a list by what its first page says."""
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text
+    return int(answer.headers["X-Total-Count"])
+
+
+@pytest.mark.long
+def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
+    """The pages work meanwhile; in the end everything is there, and no token is left behind."""
+    with served(tmp_path / "data", "--demo") as (process, banner):
+        password = re.search(r"password (\S+) \(shown", banner)
+        assert password is not None
+        with httpx.Client(base_url=address(banner), auth=("admin", password[1])) as client:
+            assert client.get("/").status_code == 200
+            assert process.stderr is not None
+            log = ""
+            deadline = time.monotonic() + SECONDS
+            while "demo content" not in log and time.monotonic() < deadline:
+                log += process.stderr.readline()
+            assert "the demo content is complete" in log
+            assert password[1] not in log
+            look(client)
+            read(client)
+            clone(address(banner), tmp_path)
+
+
+def look(client: httpx.Client) -> None:
+    """Count through the API what there is."""
+    client.base_url = client.base_url.join("/api/v1")
+    assert client.get("/users/admin/tokens").json() == []
+    assert total(client, "/admin/users") == 1 + len(EVERYBODY)
+    assert total(client, "/orgs/tidewater/public_members") == len(EVERYBODY)
+    assert {team["name"] for team in client.get("/orgs/tidewater/teams").json()} == {"Owners", "Keepers", "Watch"}
+    assert total(client, "/orgs/tidewater/repos") == 2
+    assert total(client, "/orgs/tidewater/labels") == len(tracker.LABELS)
+    for name, branches, issues in (
+        ("harbour", harbour.KEPT, tracker.HARBOUR),
+        ("almanac", almanac.KEPT, tracker.ALMANAC),
+    ):
+        repository = f"/repos/tidewater/{name}"
+        assert {branch["name"] for branch in client.get(f"{repository}/branches").json()} == set(branches)
+        assert total(client, f"{repository}/issues?state=all") == len(issues)
+        assert total(client, f"{repository}/issues?state=closed") == sum(bool(issue.closed_by) for issue in issues)
+        assert total(client, f"{repository}/issues/comments") == sum(len(issue.talk) for issue in issues)
+    graph = client.get("/repos/tidewater/harbour/issues/2/dependencies/graph").json()
+    assert [(node["repository"], node["number"]) for node in graph["nodes"]] == [
+        ("tidewater/harbour", 2),
+        ("tidewater/almanac", 4),
+        ("tidewater/almanac", 1),
+    ]
+    assert total(client, "/repos/tidewater/harbour/issues?ready=false") == 4
+    assert total(client, "/repos/tidewater/harbour/milestones?state=all") == len(tracker.MILESTONES)
+    assert total(client, "/repos/tidewater/harbour/tags") == 9
+    (hook,) = client.get("/orgs/tidewater/hooks").json()
+    assert (hook["active"], hook["events"][0]) == (True, "push")
+    assert total(client, f"/orgs/tidewater/hooks/{hook['id']}/deliveries") == 2
+    newest = client.get("/repos/tidewater/harbour/commits?limit=1").json()[0]
+    assert newest["author"]["login"] in {person.name for person in EVERYBODY}
+
+
+def read(client: httpx.Client) -> None:
+    """Look at the conversations that are kept in a repository: the administrator may, a stranger may not."""
+    assert total(client, "/repos/maren/conversations/commits") == 3
+    page = client.get(f"{client.base_url.copy_with(path='/')}maren/conversations/src/branch/main/phone.binproto")
+    assert page.status_code == 200
+    assert "This file holds conversations" in page.text
+    assert httpx.get(page.url).status_code in {303, 404}
+
+
+def clone(root: str, tmp_path: Path) -> None:
+    """Clone as a stranger, with the submodule, and fetch the large file."""
+    git = Git(tmp_path / "work")
+    git("clone", "--quiet", f"{root}/tidewater/harbour.git", "harbour")
+    git = Git(tmp_path / "work" / "harbour")
+    assert git("fsck", "--strict", "--full") == ""
+    assert int(git("rev-list", "--count", "--all")) > 300
+    assert len(git("shortlog", "-s", "--all").splitlines()) == len(EVERYBODY)
+    oldest, newest = (int(git("log", "-1", "--format=%ct", which)) for which in ("v0.1", "main"))
+    assert 0 < time.time() - newest < 14 * 86_400 < newest - oldest
+    git("submodule", "update", "--quiet", "--init")
+    assert (git.folder / "almanac" / "sun.csv").is_file()
+    assert git.folder.joinpath("docs", "index.md").resolve() == git.folder / "README.md"
+    assert git.folder.joinpath("scripts", "harbour").stat().st_mode & 0o111
+    for picture in re.findall(r"!\[[^]]+\]\(([^)]+)\)", (git.folder / "README.md").read_text()):
+        assert (git.folder / picture).read_text().startswith("<svg")
+
+    oid = pointer_to(view_png()).oid
+    assert oid in git("show", "main:docs/view.png")
+    objects = f"{root}/tidewater/harbour.git/info/lfs/objects"
+    wanted = {"operation": "download", "objects": [{"oid": oid, "size": len(view_png())}]}
+    answer = httpx.post(f"{objects}/batch", json=wanted, headers={"Accept": "application/vnd.git-lfs+json"}).json()
+    assert httpx.get(answer["objects"][0]["actions"]["download"]["href"]).content == view_png()

@@ -1,0 +1,28 @@
+"""The process that makes the demo content, by itself."""
+
+import subprocess
+import sys
+
+import msgspec
+
+from holdfast_demo.service_login import ServiceLogin
+
+
+def test_a_failure_is_one_line_in_the_log() -> None:
+    """With its reason, in the form the service logs in, and without the password."""
+    order = ServiceLogin(host="127.0.0.1", port=1, name="admin", password="not-to-be-seen", log_format="json")
+    command = [sys.executable, "-m", "holdfast_demo"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(msgspec.json.encode(order).decode() + "\n")
+        process.stdin.flush()
+        # The pipe stays open: it is not what ends the process here.
+        assert process.wait(30) == 1
+        (line,) = process.stderr.read().splitlines()
+    said = msgspec.json.decode(line)
+    assert said["level"] == "warning"
+    assert said["event"] == "the demo content is incomplete"
+    assert said["reason"].startswith("POST /api/v1/admin/users got no answer")
+    assert "not-to-be-seen" not in line
+    assert "not-to-be-seen" not in repr(order)

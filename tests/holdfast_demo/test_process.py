@@ -1,0 +1,75 @@
+"""The demo is made beside the service, and ends with it."""
+
+import signal
+import socket
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.hosting.data_folder import FirstStart
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from holdfast_demo.process import making_demo, reachable
+from tests.cli.test_serve import address, served
+from tests.conftest import wait_for
+
+
+@pytest.mark.long
+def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left behind: no process, no folder, no traceback."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with served(tmp_path / "data", "--demo") as (process, banner):
+        with httpx.Client(base_url=address(banner)) as client:
+            wait_for(lambda: client.get("/api/v1/users/maren").status_code == 200)
+        process.send_signal(signal.SIGTERM)
+        # Ends only when everybody who holds the pipe has ended, the process beside it too.
+        _out, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert "Fatal" not in err
+    warnings = [line for line in err.splitlines() if "warning" in line]
+    assert len(warnings) <= 1
+    assert all("the demo content is incomplete" in line for line in warnings)
+    assert list(tmp_path.glob("holdfast-demo-*")) == []
+
+
+@pytest.mark.parametrize(("demo", "first"), [(False, FirstStart("admin", Secret("long enough"))), (True, None)])
+def test_nothing_is_made_unless_the_folder_is_new_and_it_is_wanted(
+    tmp_path: Path, *, demo: bool, first: FirstStart | None
+) -> None:
+    """No process, no file."""
+    with socket.socket() as server, making_demo(Settings(data=tmp_path, demo=demo), first, server):
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_service_that_never_answers_is_not_waited_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The process ends as soon as the service does, and says in one line that it is not done."""
+    settings = Settings(data=tmp_path, demo=True)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with making_demo(settings, FirstStart("admin", Secret("not-to-be-seen")), server):
+            connection, _ = server.accept()
+        connection.close()
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1, err
+    assert "the demo content is incomplete" in err
+    assert "the service was stopped" in err
+    assert "not-to-be-seen" not in err
+
+
+def test_a_process_that_cannot_start_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The service goes on without."""
+    monkeypatch.setattr("sys.executable", str(tmp_path / "no-python"))
+    first = FirstStart("admin", Secret("long enough"))
+    settings = Settings(data=tmp_path, demo=True)
+    with socket.create_server(("127.0.0.1", 0)) as server, making_demo(settings, first, server):
+        pass
+    shown = capfd.readouterr()
+    assert "the demo content cannot be made" in shown.out + shown.err
+    assert list(tmp_path.iterdir()) == [tmp_path / "backups"]
+
+
+def test_an_address_for_everybody_is_reached_on_loopback() -> None:
+    """Any other is reached as it is."""
+    assert [reachable(host) for host in ("0.0.0.0", "::", "192.0.2.1")] == ["127.0.0.1", "::1", "192.0.2.1"]

@@ -1,0 +1,20 @@
+"""The snapshots of the demo are what they say they are."""
+
+import io
+
+from holdfast import backup
+from holdfast.backup.compare import diff
+from holdfast_demo.snapshots import MESSAGES, snapshots
+
+
+def test_the_later_snapshot_has_more_and_lacks_nothing() -> None:
+    """Both are valid, and whoever compares them sees that a year has passed."""
+    earlier, later = snapshots()
+    for content in (earlier, later):
+        assert not [finding for finding in backup.validate(io.BytesIO(content)) if finding.severity == "error"]
+    with backup.open(io.BytesIO(earlier)) as one, backup.open(io.BytesIO(later)) as other:
+        found = diff(one, other)
+    assert found.messages_after == MESSAGES
+    assert found.messages_after - found.messages_before > 300
+    assert sum(chat.added for chat in found.chats) == found.messages_after - found.messages_before
+    assert not any(chat.removed for chat in found.chats)
