@@ -9,18 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import __version__
 from tests.backup.wire.core import core_modules
 from tests.conftest import ROOT
 
 
-def install(tmp_path: Path, **environ: str) -> Path:
-    """Build a wheel from a copy of the sources and unpack it."""
+def install(tmp_path: Path, folder: str = ".", **environ: str) -> Path:
+    """Build the wheel of a folder from a copy of the sources and unpack it."""
     source = tmp_path / "source"
     shutil.copytree(
-        ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
+        ROOT / "src",
+        source / "src",
+        ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info", "build"),
+        dirs_exist_ok=True,
     )
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
+    wheels = tmp_path / folder.replace("/", "-")
     command: list[str | Path] = [
         sys.executable,
         "-m",
@@ -30,11 +35,11 @@ def install(tmp_path: Path, **environ: str) -> Path:
         "--no-deps",
         "--no-build-isolation",
         "-w",
-        tmp_path,
-        source,
+        wheels,
+        source / folder,
     ]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environ})
-    (wheel,) = tmp_path.glob("*.whl")
+    (wheel,) = wheels.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     return tmp_path / "installed"
@@ -43,14 +48,41 @@ def install(tmp_path: Path, **environ: str) -> Path:
 def run(folder: Path, program: str) -> str:
     """Run a line with what is installed, away from the sources, and return what it says."""
     environ = {**os.environ, "PYTHONPATH": str(folder)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environ)
-    return done.stdout.strip()
+    # The environment has an editable install of this checkout.
+    without_checkout = f"import sys; sys.path[:] = [path for path in sys.path if path != {str(ROOT / 'src')!r}]; "
+    command = [sys.executable, "-c", without_checkout + program]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=environ)
+    return (done.stdout + done.stderr).strip()
 
 
 def version(folder: Path) -> str:
     """Run the installed command."""
     return run(folder, "import sys; from holdfast.__main__ import main; sys.exit(main(['version']))")
+
+
+def check_demo_is_apart(folder: Path) -> None:
+    """Check that the runtime wheel has no demo content, and that commands name the extra that has."""
+    assert {path.name for path in folder.iterdir() if path.name.startswith("holdfast")} == {
+        "holdfast",
+        f"holdfast-{__version__}.dist-info",
+    }
+    assert not (folder / "holdfast/cli/demo").exists()
+    assert not (folder / "holdfast/backup/sample").exists()
+    for arguments in (["backup", "sample", "x.binproto"], ["serve", "--demo", "--data", "x"]):
+        said = run(folder, f"from holdfast.__main__ import main; sys.exit(main({arguments!r}))")
+        assert "pip install 'holdfast[demo]'" in said
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.timeout(300)
+def test_the_demo_is_a_wheel_of_its_own(tmp_path: Path) -> None:
+    """It has all its modules and nothing of the runtime, and belongs to this version."""
+    folder = install(tmp_path, "src/holdfast_demo")
+    source = ROOT / "src/holdfast_demo"
+    modules = {path.relative_to(source) for path in source.rglob("*.py") if "build" not in path.parts}
+    assert {path.relative_to(folder / "holdfast_demo") for path in folder.rglob("*.py")} == modules
+    metadata = (folder / f"holdfast_demo-{__version__}.dist-info/METADATA").read_text()
+    assert f"\nRequires-Dist: holdfast=={__version__}\n" in metadata
 
 
 @pytest.mark.long
@@ -59,6 +91,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
     """The build goes on without the core, and `holdfast version` says so."""
     folder = install(tmp_path, CC="no-such-compiler")
     assert list(folder.rglob("*.so")) == []
+    check_demo_is_apart(folder)
     assert "core interpreted" in version(folder)
     assert run(folder, "from holdfast.hosting.git import atomic_write as w; print(w.lay.__module__)") == (
         "holdfast.hosting.git.syscalls"

@@ -39,6 +39,10 @@ def test_the_files_agree_with_each_other() -> None:
 def test_what_the_package_asks_for_is_locked() -> None:
     """A dependency added to pyproject.toml and not locked would be missing on a new machine."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    # Built from this repository, at the same version.
+    assert project["project"]["optional-dependencies"].pop("demo") == [
+        f"holdfast-demo=={project['project']['version']}"
+    ]
     asked = {
         "runtime": project["project"]["dependencies"],
         **project["project"]["optional-dependencies"],

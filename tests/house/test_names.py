@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCE: Final = ROOT / "src"
+# Their classes are renamed package by package; until that is done, names may repeat.
+OLDER_NAMES: Final = ("holdfast/backup", "holdfast_demo/sample")
 # Words that end in -ing and are nouns in the field's vocabulary, not gerunds.
 NOUNS: Final = {
     "encoding": "a character encoding",
@@ -26,13 +28,10 @@ def modules(source: Path) -> list[Path]:
 
 
 def duplicates(source: Path) -> dict[str, list[str]]:
-    """Return the class names that more than one module defines, with the modules.
-
-    The package `backup` is left out for now: its classes are renamed package by package.
-    """
+    """Return the class names that more than one module defines, with the modules."""
     defined: dict[str, set[str]] = defaultdict(set)
     for path in modules(source):
-        if path.relative_to(source).parts[0] == "backup":
+        if any(path.is_relative_to(source / folder) for folder in OLDER_NAMES):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):

@@ -10,11 +10,10 @@ import typer
 
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.conversion import To, form_of
+from holdfast.cli.demo_package import require_demo_package
 from holdfast.cli.output import count_progress
 from holdfast.cli.outputs import ForceOption, check_target
 from holdfast.secret import Secret
-from holdfast_demo.sample import sample_records
-from holdfast_demo.sample_writer import write_sample
 
 __all__ = ["make_sample"]
 
@@ -37,6 +36,10 @@ def make_sample(
     force: ForceOption = False,
 ) -> None:
     """Make up a realistic history, valid under every rule, with every kind of record and message."""
+    require_demo_package()
+    from holdfast_demo.sample import sample_records
+    from holdfast_demo.sample_writer import write_sample
+
     to = To.FOLDER if folder else To.CONTAINER if encrypt else form_of(target) or To.STREAM
     check_target(target, [], force=force, folder=to is To.FOLDER)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target

@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holdfast import __version__, backup, logs
+from holdfast.cli.demo_package import require_demo_package
 from holdfast.cli.output import console
 from holdfast.cli.settings import ConfigOption, gather
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
+    from holdfast.hosting.data_folder import FirstStart
     from holdfast.server.worker import Worker
 
 __all__ = ["serve"]
@@ -66,10 +68,11 @@ def serve(
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
     from holdfast.server.supervisor import worker_count
-    from holdfast_demo.process import making_demo
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
+    if settings.demo:
+        require_demo_package()
     count = worker_count(settings.workers)
     with (
         listen(settings.host, settings.port) as server,
@@ -98,8 +101,19 @@ def serve(
         for name, fact in facts.items():
             # Not wrapped: addresses and paths are there to be copied.
             console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
-        with making_demo(settings, first, server):
+        with demo_content(settings, first, server):
             run(settings, server, count)
+
+
+def demo_content(
+    settings: Settings, first: "FirstStart | None", server: socket.socket
+) -> AbstractContextManager[None]:
+    """Return what fills a new data folder while the service runs; nothing unless the settings ask for it."""
+    if not settings.demo:
+        return nullcontext()
+    from holdfast_demo.process import making_demo
+
+    return making_demo(settings, first, server)
 
 
 def run(settings: Settings, server: socket.socket, count: int) -> None:

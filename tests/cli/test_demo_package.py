@@ -1,0 +1,24 @@
+"""Without the demo package, commands that need it say which extra has it, and do nothing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.exit_codes import ExitCode
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize(
+    "arguments", [["backup", "sample", "x.binproto"], ["serve", "--demo", "--data", "x", "--port", "0"]]
+)
+def test_a_missing_package_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """In one line, before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "holdfast_demo", None)
+    ran = run(*arguments)
+    assert ran.status == ExitCode.NO
+    assert "pip install 'holdfast[demo]'" in ran.err
+    assert list(tmp_path.iterdir()) == []
