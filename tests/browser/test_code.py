@@ -95,14 +95,14 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
     body = {"content": theirs, "sha": sha, "message": "I was faster"}
     assert api.put("/repos/admin/tides/contents/src/tides.py", json=body).status_code == 200
     page.get_by_label("Content").fill(mine + "# mine\n")
-    page.get_by_label("Summary").fill("Mine")
+    page.get_by_label("Commit message").fill("Mine")
     with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
         page.get_by_role("button", name="Commit").click()
     assert answered.value.status == 409
-    expect(page.get_by_role("heading", name="Somebody else changed this file")).to_be_visible()
+    expect(page.get_by_role("heading", name="This file was changed while you were editing")).to_be_visible()
     expect(page.get_by_role("link", name="I was faster")).to_be_visible()
     keep(page, "conflict")
-    page.get_by_role("button", name="Save mine to the new branch").click()
+    page.get_by_role("button", name="Commit to a new branch").click()
     expect(page).to_have_url(f"{site.url}/admin/tides/src/branch/admin-patch-1/src/tides.py")
     expect(page.get_by_text("# mine")).to_be_visible()
 
@@ -117,7 +117,7 @@ def test_a_person_looks_around_and_changes_files(site: Service, page: Page, keep
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         fill(api)
         page.goto(f"{site.url}/login?next=/admin/tides")
-        page.get_by_label("Name").fill("admin")
+        page.get_by_label("Username").fill("admin")
         page.get_by_label("Password").fill(ADMIN_PASSWORD)
         page.keyboard.press("Enter")
         look_around(site, page, keep, accessible)

@@ -58,7 +58,7 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     """From the list to a chat, far back by scrolling alone, to what was searched for, and into a sealed backup."""
     (site.settings.data / "backups").symlink_to(shelf)
     page.goto(f"{site.url}/-/archives")
-    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="long.db")).to_be_visible()
@@ -67,7 +67,7 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     expect(page.locator(".rooms a").first).to_be_visible()
     keep(page, "chats")
     page.locator(".rooms a").first.click()
-    expect(page.get_by_text("That is the newest message here.")).to_be_in_viewport()
+    expect(page.get_by_text("No newer messages.")).to_be_in_viewport()
     keep(page, "chat")
 
     scroll_far_back(page)
@@ -80,7 +80,7 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     page.evaluate("window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
     expect(page.locator(".stretch")).to_have_count(2)
     page.goto(f"{site.url}/-/archives/long.db/search")
-    page.get_by_label("Words to look for").fill("bread")
+    page.get_by_label("Search terms").fill("bread")
     page.keyboard.press("Enter")
     expect(page.locator("mark").first).to_be_visible()
     keep(page, "chats-search")
@@ -100,19 +100,19 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     keep(page, "media")
 
     page.goto(f"{site.url}/-/archives/phone")
-    page.get_by_label("Its key").fill(str(SET_B.pool))
-    page.get_by_label("Account id").fill(str(SET_B.aci))
+    page.get_by_label("Backup key").fill(str(SET_B.pool))
+    page.get_by_label("Account ID").fill(str(SET_B.aci))
     keep(page, "key")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Forget the key")).to_be_visible(timeout=60_000)
-    page.get_by_role("button", name="Forget the key").click()
+    expect(page.get_by_role("button", name="Forget key")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Forget key").click()
     expect(page.get_by_role("heading", name="This backup is encrypted")).to_be_visible()
 
 
 def logged_in(page: Page, site: Service, path: str) -> None:
     """Log the administrator in, and go to a page."""
     page.goto(f"{site.url}{path}")
-    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url(f"{site.url}{path}")
@@ -128,9 +128,9 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
     with browser.new_context() as context:
         page = context.new_page()
         logged_in(page, site, "/-/archives/phone.backup/")
-        page.get_by_label("Its key").fill(str(SET_B.pool))
-        page.get_by_label("Account id").fill(str(SET_B.aci))
-        page.get_by_role("button", name="Open it").click()
+        page.get_by_label("Backup key").fill(str(SET_B.pool))
+        page.get_by_label("Account ID").fill(str(SET_B.aci))
+        page.get_by_role("button", name="Open backup").click()
         expect(page.locator(".rooms a").first).to_be_visible()
         page.locator(".rooms a").first.click()
         expect(page.locator("#chat")).to_be_visible()

@@ -36,7 +36,7 @@ def test_a_person_logs_in_sees_what_is_there_and_logs_out(
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     keep(page, "home")
     page.get_by_role("main").get_by_role("link", name="Log in").click()
-    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
     keep(page, "login")
     page.keyboard.press("Enter")

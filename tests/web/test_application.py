@@ -76,13 +76,13 @@ def test_people_come_back_to_where_they_were(service: Service) -> None:
 
 
 def test_a_notice_is_shown_once(service: Service) -> None:
-    """It travels as a key; what the cookie says otherwise is not shown."""
-    assert f"{NOTICE_COOKIE}=changed" in go("/", "changed").headers["Set-Cookie"]
+    """The cookie holds the key of a message and its subject; any other value is ignored, and HTML is escaped."""
+    assert f"{NOTICE_COOKIE}=label-created:a%3Bb;" in go("/", "label-created", "a;b").headers["Set-Cookie"]
     with pytest.raises(LookupError):
         go("/", "<b>")
     with service.client() as client:
-        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=changed"})
-        assert "Your changes are saved." in answer.text
+        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=label-created:a%3Bb%3Ci%3E"})
+        assert "Label a;b&lt;i&gt; created." in answer.text
         assert "Max-Age=0" in answer.headers["set-cookie"]
         answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=<b>hello</b>"})
         assert "hello" not in answer.text

@@ -32,5 +32,5 @@ def test_everybody_sees_what_they_may_read(clients: ServiceClients, monkeypatch:
         assert ('href="/ada/tides"' in answer.text) == found, words
     monkeypatch.setattr(explore, "PER_PAGE", 1)
     assert "Page 2 of 2" in stranger.get("/-/explore?page=2").text
-    assert "nothing on this page" in stranger.get("/-/explore?page=9").text
+    assert "This page is empty" in stranger.get("/-/explore?page=9").text
     assert 'href="/-/explore?q=a&amp;page=2"' in stranger.get("/-/explore?q=a").text

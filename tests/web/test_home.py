@@ -65,7 +65,7 @@ def test_people_see_what_is_theirs_and_what_they_may_read(service: Service) -> N
         page = client.get("/").text
     mine, others = page.index("Your repositories"), page.index("Recently updated")
     assert mine < page.index('href="/ada/diary"') < others < page.index('href="/tidewater/harbour"')
-    for words in ("Tides &lt;here&gt;", "Archived", "Empty", "Private", "You are in none"):
+    for words in ("Tides &lt;here&gt;", "Archived", "Empty", "Private", "You are not a member"):
         assert words in page
     assert "secret-plans" not in page
     assert "hidden" not in page.replace('type="hidden"', "").replace('class="hidden"', "")
@@ -78,9 +78,9 @@ def test_people_see_what_is_theirs_and_what_they_may_read(service: Service) -> N
 def test_a_service_without_repositories_says_how_to_make_one(service: Service) -> None:
     """And strangers see no empty list."""
     with service.logged_in() as client:
-        assert "Make your first repository" in client.get("/").text
+        assert "Create your first repository" in client.get("/").text
     with service.client() as client:
-        assert "Open to everybody" not in client.get("/").text
+        assert "Public repositories" not in client.get("/").text
 
 
 def test_a_long_list_leads_to_all_of_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,5 +91,5 @@ def test_a_long_list_leads_to_all_of_it(service: Service, monkeypatch: pytest.Mo
             admin.post("/user/repos", json={"name": f"number-{number}"})
     with service.logged_in() as client:
         page = client.get("/").text
-    assert "All 3 of them" in page
+    assert "All 3 repositories" in page
     assert page.count('href="/admin/number-') == 2

@@ -1,12 +1,16 @@
 """Pages escape what they show, and say when there is nothing."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from jinja2 import UndefinedError
 
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
-from holdfast.web.pages import Pages
+from holdfast.web import pages
+from holdfast.web.pages import NOTICES, Pages
 from tests.conftest import Service
 
 
@@ -31,3 +35,13 @@ def test_a_misspelt_name_in_a_template_is_an_error() -> None:
     """An empty place in a page would be found by its readers only."""
     with pytest.raises(UndefinedError):
         Pages().render("login.html", user=None, title="Log in")
+
+
+def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> None:
+    """A redirect that forgot its subject would show a sentence with a hole."""
+    for path in Path(pages.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "go"):
+                continue
+            if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+                assert (len(node.args) == 3) == ("{}" in NOTICES[node.args[1].value]), f"{path}:{node.lineno}"

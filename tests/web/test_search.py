@@ -53,7 +53,7 @@ def test_a_search_ends(clients: ServiceClients, tmp_path: Path, monkeypatch: pyt
     site = visitor(clients)
     monkeypatch.setattr(search, "FILES_SHOWN", 1)
     page = site.get("/-/search?q=e&tab=files").text
-    assert "Not every file was looked at" in page
+    assert "Not all files were searched" in page
     assert "1+" in page
     monkeypatch.setattr(search, "SECONDS", -1.0)
-    assert "Not every file was looked at" in site.get("/-/search?q=e&tab=files").text
+    assert "Not all files were searched" in site.get("/-/search?q=e&tab=files").text

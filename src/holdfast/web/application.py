@@ -98,7 +98,7 @@ class WebApp(EndpointApp[RequestContext]):
             query: bytes = request.scope["query_string"]
             here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
             return go(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
-        title = TITLES.get(refusal.status, "That did not work")
+        title = TITLES.get(refusal.status, "Something went wrong")
         if refusal.status in {404, 405}:
             return page(request, "not_found.html", title=title, status=refusal.status)
         template = "unavailable.html" if refusal.status in {503, 507} else "refused.html"

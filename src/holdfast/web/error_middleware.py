@@ -35,7 +35,7 @@ def respond(request: Request, refusal: ApiError) -> Response:
         page = PAGES.render(
             "unavailable.html",
             user=None,
-            title="Not available" if refusal.status in {503, 507} else "That did not work",
+            title="Not available" if refusal.status in {503, 507} else "Something went wrong",
             status=refusal.status,
             problem=message_for(refusal),
         )

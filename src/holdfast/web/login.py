@@ -22,11 +22,11 @@ from holdfast.web.pages import go, local_path, page
 __all__ = ["BUSY", "LARGEST_FORM", "log_in", "log_out", "logged_in", "show_login"]
 
 log = structlog.get_logger(__name__)
-TOGETHER: Final = "That name and password do not belong together."
-BUSY: Final = "Too many people are logging in right now. Try again in a moment."
+TOGETHER: Final = "Incorrect username or password."
+BUSY: Final = "The server is busy. Try again in a moment."
 # More than a name, an e-mail address and a password of the largest size, however they are encoded.
 LARGEST_FORM: Final = 2**16
-CLOSED: Final = "This account may not log in at the moment. Ask whoever looks after this service."
+CLOSED: Final = "This account is disabled. Contact your site administrator."
 
 
 class LoginQuery(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ import gzip
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
@@ -25,63 +25,86 @@ WORTH_PACKING: Final = 1400
 CONVERSATIONS: Final = "chats/"
 NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
 NOTICE_COOKIE: Final = "holdfast_notice"
-# What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
+LONGEST_SUBJECT: Final = 100
+# Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
+# subject: whoever can set cookies cannot choose the sentence.
 NOTICES: Final[Mapping[str, str]] = {
-    "branch-created": "Branch created.",
-    "branch-deleted": "Branch deleted.",
-    "delivery-cancelled": "Delivery cancelled.",
-    "changed": "Your changes are saved.",
-    "collaborator-removed": "Collaborator removed.",
-    "collaborator-saved": "Collaborator saved.",
+    "branch-created": "Branch {} created.",
+    "branch-deleted": "Branch {} deleted.",
+    "collaborator-added": "{} was added as a collaborator.",
+    "collaborator-removed": "{} is no longer a collaborator.",
+    "collaborator-saved": "Permission of {} saved.",
     "comment-deleted": "Comment deleted.",
-    "dependency-added": "Dependency added.",
-    "dependency-removed": "Dependency removed.",
-    "issue-created": "Issue created.",
-    "issue-deleted": "Issue deleted.",
-    "label-created": "Label created.",
-    "label-deleted": "Label deleted.",
-    "file-created": "File created.",
-    "file-deleted": "File deleted.",
-    "file-saved": "File saved.",
-    "files-uploaded": "Files uploaded.",
-    "milestone-created": "Milestone created.",
-    "milestone-deleted": "Milestone deleted.",
-    "member-added": "Member added.",
-    "member-removed": "Member removed.",
-    "organization-created": "Organization created.",
-    "organization-deleted": "Organization deleted.",
-    "organization-renamed": "Organization renamed.",
-    "organization-updated": "Organization updated.",
-    "password-changed": "Your password is changed, and every other browser is logged out.",
-    "password-reset": "Password reset. The user is signed out everywhere, and their tokens are revoked.",
-    "repository-added": "Repository added.",
-    "repository-archived": "Repository archived. It is now read-only.",
-    "repository-created": "Repository created.",
-    "repository-deleted": "Repository deleted.",
-    "repository-removed": "Repository removed.",
-    "repository-renamed": "Repository renamed.",
-    "repository-transferred": "Repository transferred.",
-    "repository-unarchived": "Repository unarchived.",
-    "rule-created": "Branch protection rule created.",
-    "rule-deleted": "Branch protection rule deleted.",
-    "rule-saved": "Branch protection rule saved.",
-    "settings-saved": "Settings saved.",
+    "comment-edited": "Comment edited.",
+    "deliveries-queued": "{} queued.",
+    "delivery-cancelled": "Delivery cancelled.",
+    "dependency-added": "Dependency added: {}.",
+    "dependency-removed": "Dependency removed: {}.",
+    "file-created": "File {} created.",
+    "file-deleted": "File {} deleted.",
+    "file-saved": "File {} saved.",
+    "files-uploaded": "{} uploaded.",
+    "issue-closed": "{} closed.",
+    "issue-created": "Issue {} created.",
+    "issue-deleted": "Issue {} deleted.",
+    "issue-edited": "{} edited.",
+    "issue-reopened": "{} reopened.",
+    "label-created": "Label {} created.",
+    "label-deleted": "Label {} deleted.",
+    "label-saved": "Label {} saved.",
+    "member-added": "{} was added to the organization.",
+    "member-removed": "{} was removed from the organization.",
+    "membership-hidden": "Your membership of {} is now private.",
+    "membership-published": "Your membership of {} is now public.",
+    "milestone-closed": "Milestone {} closed.",
+    "milestone-created": "Milestone {} created.",
+    "milestone-deleted": "Milestone {} deleted.",
+    "milestone-reopened": "Milestone {} reopened.",
+    "milestone-saved": "Milestone {} saved.",
+    "organization-created": "Organization {} created.",
+    "organization-deleted": "Organization {} deleted.",
+    "organization-renamed": "Organization renamed to {}.",
+    "organization-saved": "Profile of {} saved.",
+    "password-changed": "Password changed. All other sessions were logged out.",
+    "password-reset": "Password of {} reset.",
+    "profile-saved": "Profile saved.",
     "redelivery-queued": "Redelivery queued.",
-    "team-created": "Team created.",
-    "team-deleted": "Team deleted.",
-    "team-updated": "Team updated.",
+    "repository-archived": "Repository {} archived. It is now read-only.",
+    "repository-created": "Repository {} created.",
+    "repository-deleted": "Repository {} deleted.",
+    "repository-renamed": "Repository renamed to {}.",
+    "repository-transferred": "Repository transferred to {}.",
+    "repository-unarchived": "Repository {} unarchived.",
+    "rule-created": "Branch protection rule {} created.",
+    "rule-deleted": "Branch protection rule {} deleted.",
+    "rule-saved": "Branch protection rule {} saved.",
+    "session-ended": "Session logged out.",
+    "sessions-ended": "All other sessions were logged out.",
+    "settings-saved": "Settings of {} saved.",
+    "team-created": "Team {} created.",
+    "team-deleted": "Team {} deleted.",
+    "team-member-added": "{} was added to the team.",
+    "team-member-removed": "{} was removed from the team.",
+    "team-repository-added": "Repository {} was added to the team.",
+    "team-repository-removed": "Repository {} was removed from the team.",
+    "team-saved": "Team {} saved.",
     "test-queued": "Test delivery queued.",
-    "signed-out": "Signed out there.",
-    "token-revoked": "Token revoked.",
-    "user-created": "User created.",
-    "user-deleted": "User deleted.",
-    "user-renamed": "User renamed.",
-    "user-updated": "User updated.",
+    "token-revoked": "Token {} revoked.",
+    "user-created": "User {} created.",
+    "user-deleted": "User {} deleted.",
+    "user-renamed": "User renamed to {}.",
+    "user-saved": "User {} saved.",
     "webhook-created": "Webhook created.",
     "webhook-deleted": "Webhook deleted.",
-    "webhook-resumed": "Webhook resumed.",
-    "webhook-updated": "Webhook updated.",
+    "webhook-resumed": "Deliveries resumed.",
+    "webhook-updated": "Webhook saved.",
 }
+
+
+def notice_text(cookie: str) -> str:
+    """Return the message a notice cookie stands for; an unknown key gives an empty text."""
+    key, _, subject = cookie.partition(":")
+    return NOTICES.get(key, "").replace("{}", unquote(subject, errors="replace")[:LONGEST_SUBJECT])
 
 
 def moment(given: float | str) -> datetime:
@@ -146,7 +169,7 @@ def page(
         user=request.actor.user,
         title=title,
         here=here if request.method == "GET" else "/",
-        notice=NOTICES.get(left, ""),
+        notice=notice_text(left),
         **values,
     )
     content = revise(text).encode()
@@ -156,13 +179,14 @@ def page(
     return RawResponse(content, HTML, status, headers)
 
 
-def go(path: str, notice: str = "") -> RawResponse:
-    """Send the browser on after a form; the page there shows the notice, once."""
+def go(path: str, notice: str = "", subject: str = "") -> RawResponse:
+    """Redirect after a form (303); the next page shows the notice about `subject` once."""
     headers = {"Location": path}
     if notice:
         if notice not in NOTICES:
             raise LookupError(f"no notice is called {notice}")
-        headers["Set-Cookie"] = f"{NOTICE_COOKIE}={notice}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax"
+        value = f"{notice}:{quote(subject[:LONGEST_SUBJECT], safe='')}"
+        headers["Set-Cookie"] = f"{NOTICE_COOKIE}={value}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax"
     return RawResponse(b"", "text/plain; charset=utf-8", 303, headers)
 
 

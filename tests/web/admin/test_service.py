@@ -23,7 +23,7 @@ def test_health_says_what_is_well_and_what_is_not(
     monkeypatch.setattr("holdfast.hosting.services.health.expected", lambda: "9999")
     text = admin.get("/-/admin").text
     assert "but this version expects 9999" in text
-    assert "Unhealthy: Tables of the database." in text
+    assert "Unhealthy: Database schema." in text
 
 
 def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: OrganizationFixture) -> None:
@@ -37,8 +37,8 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
     text = admin.get("/-/admin").text
     assert text.count("Healthy") == 4
     assert "Unhealthy: Webhooks." in text
-    assert "1 delivery failed lately" in text
-    assert 'href="/-/admin/deliveries">Show the failures' in text
+    assert "1 delivery failed recently" in text
+    assert 'href="/-/admin/deliveries">Show failed deliveries' in text
     text = admin.get("/-/admin/deliveries").text
     assert "no connection" in text
     assert "1 failed" in text
@@ -50,7 +50,7 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
 def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """With links to the pages of hooks an administrator may look after; of somebody's own there are none."""
     admin = guild.visit("admin")
-    assert "Everything has been sent, nothing failed lately" in admin.get("/-/admin/deliveries").text
+    assert "No paused, delayed or failing webhooks" in admin.get("/-/admin/deliveries").text
     for path in ("/repos/guild/ship/hooks", "/orgs/guild/hooks"):
         number = made(guild.api, path, active=True, name=EVIL)["id"]
         tried(guild.api, path, number)
@@ -83,7 +83,7 @@ def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
     assert "********" in text
     guild.api.patch("/orgs/guild", json={"visibility": "private"})
     assert "/guild" in admin.get("/-/admin/organizations").text
-    assert "None is called that" in admin.get("/-/admin/organizations?q=zzz").text
+    assert "No organizations match" in admin.get("/-/admin/organizations?q=zzz").text
 
 
 def test_nobody_else_sees_any_of_it(guild: OrganizationFixture) -> None:

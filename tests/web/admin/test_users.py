@@ -33,7 +33,7 @@ def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: py
     only = admin.get(PAGE, params={"q": "DOR"}).text
     assert f"{PAGE}/dora" in only
     assert f"{PAGE}/ada" not in only
-    assert "Nobody is called that" in admin.get(PAGE, params={"q": "zzz"}).text
+    assert "No users match" in admin.get(PAGE, params={"q": "zzz"}).text
     given = admin.post(
         f"{PAGE}/new", data={**NEW, "username": "gil", "email": "gil@example.org", "password": "x" * 9}
     )
@@ -50,7 +50,7 @@ def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixt
     form = {"full_name": "Eve", "email": "eve@example.org", "active": "on", "prohibit_login": "on"}
     assert admin.post(f"{PAGE}/eve", data=form).headers["location"] == f"{PAGE}/eve"
     assert eve.get("/-/account").status_code == 303
-    assert "Closed" in admin.get(PAGE).text
+    assert "Disabled" in admin.get(PAGE).text
     admin.post(f"{PAGE}/eve", data={**form, "prohibit_login": ""})
     reset = admin.post(f"{PAGE}/eve/password", data={"must_change_password": "on"})
     assert 'class="once"' in reset.text

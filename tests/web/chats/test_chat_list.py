@@ -96,4 +96,4 @@ def test_names_and_texts_stay_text(hostile_room: OpenArchive) -> None:
 def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:
     """And says so."""
     imported(tmp_path / "empty.db")
-    assert "no chats here" in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")
+    assert "No chats." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")

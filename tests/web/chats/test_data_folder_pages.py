@@ -89,20 +89,20 @@ def test_a_backup_is_brought_in_while_one_waits(admin: httpx.Client, shelf: Path
     address = f"/-/archives/{quote(NAME)}"
     first = admin.get(address)
     assert first.status_code == 200
-    assert "Reading the backup" in first.text
+    assert "Importing the backup" in first.text
     assert 'http-equiv="refresh"' in first.text
-    assert "Reading the backup" in admin.get("/-/archives/broken.binproto").text
-    wait_for(lambda: "Reading the backup" not in admin.get(address).text, 60)
+    assert "Importing the backup" in admin.get("/-/archives/broken.binproto").text
+    wait_for(lambda: "Importing the backup" not in admin.get(address).text, 60)
     assert "Chats" in admin.get(address).text
     assert "valid" in admin.get(f"{address}/findings").text
-    wait_for(lambda: "Reading the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
+    wait_for(lambda: "Importing the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
     broken = admin.get("/-/archives/broken.binproto").text
     assert "ends in the middle of a record" in broken
     assert str(shelf) not in broken
     again = admin.post("/-/archives/broken.binproto/-again", headers=FORM)
     assert again.status_code == 303
-    assert "Reading the backup" in admin.get(again.headers["location"]).text
-    wait_for(lambda: "Reading the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
+    assert "Importing the backup" in admin.get(again.headers["location"]).text
+    wait_for(lambda: "Importing the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
 
 
 def test_the_key_is_asked_for_and_kept_by_the_browser_only(
@@ -123,8 +123,8 @@ def test_the_key_is_asked_for_and_kept_by_the_browser_only(
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert "max-age" not in cookie
-    wait_for(lambda: "Reading the backup" not in admin.get(address).text, 60)
-    assert "Forget the key" in admin.get(address).text
+    wait_for(lambda: "Importing the backup" not in admin.get(address).text, 60)
+    assert "Forget key" in admin.get(address).text
     with service.logged_in() as other:
         assert "This backup is encrypted" in other.get(address).text
     assert admin.post(f"{address}/-forget", headers=FORM).status_code == 303

@@ -24,7 +24,7 @@ def test_people_are_found_by_name_and_number(room: OpenArchive) -> None:
         found = shown_in(room, "people", q=text).values["rows"]
         assert isinstance(found, list)
         assert somebody.id in {row.person.id for row in found}
-    assert "Nobody is called so" in drawn_in(room, "people", q="no such person")
+    assert "No contacts match" in drawn_in(room, "people", q="no such person")
 
 
 def test_hostile_names_stay_text(hostile_room: OpenArchive) -> None:

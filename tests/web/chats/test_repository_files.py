@@ -69,8 +69,8 @@ def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
 def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     """Below the frame of its repository, with one heading; pages of it lie below its own address."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
-    assert "Reading the backup" in ada.get(address).text
-    wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
+    assert "Importing the backup" in ada.get(address).text
+    wait_for(lambda: "Importing the backup" not in ada.get(address).text, 60)
     page = ada.get(address).text
     assert page.count("<h1") == 1
     assert "my <b> backup" not in page
@@ -79,7 +79,7 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     assert "<mark>" in found
     assert ada.get(f"{address}/nope").status_code == 404
     large = f"{AT}/large.binproto"
-    wait_for(lambda: "Reading the backup" not in ada.get(large).text, 60)
+    wait_for(lambda: "Importing the backup" not in ada.get(large).text, 60)
     assert f'href="{large}/people"' in ada.get(large).text
     assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
 
@@ -116,7 +116,7 @@ def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: ht
 def test_who_may_not_read_the_file_does_not_see_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
-    wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
+    wait_for(lambda: "Importing the backup" not in ada.get(address).text, 60)
     clients.account("bob")
     bob = clients.open("", "bob", accept="text/html")
     visitor = clients.open("", accept="text/html")
@@ -192,7 +192,7 @@ def test_visitors_have_nothing_read(clients: ServiceClients, ada: httpx.Client) 
         assert "set-cookie" not in sent.headers
     assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
     assert cached(clients) == []
-    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
     assert f'href="{PLAIN}/people"' in visitor.get(PLAIN).text
     assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
     assert len(cached(clients)) == 1
@@ -203,7 +203,7 @@ def test_what_is_ready_is_dropped_only_by_who_may_write(clients: ServiceClients,
     clients.account("bob")
     clients.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
     bob = clients.open("", "bob", accept="text/html")
-    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
     assert bob.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
     assert bob.post(f"{PLAIN}/-forget", headers=FORM).status_code == 404
     assert bob.post(f"{PLAIN}/-key", data={"key": "a" * 64}).status_code == 404
@@ -240,7 +240,7 @@ def test_too_many_are_told_when_to_come_back(
 def test_no_browser_keeps_a_conversation(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor any page on the way to one."""
     answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
-    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
     answers += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
     assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
 
@@ -250,7 +250,7 @@ def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(
 ) -> None:
     """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
     file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
-    words = "Everybody can read these conversations"
+    words = "These chats are public"
     assert words not in ada.get(file).text
     make_public(clients)
     assert words in ada.get(file).text

@@ -143,8 +143,8 @@ def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: http
         browser.post("/login", data={"name": "bob", "password": PASSWORD})
         given = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
         assert given.status_code == 303
-        wait_for(lambda: "Reading the backup" not in browser.get(SEALED).text, 60)
-        assert "Forget the key" in browser.get(SEALED).text
+        wait_for(lambda: "Importing the backup" not in browser.get(SEALED).text, 60)
+        assert "Forget key" in browser.get(SEALED).text
         assert any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
         kept = dict(browser.cookies)
         left = browser.post("/logout")
@@ -153,7 +153,7 @@ def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: http
         assert not any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
         assert "holdfast_chats" not in browser.cookies
     with httpx.Client(base_url=clients.service.url, timeout=60, cookies=kept) as again:
-        assert "Forget the key" not in again.get(SEALED, headers={"accept": "text/html"}).text
+        assert "Forget key" not in again.get(SEALED, headers={"accept": "text/html"}).text
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -68,4 +68,4 @@ def test_durations_are_said_as_people_do() -> None:
 def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
     """And says so."""
     imported(tmp_path / "empty.db")
-    assert "no messages to count" in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")
+    assert "No messages." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")

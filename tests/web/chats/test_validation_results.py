@@ -45,7 +45,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     assert not any(EVIL in frame for frame in shown)
     with pytest.raises(PageNotFound):
         respond(faulty, "", "frame/5000", {})
-    assert "What the validator says" in drawn_in(faulty, "about")
+    assert "Validation results" in drawn_in(faulty, "about")
 
 
 def test_a_good_backup_has_none(tmp_path: Path) -> None:
@@ -57,4 +57,4 @@ def test_a_good_backup_has_none(tmp_path: Path) -> None:
         made.add(found)
         store_findings(made.connection, found)
     page = drawn_in(open_archive_file(tmp_path / "a.db", "a.db"), "findings")
-    assert "Nothing is wrong with it" in page
+    assert "No problems found" in page

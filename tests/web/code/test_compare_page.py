@@ -15,7 +15,7 @@ def test_two_sides_are_compared(clients: ServiceClients, git: Git) -> None:
     assert "><bdi>second</bdi></a>" in page
     assert "- deep" in page
     assert "+ deeper" in page
-    assert "everything that" in site.get(f"{AT}/compare/main...feature/x").text
+    assert "is up to date with all commits from" in site.get(f"{AT}/compare/main...feature/x").text
     assert site.get(f"{AT}/compare/v1.0...{git('rev-parse', '--short=8', 'main')}").status_code == 200
     assert "><bdi>second</bdi></a>" not in site.get(f"{AT}/compare/v1.0").text
 
@@ -28,7 +28,7 @@ def test_the_form_leads_to_the_comparison(clients: ServiceClients, git: Git) -> 
     assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/compare/feature/x...main")
     lost = site.get(f"{AT}/compare/main...<b>nowhere")
     assert lost.status_code == 404
-    assert "No branch, tag or commit is called &lt;b&gt;nowhere" in lost.text
+    assert "There is no branch, tag or commit named &lt;b&gt;nowhere" in lost.text
     assert site.get(f"{AT}/compare/main...%FF").status_code == 404
     assert site.get(f"{AT}/compare/...").status_code == 404
 
@@ -40,4 +40,4 @@ def test_histories_without_a_common_commit_can_be_compared(clients: ServiceClien
     git("push", "-q", "origin", "apart")
     page = visitor(clients).get(f"{AT}/compare/main...apart")
     assert page.status_code == 200
-    assert "no commit in common" in page.text
+    assert "No common ancestor" in page.text

@@ -58,7 +58,7 @@ def test_a_file_is_made_changed_and_moved(clients: ServiceClients, git: Git, ada
     assert moved.headers["location"] == f"{AT}/src/branch/main/moved.txt"
     assert read(clients, "moved.txt") == b"\nother\n"
     assert clients.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
-    assert "File saved." in ada.get(moved.headers["location"]).text
+    assert "File moved.txt saved." in ada.get(moved.headers["location"]).text
 
 
 def test_a_file_keeps_how_its_lines_end(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:

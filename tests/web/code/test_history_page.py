@@ -25,7 +25,7 @@ def test_a_path_has_a_history_of_its_own(clients: ServiceClients, git: Git) -> N
     page = site.get(f"{AT}/commits/branch/main/README.md").text
     assert "><bdi>first</bdi></a>" in page
     assert "><bdi>second</bdi></a>" not in page
-    assert "No commit touched" in site.get(f"{AT}/commits/branch/main/nothing").text
+    assert "No commits for" in site.get(f"{AT}/commits/branch/main/nothing").text
 
 
 def test_pages_follow_each_other(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_pages_follow_each_other(clients: ServiceClients, git: Git, monkeypatch:
     assert "Newer" not in first
     assert "Newer" in second
     assert "Older" not in second
-    assert "nothing this far back" in site.get(f"{AT}/commits/tag/v2.0?page=9999").text
+    assert "No more commits" in site.get(f"{AT}/commits/tag/v2.0?page=9999").text
     for page in ("x", "-1", "0", "1e9", "٣"):
         assert site.get(f"{AT}/commits/tag/v2.0", params={"page": page}).status_code == 200
 

@@ -93,7 +93,7 @@ def test_what_is_not_there_is_not_found(clients: ServiceClients, git: Git) -> No
         assert site.get(AT + path).status_code == 404, path
         shown = site.get(AT + path, headers={"Accept": "text/html,*/*"})
         assert shown.status_code == 404
-        assert "Nothing here" in shown.text
+        assert "not found" in shown.text
     assert site.get("/nobody/nothing/raw/branch/main/a").status_code == 404
 
 

@@ -25,7 +25,7 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
     found = site.get(f"{AT}/branches?q=FEAT").text
     assert f'href="{AT}/src/branch/feature/x"' in found
     assert f'href="{AT}/src/branch/main"' not in found
-    assert "None has that" in site.get(f"{AT}/tags?q=zzz").text
+    assert "match your search" in site.get(f"{AT}/tags?q=zzz").text
     monkeypatch.setattr(refs_page, "PER_PAGE", 1)
     assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
 

@@ -89,8 +89,8 @@ SHOWN = {
     "p.svg": (b"<svg onload='alert(1)'></svg>", f'<img src="{AT}/raw/branch/main/p.svg"'),
     "p.pdf": (PDF, f'<iframe class="paper" src="{AT}/raw/branch/main/p.pdf"'),
     "p.ogg": (b"OggS\0" + b"\0" * 40, f'src="{AT}/raw/branch/main/p.ogg"'),
-    "p.bin": (b"\0\1\2", "is not text"),
-    "p.txt": (b"a\n" * 1_500_000, "too long to be shown"),
+    "p.bin": (b"\0\1\2", "Binary file not shown"),
+    "p.txt": (b"a\n" * 1_500_000, "too large to display"),
     "p.min.js": (b"x" * 30_000, "cut here"),
     "empty": (b"", "This file is empty"),
 }
@@ -124,7 +124,7 @@ def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(
     """Or is said to be missing, when only the pointer was pushed."""
     site = visitor(clients)
     missing = site.get(f"{AT}/src/branch/main/large.bin").text
-    assert "never sent here" in missing
+    assert "has not been uploaded" in missing
     clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     there = site.get(f"{AT}/src/branch/main/large.bin").text
     assert f'href="{AT}/media/branch/main/large.bin"' in there
@@ -132,7 +132,7 @@ def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(
     # A path another branch lacks is explained, with the way to what is there.
     page = site.get(f"{AT}/src/branch/feature/x/run")
     assert page.status_code == 404
-    assert "Nothing here" in page.text
+    assert "File not found" in page.text
     assert f'href="{AT}/src/branch/feature/x"' in page.text
 
 
@@ -146,7 +146,7 @@ def test_a_long_text_is_shown_in_pages(clients: ServiceClients, git: Git) -> Non
     for _ in range(20):
         assert len(page.content) < 200_000
         seen += page.text.count("<span id=L")
-        after = re.search(r'href="(\?view=source&amp;line=\d+)">The lines after', page.text)
+        after = re.search(r'href="(\?view=source&amp;line=\d+)">Next lines', page.text)
         if after is None:
             break
         page = site.get(at + unescape(after[1]))
@@ -161,7 +161,7 @@ def test_an_empty_repository_says_how_to_begin(clients: ServiceClients) -> None:
     assert f"git clone {clients.service.url}/ada/new.git" in page
     assert 'href="/ada/new/_new/main?path=README.md"' in page
     stranger = visitor(clients).get("/ada/new").text
-    assert "has not put anything into it" in stranger
+    assert "Nothing has been pushed yet" in stranger
     assert "_new" not in stranger
 
 

@@ -63,7 +63,7 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
     """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
     plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()
     write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
-    assert "Everybody can read this repository" in ada.get(f"{AT}/_upload/main").text
+    assert "This repository is public" in ada.get(f"{AT}/_upload/main").text
     warned = ada.post(f"{AT}/_upload/main", files=[("files", ("phone.binproto", plain))])
     assert warned.status_code == 422
     assert "not encrypted" in warned.text
@@ -74,7 +74,7 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
     given = ada.post(f"{AT}/_upload/main", data={"plain": "1"}, files=[("files", ("phone.binproto", plain))])
     assert given.status_code == 303
     clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
-    assert "Everybody can read this repository" not in ada.get(f"{AT}/_upload/main").text
+    assert "This repository is public" not in ada.get(f"{AT}/_upload/main").text
     assert ada.post(f"{AT}/_upload/main", files=[("files", ("2.binproto", plain))]).status_code == 303
 
 

@@ -49,7 +49,7 @@ def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
     gauge = harbour.issue("Gauge")
     issues.lock_issue(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "")
     eve = harbour.browser("eve")
-    assert "This is locked" in eve.get(ONE).text
+    assert "This conversation is locked" in eve.get(ONE).text
     assert "Your comment" not in eve.get(ONE).text
     assert eve.post(f"{ONE}/comments", data={"body": "But"}).status_code == 403
     assert harbour.browser("bob").post(f"{ONE}/comments", data={"body": "No"}).status_code == 303
@@ -67,7 +67,7 @@ def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> Non
     at = f"{ONE}/comments/{made.id}"
     for name, may in (("eve", True), ("bob", True), (None, False)):
         text = harbour.browser(name).get(at).text
-        assert ("Change it" in text) == may
+        assert ("Edit comment" in text) == may
         assert (at in harbour.browser(name).get(ONE).text) == may
     eve = harbour.browser("eve")
     assert "<em>n</em>" in eve.post(at, data={"body": "*n*", "then": "preview"}).text

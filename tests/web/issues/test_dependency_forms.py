@@ -63,7 +63,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
     assert (gone.status_code, "was removed already" in gone.text) == (404, True)
     assert bob.post(f"{ADD}/remove", data={"wanted": "words"}).status_code == 422
     assert titles(bob.get(f"{ADD}/add?q=nothing")) == []
-    assert "Search for words" in bob.get(f"{ADD}/add").text
+    assert "Search by title" in bob.get(f"{ADD}/add").text
 
 
 def test_refusals_are_explained(harbour: Harbour) -> None:

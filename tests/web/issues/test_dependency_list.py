@@ -38,6 +38,6 @@ def test_the_list_tells_no_more_than_the_issue_does(harbour: Harbour) -> None:
     blockers = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by").text
     assert "An issue you cannot see" in blockers
     blocked = eve.get(f"{AT}/issues/1/dependencies/list?side=blocks").text
-    assert "There is nothing here." in blocked
+    assert "No issues." in blocked
     assert "rivate matter" not in blockers + blocked
     assert "Private matter" in harbour.browser("ada").get(f"{AT}/issues/1/dependencies/list").text

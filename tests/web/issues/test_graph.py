@@ -37,9 +37,9 @@ def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
     words = [written.text for written in made.iter(f"{SVG}text")]
     assert {"#1 · Open", "#2 · Closed", "Hidden", "An issue you cannot see"} <= set(words)
     assert "<script>alert" not in text
-    table = text.partition("The same as a table")[2]
+    table = text.partition("Show as table")[2]
     assert table.count("<tr>") == 5
-    assert "a hidden one" in table
+    assert "a hidden issue" in table
     assert "Private matter" in harbour.browser("ada").get(ONE).text
 
 
@@ -74,7 +74,7 @@ def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     relate(database, [(made[0].id, one.id) for one in made[1:]])
     relate(database, [(one.id, other.id) for one in made[1:40] for other in made[60:100]])
     answer = harbour.browser().get(ONE)
-    assert "Only the nearest 120 issues are drawn; 30 are farther away." in answer.text
+    assert "Showing the nearest 120 issues; 30 are not shown." in answer.text
     assert len(answer.content) < 200_000
     drawing(answer.text)
 
@@ -84,6 +84,6 @@ def test_an_issue_alone_has_no_drawing(harbour: Harbour) -> None:
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)
     browser = harbour.browser("eve")
-    assert "It waits for nothing, and nothing waits for it." in browser.get(ONE).text
+    assert "No dependencies." in browser.get(ONE).text
     assert browser.get("/ada/secret/issues/1/dependencies").status_code == 404
     assert browser.get(f"{AT}/issues/7/dependencies").status_code == 404

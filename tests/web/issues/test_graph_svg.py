@@ -37,7 +37,7 @@ def test_blockers_stand_to_the_left() -> None:
 
 
 def test_every_box_says_what_it_is() -> None:
-    """Also in words: the name as short as it can be, the state, and of a hidden one nothing."""
+    """Also in words: the name as short as it can be, the state, and of a hidden issue nothing."""
     others = [
         node(1, 1, state="closed"),
         node(2, 1, repository="bob/tools", is_pull=False),

@@ -28,7 +28,7 @@ def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> Non
         assert ("Assigned to" in form) == (name == "bob")
         answer = browser.post(NEW, data=sent)
         assert answer.headers["location"] == f"{AT}/issues/{number}"
-        assert "Issue created." in browser.get(answer.headers["location"]).text
+        assert f"Issue #{number} created." in browser.get(answer.headers["location"]).text
         made = issues.find_issue(database, ship, number)
         parts = issue_parts(database, [made], ship)
         writes = name == "bob"

@@ -55,5 +55,5 @@ def test_an_organization_is_made_by_those_who_may(guild: OrganizationFixture) ->
     assert "The League" in taken.text
     guild.clients.admin.patch("/admin/users/ben", json={"allow_create_organization": False})
     ben = guild.visit("ben")
-    assert "You may not make organizations" in ben.get("/-/new-organization").text
+    assert "You cannot create organizations" in ben.get("/-/new-organization").text
     assert ben.post("/-/new-organization", data={**form, "username": "other"}).status_code == 403

@@ -18,7 +18,7 @@ def test_people_see_the_repositories_they_may(guild: OrganizationFixture) -> Non
     found = guild.visit("ada").get("/guild", params={"q": "CHAR", "sort": "name"}).text
     assert "/guild/ship" not in found
     assert "/guild/charts" in found
-    assert "No repository here is like that" in guild.visit("ada").get("/guild?q=%25").text
+    assert "No repositories match" in guild.visit("ada").get("/guild?q=%25").text
 
 
 def test_people_and_teams_are_for_those_who_belong(guild: OrganizationFixture) -> None:
@@ -31,7 +31,7 @@ def test_people_and_teams_are_for_those_who_belong(guild: OrganizationFixture) -
     assert 'href="/ada"' not in eve.get("/guild?show=people").text
     assert ada.post("/-/orgs/guild/membership", data={"publicly": "on"}).headers["location"] == "/guild"
     assert 'href="/ada"' in eve.get("/guild?show=people").text
-    assert "Let only members know" in ada.get("/guild?show=people").text
+    assert "Make private" in ada.get("/guild?show=people").text
     assert eve.post("/-/orgs/guild/membership", data={"publicly": "on"}).status_code == 403
 
 
@@ -45,7 +45,7 @@ def test_a_person_shows_what_they_want(guild: OrganizationFixture) -> None:
     assert "javascript:" not in text
     assert "mailto:eve@example.org" in text
     assert "mailto:" not in guild.visit(None).get("/eve").text
-    assert "Edit your profile" in guild.visit("eve").get("/eve").text
+    assert "Edit profile" in guild.visit("eve").get("/eve").text
     accounts.change_account(database, eve, hides_email=True)
     assert "mailto:" not in guild.visit("ada").get("/eve").text
 

@@ -44,8 +44,8 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Organiz
     here, there = guild.visit("eve"), guild.visit("eve")
     for wrong, said in (
         ({"old": "a-wrong-password"}, "That is not your password."),
-        ({"again": "something else"}, "not typed twice"),
-        ({"new": PASSWORD, "again": PASSWORD}, "must be another one"),
+        ({"again": "something else"}, "do not match"),
+        ({"new": PASSWORD, "again": PASSWORD}, "must differ"),
         ({"new": "short", "again": "short"}, "at least 8 characters"),
         ({"new": "x" * 2000, "again": "x" * 2000}, "too long"),
     ):
@@ -68,7 +68,7 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
     for path in ("/", PAGE, "/guild", "/-/account/tokens"):
         answer = eve.get(path)
         assert (answer.status_code, answer.headers["location"]) == (303, "/-/account/password")
-    assert "Choose a password of your own" in eve.get("/-/account/password").text
+    assert "You must change your password" in eve.get("/-/account/password").text
     assert eve.post(PAGE, data={"full_name": "x"}).headers["location"] == "/-/account/password"
     assert eve.post(f"{PAGE}/password", data=form()).headers["location"] == "/"
     assert eve.get(PAGE).status_code == 200

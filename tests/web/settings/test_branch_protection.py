@@ -41,7 +41,7 @@ def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
     assert (rule["priority"], rule["enable_force_push"]) == (3, False)
     kept_by_programs = {"required_approvals": 2, "enable_status_check": True, "status_check_contexts": ["build"]}
     rule = guild.api.patch(f"{API}/release%2F**", json=kept_by_programs).json()
-    assert "3 on the list may push" in ada.get(PAGE).text
+    assert "Push restricted to 3" in ada.get(PAGE).text
 
     shown = ada.get(f"{PAGE}/rule", params={"name": "release/**"})
     assert "cleo, dora" in shown.text

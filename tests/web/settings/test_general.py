@@ -39,7 +39,7 @@ def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch:
         text = ada.get(PAGE).text
     assert len(asked) <= 15
     assert "<script>" not in text
-    assert "Settings saved." in text
+    assert "Settings of guild/ship saved." in text
 
 
 def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:

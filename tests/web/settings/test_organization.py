@@ -31,7 +31,7 @@ def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.Mon
         text = ada.get(f"{PAGE}/members").text
     assert len(asked) <= 15
     assert "crew" in text
-    assert "only members know" in text
+    assert "private membership" in text
     for form, status in (
         ({"name": "", "team": str(team)}, 422),
         ({"name": "nobody-here", "team": str(team)}, 404),

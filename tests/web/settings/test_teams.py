@@ -29,7 +29,7 @@ def test_a_team_is_made_filled_changed_and_deleted(
     assert len(asked) <= 15
     assert "/eve" in text
     assert "/guild/ship" in text
-    assert "1 person" in ada.get(PAGE).text
+    assert "1 member" in ada.get(PAGE).text
 
     for permission in ("read", "write", "admin"):
         changed = ada.post(page, data={"name": "crew", "permission": permission, "can_create_org_repo": "on"})
@@ -65,8 +65,8 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     for form, said in (
         ({"name": "owners", **PARTS}, "There is already a team named owners."),
         ({"name": "a b", **PARTS}, "a team name must be"),
-        ({"name": "crew", "permission": "units"}, "at least one part"),
-        ({"name": "crew", "permission": "emperor"}, "choose what the team may do"),
+        ({"name": "crew", "permission": "units"}, "at least one feature"),
+        ({"name": "crew", "permission": "emperor"}, "choose a permission"),
     ):
         answer = ada.post(f"{PAGE}/new", data={**form, "description": "typed"})
         assert answer.status_code == 422
@@ -90,7 +90,7 @@ def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: OrganizationFixture
     eve = guild.visit("eve")
     shown = eve.get(page)
     assert shown.status_code == 200
-    assert "Settings of the team" not in shown.text
+    assert "Team settings" not in shown.text
     assert eve.post(page, data={"name": "mine", "permission": "admin"}).status_code == 403
     assert eve.post(f"{page}/members", data={"name": "ben"}).status_code == 403
     assert guild.visit("ben").get(page).status_code == 404

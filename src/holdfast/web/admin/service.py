@@ -30,7 +30,7 @@ __all__ = ["list_organizations_page", "show_deliveries", "show_health", "show_se
 # More deliveries than this do not wait unless something is wrong.
 MANY_WAITING: Final = 1000
 EVERYBODY: Final = ("public", "limited", "private")
-CHECKS: Final = (("database", "Database"), ("migrations", "Tables of the database"), ("data", "Data folder"))
+CHECKS: Final = (("database", "Database"), ("migrations", "Database schema"), ("data", "Data folder"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
     """Judge the room on the disk and the deliveries of webhooks."""
     waiting, failed = counted.waiting, counted.failed
     problems = [
-        *([f"{waiting:,} deliveries wait to be sent"] if waiting > MANY_WAITING else []),
-        *([f"{failed:,} {'deliveries' if failed > 1 else 'delivery'} failed lately"] if failed else []),
+        *([f"{waiting:,} deliveries pending"] if waiting > MANY_WAITING else []),
+        *([f"{failed:,} {'deliveries' if failed > 1 else 'delivery'} failed recently"] if failed else []),
     ]
     room = f"{filesizeformat(free)} free of {filesizeformat(total)}"
     return (
-        Check("Room on the disk", "less than a twentieth is free" if free < total // 20 else "", room),
+        Check("Disk space", "less than 5% free" if free < total // 20 else "", room),
         Check(
             "Webhooks",
             ", ".join(problems),
-            f"{waiting:,} waiting, {failed:,} failed lately",
+            f"{waiting:,} pending, {failed:,} failed recently",
             f"{ADMIN}/deliveries",
-            "Show the failures" if failed else "Show deliveries",
+            "Show failed deliveries" if failed else "Show deliveries",
         ),
     )
 
@@ -139,7 +139,7 @@ def show_health(request: RequestContext) -> RawResponse:
             ("Holdfast", __version__),
             ("Python", platform.python_version()),
             ("Database", database),
-            ("Revision of its tables", migrate.revision(host.database) or "none"),
+            ("Schema revision", migrate.revision(host.database) or "none"),
             ("Git", git_version()),
             ("System", f"{platform.system()} {platform.release()} on {platform.machine()}"),
         ],

@@ -142,7 +142,7 @@ def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
     except HostingError as error:
         return show_new(request, msgspec.structs.replace(body, password=""), error)
     if not invented:
-        return go(f"{ROOT}/{quote(created.name)}", "user-created")
+        return go(f"{ROOT}/{quote(created.name)}", "user-created", created.name)
     return show_user(request, created, invented=invented)
 
 
@@ -213,7 +213,7 @@ def change_user_page(request: RequestContext, subject: UserFromPath, body: UserF
         users.edit(request.app, request.actor, subject.account, changes)
     except HostingError as error:
         return show_user(request, subject.account, body, refusal=error)
-    return go(f"{ROOT}/{quote(subject.account.name)}", "user-updated")
+    return go(f"{ROOT}/{quote(subject.account.name)}", "user-saved", subject.account.name)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
@@ -228,7 +228,7 @@ def reset_password_page(request: RequestContext, subject: UserFromPath, body: Re
     except HostingError as error:
         return show_user(request, subject.account, refusal=error)
     if not invented:
-        return go(f"{ROOT}/{quote(subject.account.name)}", "password-reset")
+        return go(f"{ROOT}/{quote(subject.account.name)}", "password-reset", subject.account.name)
     return show_user(request, subject.account, invented=invented)
 
 
@@ -241,7 +241,7 @@ def rename_user_page(request: RequestContext, subject: UserFromPath, body: Accou
         users.rename(request.app, request.actor, subject.account, name)
     except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=body)
-    return go(f"{ROOT}/{quote(name)}", "user-renamed")
+    return go(f"{ROOT}/{quote(name)}", "user-renamed", name)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
@@ -252,4 +252,4 @@ def delete_user_page(request: RequestContext, subject: UserFromPath, body: Accou
         users.delete(request.app, request.actor, subject.account, purge=bool(body.purge))
     except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=AccountActionForm(subject.account.name))
-    return go(ROOT, "user-deleted")
+    return go(ROOT, "user-deleted", subject.account.name)

@@ -91,4 +91,4 @@ def page_deleted(
         told = CHANGED if changed else message_for(error)
         return delete_form(request, target, spot, typed, status=status_for(error), problem=told)
     # The folder may have gone with its last file.
-    return go(place_after(spot, body, ""), "file-deleted")
+    return go(place_after(spot, body, ""), "file-deleted", spot.title)

@@ -163,7 +163,8 @@ def page_save_new(
     except HostingError as error:
         told = message_for(error)
         return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=told)
-    return go(place_after(spot, body, paths.clean(body.path)), "file-created")
+    path = paths.clean(body.path)
+    return go(place_after(spot, body, path), "file-created", path)
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
@@ -222,7 +223,8 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
             return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
         told = message_for(error)
         return form_page(request, target, spot, body, is_new=False, status=status_for(error), problem=told)
-    return go(place_after(spot, body, paths.clean(body.path)), "file-saved")
+    path = paths.clean(body.path)
+    return go(place_after(spot, body, path), "file-saved", path)
 
 
 def known_version(repo: Repo, blob: str) -> bytes | None:

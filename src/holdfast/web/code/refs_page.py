@@ -168,9 +168,10 @@ def page_tags(request: RequestContext, target: RepositoryAccess, query: RefListQ
 @endpoint("POST /{owner}/{repo}/branches", scope="repository", guards=(*READING, signed_in))
 def page_new_branch(request: RequestContext, target: RepositoryAccess, body: NewBranch) -> RawResponse:
     """Make a branch."""
+    name = body.name.strip()
     try:
         check_branch_name(body.name)
-        branches.create(request.app, request.actor, target, body.name.strip(), body.start.strip())
+        branches.create(request.app, request.actor, target, name, body.start.strip())
     except HostingError as error:
         return list_page(
             request,
@@ -181,7 +182,7 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
             problem=message_for(error),
             typed=body,
         )
-    return go(f"{root_path(target)}/src/branch/{quote(body.name.strip(), safe='/')}", "branch-created")
+    return go(f"{root_path(target)}/src/branch/{quote(name, safe='/')}", "branch-created", name)
 
 
 @endpoint("POST /{owner}/{repo}/branches/delete", scope="repository", guards=(*READING, signed_in))
@@ -193,4 +194,4 @@ def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: 
         return list_page(
             request, target, "branch", RefListQuery(), status=status_for(error), problem=message_for(error)
         )
-    return go(f"{root_path(target)}/branches", "branch-deleted")
+    return go(f"{root_path(target)}/branches", "branch-deleted", body.name)

@@ -128,7 +128,8 @@ def page_uploaded(
         commit_changes(request, target, spot, said, changes)
     except HostingError as error:
         return upload_form(request, target, spot, body, status=status_for(error), problem=message_for(error))
-    return go(place_after(spot, body, folder), "files-uploaded")
+    uploaded = named[0][0] if len(named) == 1 else f"{len(named)} files"
+    return go(place_after(spot, body, folder), "files-uploaded", uploaded)
 
 
 def summary(named: list[tuple[str, bytes]]) -> str:

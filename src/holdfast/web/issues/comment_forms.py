@@ -13,7 +13,7 @@ from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import accounts, comments
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.issues.issue_forms import change_state
+from holdfast.web.issues.issue_forms import change_state, state_changed
 from holdfast.web.issues.issue_page import ENTRIES, LAST, RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.pages import go
@@ -43,7 +43,7 @@ def submit_comment(
         if refused is not None:
             return refused
         if not body.body.strip():
-            return go(issue_path(target.repository, index), "changed")
+            return state_changed(request, target, index)
     issue = issues.find(request.app, target, index)
     try:
         made = service.create(request.app, request.actor, target, issue, body.body)
@@ -81,7 +81,7 @@ def submit_edit_comment(
         return alone(
             request, target, index, id, typed=body.body, problem=message_for(error), status=status_for(error)
         )
-    return go(place_of(request, target, id), "changed")
+    return go(place_of(request, target, id), "comment-edited")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=CHANGE_ISSUES)

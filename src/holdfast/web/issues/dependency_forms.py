@@ -55,6 +55,12 @@ def parse_reference(text: str) -> IssueReference | None:
     return None if found is None else IssueReference(int(found[3]), found[1] or "", found[2] or "")
 
 
+def name_of(reference: IssueReference) -> str:
+    """Return a reference in its short form, such as `#12` or `owner/name#12`."""
+    place = f"{reference.owner}/{reference.name}" if reference.owner else ""
+    return f"{place}#{reference.number}"
+
+
 def side_of(text: str) -> str:
     """Return the side a form names."""
     return text if text in SIDES else "blocked-by"
@@ -83,7 +89,7 @@ def submit_dependency(
         )
         tried = RejectedForm(problem=problem, wanted=body.wanted, status=status_for(error))
         return show(request, target, index, tried=tried)
-    return go(f"{path}#dependencies", "dependency-added")
+    return go(f"{path}#dependencies", "dependency-added", f"#{index} {SIDES[side]} {name_of(other)}")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies/remove", scope="issue", guards=LINK_ISSUES)
@@ -95,14 +101,16 @@ def submit_dependency_removal(
     if other is None:
         raise ApiError(422, "name the issue by its number")
     issue = issues.find(request.app, target, index)
-    remove = dependencies.remove_blocked if side_of(body.side) == BLOCKS else dependencies.remove_blocker
+    side = side_of(body.side)
+    removed = f"#{index} {SIDES[side]} {name_of(other)}"
+    remove = dependencies.remove_blocked if side == BLOCKS else dependencies.remove_blocker
     try:
         remove(request.app, request.actor, target, issue, other)
     except HostingError as error:
         gone = "This dependency was removed already, or you may not remove it."
         problem = gone if isinstance(error, Missing) else message_for(error)
         return show(request, target, index, tried=RejectedForm(problem=problem, status=status_for(error)))
-    return go(f"{issue_path(target.repository, index)}#dependencies", "dependency-removed")
+    return go(f"{issue_path(target.repository, index)}#dependencies", "dependency-removed", removed)
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/add", scope="issue", guards=LINK_ISSUES, slow=True)

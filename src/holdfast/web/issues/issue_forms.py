@@ -26,6 +26,7 @@ from holdfast.web.repository_frame import ISSUES, root_path, show_in
 __all__ = [
     "change_state",
     "page_edit_issue",
+    "state_changed",
     "submit_assignees",
     "submit_deadline",
     "submit_delete_issue",
@@ -104,7 +105,12 @@ def changed(
         return show(
             request, target, index, tried=RejectedForm(problem=message_for(error), status=status_for(error))
         )
-    return go(issue_path(target.repository, index), "changed")
+    return go(issue_path(target.repository, index), "issue-edited", issue_name(issue))
+
+
+def issue_name(issue: Issue) -> str:
+    """Return how notices name an issue or pull request."""
+    return f"{'Pull request' if issue.is_pull else 'Issue'} #{issue.number}"
 
 
 def change_state(
@@ -130,7 +136,14 @@ def change_state(
 @endpoint("POST /{owner}/{repo}/issues/{index}/state", scope="issue", guards=CHANGE_ISSUES)
 def submit_state(request: RequestContext, target: RepositoryAccess, index: int, body: StateForm) -> RawResponse:
     """Close or reopen an issue."""
-    return change_state(request, target, index, body.state) or go(issue_path(target.repository, index), "changed")
+    return change_state(request, target, index, body.state) or state_changed(request, target, index)
+
+
+def state_changed(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
+    """Redirect to an issue that was closed or reopened."""
+    issue = issues.find(request.app, target, index)
+    notice = "issue-closed" if issue.is_closed else "issue-reopened"
+    return go(issue_path(target.repository, index), notice, issue_name(issue))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES)
@@ -194,7 +207,7 @@ def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, b
 def submit_delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Delete an issue for good."""
     issues.delete(request.app, request.actor, target, issues.find(request.app, target, index))
-    return go(f"{root_path(target)}/issues", "issue-deleted")
+    return go(f"{root_path(target)}/issues", "issue-deleted", f"#{index}")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES, slow=True)
@@ -226,7 +239,7 @@ def submit_edit_issue(
         return form(request, target, index, again, theirs=now.body, status=status_for(error))
     except HostingError as error:
         return form(request, target, index, body, problem=message_for(error), status=status_for(error))
-    return go(issue_path(target.repository, index), "changed")
+    return go(issue_path(target.repository, index), "issue-edited", issue_name(issue))
 
 
 def form(

@@ -25,12 +25,12 @@ __all__ = ["SIZE", "SORTS", "IssueFilter", "page_issues", "page_pulls", "wished"
 SIZE: Final = 25
 MOST_LABELS: Final = 20
 SORTS: Final = {
-    "newest": "Newest first",
-    "oldest": "Oldest first",
-    "recentupdate": "Changed last",
-    "leastupdate": "Not changed for longest",
-    "mostcomment": "Most comments",
-    "nearduedate": "Due next",
+    "newest": "Newest",
+    "oldest": "Oldest",
+    "recentupdate": "Recently updated",
+    "leastupdate": "Least recently updated",
+    "mostcomment": "Most commented",
+    "nearduedate": "Nearest due date",
 }
 STATES: Final = {"open": False, "closed": True, "all": None}
 TYPES: Final = ("issues", "pulls")

@@ -71,29 +71,30 @@ def page_labels(request: RequestContext, target: RepositoryAccess, page: PagePar
 def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelForm) -> RawResponse:
     """Add a label."""
     try:
-        service.create(request.app, request.actor, target, body.new)
+        created = service.create(request.app, request.actor, target, body.new)
     except HostingError as error:
         return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/labels", "label-created")
+    return go(f"{root_path(target)}/labels", "label-created", created.name)
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES)
 def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: LabelForm) -> RawResponse:  # noqa: A002  # in the path
     """Change a label."""
     try:
-        service.edit(request.app, request.actor, target, id, body.changes)
+        edited = service.edit(request.app, request.actor, target, id, body.changes)
     except NoSuchLabel:
         raise
     except HostingError as error:
         return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/labels", "changed")
+    return go(f"{root_path(target)}/labels", "label-saved", edited.name)
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
 def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a label."""
+    label = labels.find_label(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, id)
-    return go(f"{root_path(target)}/labels", "label-deleted")
+    return go(f"{root_path(target)}/labels", "label-deleted", label.name)
 
 
 def show(

@@ -29,6 +29,7 @@ __all__ = ["page_milestones", "submit_delete_milestone", "submit_edit_milestone"
 
 SIZE: Final = 20
 STATES: Final = {"open": False, "closed": True}
+STATE_NOTICES: Final = {"open": "reopened", "closed": "closed"}
 
 
 class MilestoneForm(msgspec.Struct, frozen=True):
@@ -85,10 +86,10 @@ def page_milestones(
 def submit_milestone(request: RequestContext, target: RepositoryAccess, body: MilestoneForm) -> RawResponse:
     """Add a milestone."""
     try:
-        service.create(request.app, request.actor, target, body.new)
+        created = service.create(request.app, request.actor, target, body.new)
     except HostingError as error:
         return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/milestones", "milestone-created")
+    return go(f"{root_path(target)}/milestones", "milestone-created", created.title)
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES)
@@ -101,22 +102,23 @@ def submit_edit_milestone(
     """Change a milestone, or close or reopen it."""
     if body.state not in {"", *STATES}:
         raise UnknownState(body.state)
-    kept = milestones.find_milestone(request.app.database, target.repository, id)
+    milestone = milestones.find_milestone(request.app.database, target.repository, id)
     try:
-        service.edit(request.app, request.actor, target, kept, body.changes)
+        edited = service.edit(request.app, request.actor, target, milestone, body.changes)
     except NoSuchMilestone:
         raise
     except HostingError as error:
         return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/milestones", "changed")
+    notice = f"milestone-{STATE_NOTICES.get(body.state, 'saved')}"
+    return go(f"{root_path(target)}/milestones", notice, edited.title)
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
 def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a milestone; its issues stay."""
-    kept = milestones.find_milestone(request.app.database, target.repository, id)
-    service.delete(request.app, request.actor, target, kept)
-    return go(f"{root_path(target)}/milestones", "milestone-deleted")
+    milestone = milestones.find_milestone(request.app.database, target.repository, id)
+    service.delete(request.app, request.actor, target, milestone)
+    return go(f"{root_path(target)}/milestones", "milestone-deleted", milestone.title)
 
 
 def show(

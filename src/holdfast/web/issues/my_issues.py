@@ -17,7 +17,7 @@ from holdfast.web.pages import page as show
 
 __all__ = ["page_your_issues"]
 
-ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "mentioned": "Naming you"}
+ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "mentioned": "Mentioning you"}
 
 
 class YoursQuery(msgspec.Struct, frozen=True):

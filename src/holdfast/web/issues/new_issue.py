@@ -49,7 +49,7 @@ def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: Ne
         made = issues.create(request.app, request.actor, target, draft_of(body))
     except HostingError as error:
         return form(request, target, body, problem=message_for(error), status=status_for(error))
-    return go(issue_path(target.repository, made.number), "issue-created")
+    return go(issue_path(target.repository, made.number), "issue-created", f"#{made.number}")
 
 
 def draft_of(body: NewIssueForm) -> IssueDraft:

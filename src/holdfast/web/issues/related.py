@@ -12,7 +12,7 @@ __all__ = ["Related", "related"]
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """The other issue of a relation; without a path it cannot be opened, and a hidden one has no name either."""
+    """The other issue of a relation; without a path it cannot be opened, and a hidden issue has no name either."""
 
     is_hidden: bool
     path: str = ""

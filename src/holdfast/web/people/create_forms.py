@@ -92,7 +92,7 @@ def create_repository_page(request: RequestContext, body: RepositoryForm) -> Raw
         made = repositories.create_for(request.app, request.actor, owner, wanted, auto_init=bool(body.auto_init))
     except HostingError as error:
         return show_repository_form(request, body, error)
-    return go(f"/{quote(made.full_name)}", "repository-created")
+    return go(f"/{quote(made.full_name)}", "repository-created", made.full_name)
 
 
 def show_organization_form(
@@ -129,4 +129,4 @@ def create_organization_page(request: RequestContext, body: OrganizationForm) ->
         created = organizations.create(request.app, request.actor, request.user, wanted)
     except HostingError as error:
         return show_organization_form(request, body, error)
-    return go(f"/{quote(created.name)}", "organization-created")
+    return go(f"/{quote(created.name)}", "organization-created", created.name)

@@ -208,4 +208,5 @@ def change_publicity(
 ) -> RawResponse:
     """Publish or hide the membership of the user who is signed in."""
     members.set_public(request.app, request.actor, organization, request.user, is_public=bool(body.publicly))
-    return go(f"/{quote(request.path['org'])}", "changed")
+    notice = "membership-published" if body.publicly else "membership-hidden"
+    return go(f"/{quote(request.path['org'])}", notice, organization.account.name)

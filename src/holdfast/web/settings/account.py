@@ -102,7 +102,7 @@ def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResp
         users.edit_profile(request.app, request.actor, changes)
     except HostingError as error:
         return show_form(request, body, error)
-    return go(ACCOUNT, "changed")
+    return go(ACCOUNT, "profile-saved")
 
 
 def show_passwords(request: RequestContext, refusal: HostingError | None = None) -> RawResponse:
@@ -127,9 +127,9 @@ def show_password_form(request: RequestContext) -> RawResponse:
 def check_new(form: PasswordForm) -> None:
     """Raise `PasswordRefused` for a new password that was mistyped, or is the old one."""
     if form.new != form.again:
-        raise PasswordRefused("the new password was not typed twice in the same way")
+        raise PasswordRefused("the new passwords do not match")
     if form.new == form.old:
-        raise PasswordRefused("the new password must be another one")
+        raise PasswordRefused("the new password must differ from the current one")
 
 
 @endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)

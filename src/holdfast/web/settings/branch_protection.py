@@ -46,7 +46,7 @@ class Field:
 def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
     """Return the fields that list people and teams."""
     return (
-        Field(f"{prefix}_usernames", NAMES, f"People who {who}", "Names, separated by commas.", inner=True),
+        Field(f"{prefix}_usernames", NAMES, f"Users who {who}", "Usernames, separated by commas.", inner=True),
         Field(
             f"{prefix}_teams", NAMES, f"Teams who {who}", "Teams of the organization, separated by commas.", True
         ),
@@ -57,47 +57,52 @@ def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
 # Saving the form leaves it as it is.
 GROUPS: Final = (
     (
-        "Pushing",
-        "Files committed on the website or over the API count as pushed. Nobody can delete a protected branch.",
+        "Push",
+        "Also applies to commits on the website and over the API. A protected branch cannot be deleted.",
         (
-            Field("enable_push", FLAG, "Allow pushing", "Otherwise nobody pushes to the branch at all."),
+            Field("enable_push", FLAG, "Allow push", "Otherwise nobody can push to the branch."),
             Field(
-                "enable_push_whitelist", FLAG, "Only some may push", "Others cannot, also if they may write.", True
+                "enable_push_whitelist", FLAG, "Restrict who can push", "Write access alone is not enough.", True
             ),
-            *people_and_teams("push_whitelist", "may push"),
+            *people_and_teams("push_whitelist", "can push"),
         ),
     ),
     (
-        "Pushing with force",
-        "Force replaces what is on the branch; whoever may not push may not do this either.",
+        "Force push",
+        "A force push rewrites the history of the branch. It also requires permission to push.",
         (
-            Field("enable_force_push", FLAG, "Allow pushing with force"),
-            Field("enable_force_push_allowlist", FLAG, "Only some may", "Out of those who may push.", True),
-            *people_and_teams("force_push_allowlist", "may push with force"),
+            Field("enable_force_push", FLAG, "Allow force push"),
+            Field(
+                "enable_force_push_allowlist",
+                FLAG,
+                "Restrict who can force push",
+                "Only users who can push.",
+                True,
+            ),
+            *people_and_teams("force_push_allowlist", "can force push"),
         ),
     ),
     (
-        "What a push may bring",
+        "Commits and files",
         "",
         (
             Field(
                 "require_signed_commits",
                 FLAG,
-                "Only signed commits",
-                "A push with a commit that nobody signed is refused.",
+                "Require signed commits",
+                "Rejects pushes with unsigned commits.",
             ),
             Field(
                 "protected_file_patterns",
                 TEXT,
-                "Files nobody may change",
+                "Protected files",
                 "Patterns separated by semicolons, such as *.lock;keys/**.",
             ),
             Field(
                 "unprotected_file_patterns",
                 TEXT,
-                "Files everybody who may write may change",
-                "A push that touches nothing else is let through, also from those who may not push. Patterns as "
-                "above.",
+                "Unprotected files",
+                "Pushes that change only these files need write access alone. Patterns as above.",
             ),
         ),
     ),
@@ -109,8 +114,7 @@ GROUPS: Final = (
                 "priority",
                 NUMBER,
                 "Priority",
-                "Where several rules match a branch, the one with the lowest number counts; 0 in a new rule puts "
-                "it last.",
+                "If several rules match a branch, the lowest number applies; 0 adds a new rule at the end.",
             ),
         ),
     ),
@@ -196,17 +200,17 @@ def show_form(
 def summary(rule: BranchProtection) -> str:
     """Say in a few words what a rule does."""
     if not rule.enable_push:
-        parts = ["nobody pushes"]
+        parts = ["push disabled"]
     elif rule.enable_push_whitelist:
         count = len(rule.push_whitelist_usernames) + len(rule.push_whitelist_teams)
-        parts = [f"{count} on the list may push"]
+        parts = [f"push restricted to {count}"]
     else:
-        parts = ["everybody who may write pushes"]
-    parts.append("force is allowed" if rule.enable_force_push else "no force")
+        parts = ["push with write access"]
+    parts.append("force push allowed" if rule.enable_force_push else "no force push")
     if rule.require_signed_commits:
-        parts.append("signed commits only")
+        parts.append("signed commits required")
     if rule.protected_file_patterns:
-        parts.append("some files are fixed")
+        parts.append("protected files")
     return ", ".join(parts)
 
 
@@ -239,7 +243,7 @@ def create_protection_page(request: RequestContext, target: RepositoryAccess, bo
         branch_protection.create(request.app, request.actor, target, body.rule_name.strip(), changes)
     except HostingError as error:
         return show_form(request, body, kept=None, refusal=error)
-    return go(f"{root_path(target)}/settings/branches", "rule-created")
+    return go(f"{root_path(target)}/settings/branches", "rule-created", body.rule_name.strip())
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
@@ -257,11 +261,11 @@ def change_protection_page(request: RequestContext, target: RepositoryAccess, bo
         branch_protection.edit(request.app, request.actor, target, body.rule_name, changes_in(body))
     except HostingError as error:
         return show_form(request, body, kept=body.rule_name, refusal=error)
-    return go(f"{root_path(target)}/settings/branches", "rule-saved")
+    return go(f"{root_path(target)}/settings/branches", "rule-saved", body.rule_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
 def remove_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Remove a rule."""
     branch_protection.delete(request.app, request.actor, target, body.rule_name)
-    return go(f"{root_path(target)}/settings/branches", "rule-deleted")
+    return go(f"{root_path(target)}/settings/branches", "rule-deleted", body.rule_name)

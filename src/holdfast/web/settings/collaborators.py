@@ -21,9 +21,9 @@ __all__ = ["change_collaborator_page", "list_collaborators_page", "remove_collab
 
 GUARDS: Final = (in_repository, administers)
 MODES: Final = (
-    ("read", "Read: look at everything, write issues"),
-    ("write", "Write: also push, and look after issues"),
-    ("admin", "Admin: also change these settings"),
+    ("read", "Read: view, clone and open issues"),
+    ("write", "Write: also push and manage issues"),
+    ("admin", "Admin: also manage settings"),
 )
 
 
@@ -70,10 +70,13 @@ def change_collaborator_page(
 ) -> RawResponse:
     """Add a collaborator, or change their permission."""
     try:
-        collaborators.add(request.app, request.actor, target, required_text(body.name, "Name"), body.mode)
+        name = required_text(body.name, "Name")
+        is_new = not collaborators.is_collaborator(request.app, request.actor, target, name)
+        collaborators.add(request.app, request.actor, target, name, body.mode)
     except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
-    return go(f"{root_path(target)}/settings/collaborators", "collaborator-saved")
+    notice = "collaborator-added" if is_new else "collaborator-saved"
+    return go(f"{root_path(target)}/settings/collaborators", notice, name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/collaborators/remove", scope="repository", guards=GUARDS)
@@ -85,4 +88,4 @@ def remove_collaborator_page(
         collaborators.remove(request.app, request.actor, target, required_text(body.name, "Name"))
     except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
-    return go(f"{root_path(target)}/settings/collaborators", "collaborator-removed")
+    return go(f"{root_path(target)}/settings/collaborators", "collaborator-removed", body.name.strip())

@@ -77,7 +77,7 @@ def rename_repository_page(
         made = repositories.edit(request.app, request.actor, target, changes)
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(made.full_name)}/settings", "repository-renamed")
+    return go(f"/{quote(made.full_name)}/settings", "repository-renamed", made.full_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/transfer", scope="repository", guards=GUARDS)
@@ -90,7 +90,7 @@ def transfer_repository_page(
         made = repositories.transfer(request.app, request.actor, target, body.new_owner.strip())
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(made.full_name)}", "repository-transferred")
+    return go(f"/{quote(made.full_name)}", "repository-transferred", made.full_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/archive", scope="repository", guards=GUARDS)
@@ -106,6 +106,7 @@ def archive_repository_page(
     return go(
         f"/{quote(target.repository.full_name)}/settings/danger",
         "repository-archived" if wanted else "repository-unarchived",
+        target.repository.full_name,
     )
 
 
@@ -119,4 +120,4 @@ def delete_repository_page(
         repositories.delete(request.app, request.actor, target)
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(target.repository.owner.name)}", "repository-deleted")
+    return go(f"/{quote(target.repository.owner.name)}", "repository-deleted", target.repository.full_name)

@@ -154,7 +154,8 @@ class DeliveryPages(HookPages):
                 raise NothingToRedeliver
         except HostingError as error:
             return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=error, again=body)
-        return go(f"{self.owner.root(request)}/{id}/deliveries", "redelivery-queued")
+        queued = f"{count} redeliver{'y' if count == 1 else 'ies'}"
+        return go(f"{self.owner.root(request)}/{id}/deliveries", "deliveries-queued", queued)
 
     def _history(
         self,

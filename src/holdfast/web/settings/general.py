@@ -109,4 +109,4 @@ def change_repository_settings(
         repositories.edit(request.app, request.actor, target, changes)
     except HostingError as error:
         return show_form(request, target, body, error)
-    return go(f"{root_path(target)}/settings", "settings-saved")
+    return go(f"{root_path(target)}/settings", "settings-saved", target.repository.full_name)

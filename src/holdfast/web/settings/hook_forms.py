@@ -30,23 +30,23 @@ class HookKind:
 
 
 PAYLOAD: Final = frozenset({"content_type", "secret", "authorization"})
-SIGNED: Final = "Every delivery is signed with it (HMAC-SHA256 in X-Hub-Signature-256 and its siblings)."
+SIGNED: Final = "Signs every delivery with HMAC-SHA256 (X-Hub-Signature-256)."
 KINDS: Final[Mapping[str, HookKind]] = {
     kind.type: kind
     for kind in (
         HookKind(
             "gitea",
-            "Your own program (Gitea's form)",
-            "The whole event as JSON, signed. The one to choose for programs of your own and for build servers.",
-            "Where the event is sent by POST.",
+            "Gitea",
+            "Signed JSON payloads, for your own programs and for CI.",
+            "Events are sent here by POST.",
             PAYLOAD,
             SIGNED,
         ),
         HookKind(
             "gogs",
-            "Your own program (Gogs' form)",
-            "The same, for receivers that were made for Gogs.",
-            "Where the event is sent by POST.",
+            "Gogs",
+            "The same payloads, for receivers made for Gogs.",
+            "Events are sent here by POST.",
             PAYLOAD,
             SIGNED,
         ),
@@ -54,17 +54,15 @@ KINDS: Final[Mapping[str, HookKind]] = {
             "slack",
             "Slack",
             "A message in a Slack channel.",
-            "The address of an incoming webhook, as Slack shows it.",
+            "The URL of an incoming webhook from Slack.",
             frozenset({"slack"}),
         ),
-        HookKind(
-            "discord", "Discord", "A message in a Discord channel.", "The webhook's address, as Discord shows it."
-        ),
+        HookKind("discord", "Discord", "A message in a Discord channel.", "The webhook URL from Discord."),
         HookKind(
             "msteams",
             "Microsoft Teams",
             "A card in a Teams channel.",
-            "The address that the channel's workflow shows.",
+            "The URL from the channel's workflow.",
         ),
         HookKind(
             "telegram",
@@ -83,7 +81,7 @@ KINDS: Final[Mapping[str, HookKind]] = {
             "feishu",
             "Feishu and Lark",
             "A message by a custom bot.",
-            "The bot's webhook address.",
+            "The bot's webhook URL.",
             frozenset({"secret"}),
             "The bot's signing key, if it has one.",
         ),
@@ -91,11 +89,11 @@ KINDS: Final[Mapping[str, HookKind]] = {
             "dingtalk",
             "DingTalk",
             "A message by a DingTalk robot.",
-            "The robot's webhook address.",
+            "The robot's webhook URL.",
             frozenset({"secret"}),
             "The robot's signing key, if it has one.",
         ),
-        HookKind("wechatwork", "WeCom", "A message by a WeCom group robot.", "The robot's webhook address."),
+        HookKind("wechatwork", "WeCom", "A message by a WeCom group robot.", "The robot's webhook URL."),
         HookKind(
             "packagist",
             "Packagist",
@@ -110,34 +108,34 @@ EVENT_GROUPS: Final = (
     (
         "Code",
         (
-            ("push", "Push", "commits arrive on a branch, or a tag moves"),
-            ("create", "Create", "a branch or tag is made"),
-            ("delete", "Delete", "a branch or tag is removed"),
+            ("push", "Push", "commits or tags are pushed"),
+            ("create", "Create", "a branch or tag is created"),
+            ("delete", "Delete", "a branch or tag is deleted"),
         ),
     ),
     (
         "Issues",
         (
             ("issues", "Issues", "opened, edited, closed, reopened or deleted"),
-            ("issue_comment", "Comments", "written, edited or deleted"),
-            ("issue_assign", "Assignees", "given to somebody, or no longer"),
-            ("issue_label", "Labels", "put on or taken off"),
+            ("issue_comment", "Comments", "created, edited or deleted"),
+            ("issue_assign", "Assignees", "assigned or unassigned"),
+            ("issue_label", "Labels", "added or removed"),
             ("issue_milestone", "Milestones", "set or removed"),
-            ("issue_dependency", "Dependencies", "made to wait for another issue, or no longer"),
-            ("issue_unblocked", "Unblocked", "the last issue it waited for was closed"),
+            ("issue_dependency", "Dependencies", "added or removed"),
+            ("issue_unblocked", "Unblocked", "the last blocking issue was closed"),
         ),
     ),
     (
         "Pull requests",
         (
             ("pull_request", "Pull requests", "opened, edited, closed, reopened or deleted"),
-            ("pull_request_comment", "Comments", "written, edited or deleted"),
-            ("pull_request_assign", "Assignees", "given to somebody, or no longer"),
-            ("pull_request_label", "Labels", "put on or taken off"),
+            ("pull_request_comment", "Comments", "created, edited or deleted"),
+            ("pull_request_assign", "Assignees", "assigned or unassigned"),
+            ("pull_request_label", "Labels", "added or removed"),
             ("pull_request_milestone", "Milestones", "set or removed"),
         ),
     ),
-    ("Repositories", (("repository", "Repository", "made, renamed or deleted"),)),
+    ("Repositories", (("repository", "Repository", "created, renamed or deleted"),)),
 )
 OFFERED: Final = frozenset(name for _, events in EVENT_GROUPS for name, _, _ in events)
 # The API takes these names for a whole group; the form means the one thing.
@@ -190,7 +188,7 @@ def form_of(hook: Hook) -> HookForm:
 def new_webhook(form: HookForm) -> NewWebhook:
     """Return the webhook that the form of a new one describes."""
     if form.type not in KINDS:
-        raise InvalidWebhookOption("type", "choose where the webhook sends to", "Invalid hook type")
+        raise InvalidWebhookOption("type", "choose a type", "Invalid hook type")
     slack = {option: getattr(form, option).strip() for option in SLACK} if form.type == "slack" else {}
     return NewWebhook(
         type=form.type,

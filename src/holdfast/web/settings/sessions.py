@@ -68,11 +68,11 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
 def end_one_session(request: RequestContext, body: EndForm) -> RawResponse:
     """Log one browser out."""
     sessions.end(request.app, request.actor, body.key)
-    return go(f"{ACCOUNT}/sessions", "signed-out")
+    return go(f"{ACCOUNT}/sessions", "session-ended")
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
 def end_other_sessions(request: RequestContext) -> RawResponse:
     """Log every other browser out."""
     sessions.end_others(request.app, request.actor, session_of(request))
-    return go(f"{ACCOUNT}/sessions", "signed-out")
+    return go(f"{ACCOUNT}/sessions", "sessions-ended")

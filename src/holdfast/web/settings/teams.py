@@ -58,10 +58,10 @@ UNITS: Final = (
 )
 ALL_UNITS: Final = tuple(unit for unit in Unit if unit not in {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI})
 PERMISSIONS: Final = (
-    ("read", "Read everything"),
-    ("write", "Write everything"),
-    ("admin", "Look after the repositories", "Also their settings, collaborators and webhooks."),
-    ("units", "Each part by itself", "As chosen below."),
+    ("read", "Read"),
+    ("write", "Write"),
+    ("admin", "Admin", "Also manages settings, collaborators and webhooks."),
+    ("units", "Custom", "As selected below."),
 )
 SHOWN: Final = 50
 
@@ -129,13 +129,13 @@ def units_of(form: TeamForm, current: Mapping[str, int]) -> tuple[Mode, dict[Uni
         mode = Mode[form.permission.upper()]
         return mode, dict.fromkeys(ALL_UNITS, mode)
     if form.permission != "units":
-        raise InvalidValue("Permission", "choose what the team may do")
+        raise InvalidValue("Permission", "choose a permission")
     words = {unit: getattr(form, field_of(unit)) for unit, _ in UNITS}
     if not set(words.values()) <= {"none", "read", "write"}:
-        raise InvalidValue("Permission", "choose none, read or write for each part")
+        raise InvalidValue("Permission", "choose none, read or write for each feature")
     chosen = {unit: Mode[word.upper()] for unit, word in words.items()}
     if set(chosen.values()) == {Mode.NONE}:
-        raise InvalidValue("Permission", "choose at least one part that the team may read")
+        raise InvalidValue("Permission", "choose at least one feature the team can read")
     others = {Unit(unit): Mode(mode) for unit, mode in current.items()}
     return min(mode for mode in chosen.values() if mode), {**others, **chosen}
 
@@ -187,7 +187,7 @@ def create_team_page(request: RequestContext, organization: OrganizationAccess, 
         )
     except HostingError as error:
         return show_form(request, body, error)
-    return go(f"{organization_path(organization)}/teams/{created.id}", "team-created")
+    return go(f"{organization_path(organization)}/teams/{created.id}", "team-created", created.name)
 
 
 def show_team(
@@ -229,15 +229,15 @@ def change(
     request: RequestContext,
     target: TeamAccess,
     action: Callable[[], object],
-    notice: str,
+    notice: tuple[str, str],
     form: TeamForm | None = None,
 ) -> RawResponse:
-    """Change a team and show it again, with what is wrong or with a notice."""
+    """Change a team and show it again, with an error or with a notice and its subject."""
     try:
         action()
     except HostingError as error:
         return show_team(request, target, form, error)
-    return go(f"{organization_path(target.organization)}/teams/{target.team.id}", notice)
+    return go(f"{organization_path(target.organization)}/teams/{target.team.id}", *notice)
 
 
 @endpoint(f"POST {AT}/{{id}}", scope="organization", guards=CHANGING)
@@ -251,7 +251,7 @@ def change_team_page(request: RequestContext, target: TeamAccess, body: TeamForm
             settings = settings_of(body, team.units or dict.fromkeys(ALL_UNITS, team.mode))
         teams.edit(request.app, request.actor, target, settings)
 
-    return change(request, target, edit, "team-updated", body)
+    return change(request, target, edit, ("team-saved", team.name), body)
 
 
 @endpoint(f"POST {AT}/{{id}}/delete", scope="organization", guards=CHANGING)
@@ -262,7 +262,7 @@ def delete_team_page(request: RequestContext, target: TeamAccess, body: NameForm
         teams.delete(request.app, request.actor, target)
     except HostingError as error:
         return show_team(request, target, None, error)
-    return go(f"{organization_path(target.organization)}/teams", "team-deleted")
+    return go(f"{organization_path(target.organization)}/teams", "team-deleted", target.team.name)
 
 
 @endpoint(f"POST {AT}/{{id}}/members", scope="organization", guards=CHANGING)
@@ -273,7 +273,7 @@ def add_team_member_page(request: RequestContext, target: TeamAccess, body: Name
         person = users.find_visible(request.app, request.actor, required_text(body.name, "Name"))
         teams.add_member(request.app, request.actor, target, person)
 
-    return change(request, target, add, "member-added")
+    return change(request, target, add, ("team-member-added", body.name.strip()))
 
 
 @endpoint(f"POST {AT}/{{id}}/members/remove", scope="organization", guards=CHANGING)
@@ -284,7 +284,7 @@ def remove_team_member_page(request: RequestContext, target: TeamAccess, body: N
         person = users.find_visible(request.app, request.actor, required_text(body.name, "Name"))
         teams.remove_member(request.app, request.actor, target, person)
 
-    return change(request, target, remove, "member-removed")
+    return change(request, target, remove, ("team-member-removed", body.name.strip()))
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories", scope="organization", guards=CHANGING)
@@ -296,7 +296,7 @@ def add_team_repository_page(request: RequestContext, target: TeamAccess, body: 
         repository = teams.find_repository(request.app, request.actor, target, name)
         teams.add_repository(request.app, request.actor, target, repository)
 
-    return change(request, target, add, "repository-added")
+    return change(request, target, add, ("team-repository-added", body.name.strip()))
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories/remove", scope="organization", guards=CHANGING)
@@ -308,4 +308,4 @@ def remove_team_repository_page(request: RequestContext, target: TeamAccess, bod
         repository = teams.find_repository(request.app, request.actor, target, name)
         teams.remove_repository(request.app, request.actor, target, repository)
 
-    return change(request, target, remove, "repository-removed")
+    return change(request, target, remove, ("team-repository-removed", body.name.strip()))

@@ -123,5 +123,5 @@ def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
 @endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(oneself,))
 def remove_token_page(request: RequestContext, body: RemoveForm) -> RawResponse:
     """Revoke a token."""
-    access_tokens.delete(request.app, request.actor, request.user, body.id)
-    return go(f"{ACCOUNT}/tokens", "token-revoked")
+    revoked = access_tokens.delete(request.app, request.actor, request.user, body.id)
+    return go(f"{ACCOUNT}/tokens", "token-revoked", revoked.name)
