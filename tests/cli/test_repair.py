@@ -39,7 +39,7 @@ def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> 
     ran = run("backup", "repair", str(source), str(fixed), "--drop")
     assert (ran.status, ran.err) == (0, "")
     assert "3 repairs, 1 of which left something out" in ran.out
-    assert f"{fixed}: written; {fixed}.changes.json has what it takes to undo it" in ran.out
+    assert f"{fixed}: written; {fixed}.changes.json can undo it" in ran.out
     ran = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == f"{back}: 3 changes undone; the stream is what it was, to the byte\n"

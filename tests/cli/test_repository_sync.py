@@ -52,7 +52,7 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
     second = later(tmp_path / "two.binproto", random.Random(2), days=3)
     where = "ada/snaps:phone/my chats.binproto"
     assert push("push", str(first), where).status == 0
-    assert "already" in push("push", str(first), where).out
+    assert "up to date" in push("push", str(first), where).out
     told = json.loads(push("push", str(second), where, "--json").out)
     assert told["changed"]
     newest, oldest = log_of(clients)
@@ -145,6 +145,6 @@ def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_sai
     ran = push("push", str(plain), "ada/open", "--allow-public")
     assert (ran.status, ran.err.splitlines()[0]) == (
         0,
-        "warning: ada/open is public and plain.binproto is not encrypted: anybody could read every message in it",
+        "warning: ada/open is public and plain.binproto is not encrypted: anyone could read its messages",
     )
     assert "warning" not in push("push", str(plain), "ada/snaps").err

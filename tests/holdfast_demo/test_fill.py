@@ -83,7 +83,7 @@ def read(client: httpx.Client) -> None:
     assert total(client, "/repos/maren/conversations/commits") == 3
     page = client.get(f"{client.base_url.copy_with(path='/')}maren/conversations/src/branch/main/phone.binproto")
     assert page.status_code == 200
-    assert "This file holds conversations" in page.text
+    assert "This file is a chat backup" in page.text
     assert httpx.get(page.url).status_code in {303, 404}
 
 

@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 
 
 class RemoteRefused(HoldfastError):
-    """The host did not do what it was asked, or cannot be reached."""
+    """The host rejected a request, or cannot be reached."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -44,11 +44,11 @@ class RemoteRefused(HoldfastError):
 
 
 class MalformedResponse(RemoteRefused):
-    """The host's answer is incomplete, or is not what the protocol says."""
+    """A response is incomplete or violates the protocol."""
 
 
 class Refusal(msgspec.Struct):
-    """What a host says when it refuses."""
+    """The body of an error response."""
 
     message: str = ""
 
@@ -71,7 +71,7 @@ class Reply:
         try:
             return self._response.read(most)
         except HttpClientError as error:
-            raise MalformedResponse(f"the answer of {self._server} broke off; try again") from error
+            raise MalformedResponse(f"the response of {self._server} was cut off; try again") from error
 
     def read_all(self, most: int) -> bytes:
         """Read a body of up to `most` bytes; raises `MalformedResponse` for a longer one."""
@@ -81,7 +81,7 @@ class Reply:
             pieces.append(piece)
             size += len(piece)
             if size > most:
-                raise MalformedResponse(f"the answer of {self._server} is far too long")
+                raise MalformedResponse(f"the response of {self._server} is too long")
         return b"".join(pieces)
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class Reply:
 
 
 class Remote:
-    """One repository of a host, as somebody with a token reaches it."""
+    """A client for one repository of a host, with the credentials to use."""
 
     def __init__(self, server: str, token: Secret | None, repository: str) -> None:
         self.server = server.rstrip("/")
@@ -106,7 +106,7 @@ class Remote:
         try:
             self._own = parse_address(self.server)
         except InvalidUrl:
-            raise RemoteRefused(f"{server} is no address of a host; write https://example.org") from None
+            raise RemoteRefused(f"{server} is not the URL of a host; expected https://example.org") from None
         self.repository = repository
         self.api = f"{self.server}/api/v1/repos/{quote(repository)}"
         self.lfs = f"{self.server}/{quote(repository)}.git/info/lfs"
@@ -126,7 +126,7 @@ class Remote:
         try:
             return msgspec.json.decode(data, type=kind)
         except (ValueError, RecursionError):
-            raise MalformedResponse(f"{self.server} answered something unexpected; is it a host?") from None
+            raise MalformedResponse(f"{self.server} sent an unexpected response; is it a Holdfast host?") from None
 
     def bytes_at(self, address: str, most: int = LARGEST_ANSWER) -> bytes | None:
         """Read a small file, or the first `most` bytes of a larger one and one more; None where there is none."""
@@ -166,27 +166,27 @@ class Remote:
                 return self._checked(Reply(request.url.authority, response))
             response.close()
             request = self._redirected(request, response.status, response.header("location"))
-        raise MalformedResponse(f"{self.server} sends from one address to the next")
+        raise MalformedResponse(f"{self.server} redirects too often")
 
     def _parse(self, address: str) -> HttpUrl:
         """Parse a URL that the host named."""
         try:
             return self._checked_scheme(parse_address(address))
         except InvalidUrl:
-            raise MalformedResponse(f"{self.server} sends to what is no address of a host") from None
+            raise MalformedResponse(f"{self.server} redirects to an invalid URL") from None
 
     def _redirected(self, request: HttpRequest, status: int, location: str) -> HttpRequest:
         try:
             following = redirected(request, status, location)
         except InvalidUrl:
-            raise MalformedResponse(f"{self.server} sends to what is no address of a host") from None
+            raise MalformedResponse(f"{self.server} redirects to an invalid URL") from None
         self._checked_scheme(following.url)
         return following
 
     def _checked_scheme(self, url: HttpUrl) -> HttpUrl:
         """Refuse to leave https once the host is reached by it."""
         if self._own.scheme == "https" and url.scheme != "https":
-            raise MalformedResponse(f"{self.server} sends to an address without encryption, which is not followed")
+            raise MalformedResponse(f"{self.server} redirects to an unencrypted URL, which is not followed")
         return url
 
     def _send(self, request: HttpRequest, upload: Iterable[bytes] | None) -> "SyncResponse":
@@ -200,16 +200,16 @@ class Remote:
                 f"{request.url.authority} does not answer as the protocol says: {error}"
             ) from error
         except HttpClientError as error:
-            raise RemoteRefused(f"{request.url.authority} does not answer: {error}") from error
+            raise RemoteRefused(f"cannot connect to {request.url.authority}: {error}") from error
 
     def _checked(self, answer: Reply) -> Reply:
         if answer.status in {200, 201, 202, 204} and not answer.encoded:
             return answer
         with answer:
             if answer.encoded:
-                raise MalformedResponse(f"{self.server} answered with an encoding that was not asked for")
+                raise MalformedResponse(f"{self.server} sent an unrequested content encoding")
             if answer.status < 300:
-                raise MalformedResponse(f"{self.server} answered with status {answer.status}, which says nothing")
+                raise MalformedResponse(f"{self.server} sent unexpected status {answer.status}")
             try:
                 said = msgspec.json.decode(answer.read_all(LARGEST_ANSWER), type=Refusal).message
             except (ValueError, RecursionError, RemoteRefused):
@@ -228,5 +228,5 @@ def parse_address(address: str) -> HttpUrl:
     """Parse the URL of a host, which may not hold credentials; raises `InvalidUrl`."""
     url = HttpUrl.parse(address)
     if url.credentials:
-        raise InvalidUrl("the address holds a name and a password")
+        raise InvalidUrl("the URL contains credentials")
     return url

@@ -10,19 +10,19 @@ __all__ = ["group"]
 
 COMMANDS: Final = {
     "info": (
-        "Show what is in a backup: when and by whom it was made, chats, people, messages, dates and media.",
+        "Show a summary of a backup: creation time, app version, chats, contacts, messages, dates and media.",
         "holdfast.cli.info:show_info",
     ),
     "convert": (
-        "Turn a backup into another form: plain or encrypted, frames or JSON, file or folder.",
+        "Convert a backup to another format: plain or encrypted, frames or JSON, file or folder.",
         "holdfast.cli.convert:convert_backup",
     ),
     "extract": (
-        "Write the attachments of a phone's folder or an export out as ordinary files, sorted by chat.",
+        "Extract the attachments of a backup folder or an export as files, by chat.",
         "holdfast.cli.extract:extract_media",
     ),
     "sample": (
-        "Make up a realistic history, valid under every rule, with every kind of record and message.",
+        "Generate a realistic, valid backup with every kind of record and message.",
         "holdfast.cli.sample:make_sample",
     ),
     "check": (
@@ -30,43 +30,43 @@ COMMANDS: Final = {
         "holdfast.cli.check:check_backup",
     ),
     "validate": (
-        "Say everything that is wrong with a backup: where, by which rule, and what an importer will do about it.",
+        "Validate a backup: list each finding with its place, its rule and what an importer does.",
         "holdfast.cli.validate:validate_backup",
     ),
     "rules": (
-        "List the rules: how bad it is to break each, where it comes from, what it says.",
+        "List the rules with severity, source and text.",
         "holdfast.cli.validate:list_rules",
     ),
     "export": (
-        "Write a backup as pages or data that other programs read; the next time only what has changed.",
+        "Export a backup as HTML pages or data files; a repeated export updates only what changed.",
         "holdfast.cli.export:export_backup",
     ),
     "redact": (
-        "Copy a backup without what was written in it, to attach to a bug report: same records, sizes and faults.",
+        "Write a redacted copy for a bug report: the same records, sizes and errors, without texts and names.",
         "holdfast.cli.redact:redact_backup",
     ),
     "repair": (
-        "Mend what can be mended without inventing or losing anything, and keep a log to undo it.",
+        "Repair a backup without inventing or losing data, with a change log to undo it.",
         "holdfast.cli.repair:repair_backup",
     ),
     "diff": (
-        "Show what changed from one backup to another; the exit status is 1 when anything did.",
+        "Show what changed between two backups; the exit status is 1 if anything did.",
         "holdfast.cli.compare:show_difference",
     ),
     "merge": (
-        "Make one backup of several of the same account, with everything of all of them.",
+        "Merge several backups of the same account into one.",
         "holdfast.cli.compare:merge_backups",
     ),
     "crop": (
-        "Write part of a backup: some chats, some time, without media; it stays a valid backup.",
+        "Write part of a backup, by chat, time or without media, as a valid backup.",
         "holdfast.cli.compare:crop_backup",
     ),
     "push": (
-        "Store a snapshot in a repository as a large file, in one commit that says what changed since the last.",
+        "Store a backup in a repository with Git LFS, in one commit that lists the changes since the last.",
         "holdfast.cli.repository_sync:push_backup",
     ),
     "pull": (
-        "Fetch a snapshot from a repository; what arrives is what was stored, or nothing is written.",
+        "Download a backup from a repository; it is verified before it is written.",
         "holdfast.cli.repository_sync:pull_backup",
     ),
 }

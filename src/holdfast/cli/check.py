@@ -84,17 +84,17 @@ def check_backup(
 
 
 def show(out: Console, found: Completeness) -> None:
-    """Print the word, what is lost, and what the answer is about."""
+    """Print the verdict, the losses, and what was checked."""
     style = "bold green" if found.answer is Answer.COMPLETE else "bold red"
     out.print(Text(found.answer, style=style))
     if found.errors:
-        out.print(f"\n{found.errors:,} {'error' if found.errors == 1 else 'errors'} an importer trips over:")
+        out.print(f"\n{found.errors:,} {'error' if found.errors == 1 else 'errors'} that break an import:")
         for finding in found.findings[:SHOWN]:
             out.print(as_text(finding))
         if found.errors > SHOWN:
             out.print(f"... and {found.errors - SHOWN:,} more; holdfast backup validate lists them all")
     if found.lost:
-        out.print(f"\n{len(found.lost):,} of {found.attachments:,} attachments cannot be had from this backup:")
+        out.print(f"\n{len(found.lost):,} of {found.attachments:,} attachments are missing or damaged:")
         list_lost(out, found.lost[:SHOWN])
         if len(found.lost) > SHOWN:
             out.print(f"... and {len(found.lost) - SHOWN:,} more; --json lists them all")
@@ -114,7 +114,7 @@ def show(out: Console, found: Completeness) -> None:
 
 
 def list_lost(out: Console, lost: tuple[LostAttachment, ...]) -> None:
-    """List what is lost: a heading for each chat, then date, person, file and what is wrong with it."""
+    """Print the lost attachments by chat, with date, person, file and reason."""
     chat: str | None = None
     for one in lost:
         if one.chat != chat:

@@ -34,16 +34,16 @@ KeyFilesOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--key-file",
-        help="A file with keys, see the guide; give several, and each backup takes the one that fits.",
+        help="A key file; may be repeated, and each backup uses the one that fits.",
     ),
 ]
-ToOption = Annotated[To | None, typer.Option("--to", help="The form to write, where the name does not say it.")]
+ToOption = Annotated[To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")]
 NamesOption = Annotated[
     Literal["spec", "signal"],
-    typer.Option("--names", help="The spelling of JSON names: as in the specification, or as Signal's programs."),
+    typer.Option("--names", help="The spelling of JSON names: of the specification, or of Signal's programs."),
 ]
 NewKeyOption = Annotated[
-    Path | None, typer.Option("--new-key-file", help="The keys to encrypt with; without it those of the source.")
+    Path | None, typer.Option("--new-key-file", help="The keys to encrypt with. Default: those of the source.")
 ]
 ANY_FORM = "A backup in any form: a file, a phone's folder, an export; `-` reads standard input."
 # A screenful is read; the rest is better counted.
@@ -63,9 +63,9 @@ class KeyOptions:
 def open_backups(
     paths: Sequence[Path], keys: KeyOptions
 ) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
-    """Open backups, each with the first key that fits; give them, and the first keys that were of use."""
+    """Open backups, each with the first key that fits; yield them and the first key that was used."""
     if sum(str(path) == "-" for path in paths) > 1:
-        raise typer.BadParameter("standard input is one file; give the others by name")
+        raise typer.BadParameter("only one backup can be read from standard input")
     used: list[KeyMaterial] = []
     with ExitStack() as stack:
         found = [stack.enter_context(open_backup(path, keys, stack, used)) for path in paths]
@@ -73,7 +73,7 @@ def open_backups(
 
 
 def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
-    """Open one backup; standard input is kept in a file, because it is read more than once."""
+    """Open one backup; standard input is copied to a temporary file, because it is read more than once."""
     source: Path | BinaryIO = path
     if str(path) == "-":
         source = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
@@ -104,7 +104,7 @@ def show_difference(
     *,
     chat: Annotated[
         list[str] | None,
-        typer.Option("--chat", help="Look only at this chat: its name, or a number or id; may be repeated."),
+        typer.Option("--chat", help="Compare only this chat: its name, number or id; may be repeated."),
     ] = None,
     detail: Annotated[bool, typer.Option("--detail", help="List every change to a message.")] = False,
     key_file: KeyFilesOption = None,
@@ -112,7 +112,7 @@ def show_difference(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what changed from one backup to another; the exit status is 1 when anything did.
+    """Show what changed between two backups; the exit status is 1 if anything did.
 
     Ids and the order in which programs list things are no change.
     """
@@ -134,7 +134,7 @@ def show_difference(
 
 
 def form_for(target: Path, to: To | None) -> To:
-    """Tell the form to write from the option or else the name."""
+    """Return the format to write: the option, or by the file name."""
     form = to or form_of(target)
     if form is None:
         raise typer.BadParameter(
@@ -144,12 +144,12 @@ def form_for(target: Path, to: To | None) -> To:
 
 
 def resolve_target(target: Path) -> Path | BinaryIO:
-    """Take `-` for standard output."""
+    """Return standard output for `-`."""
     return sys.stdout.buffer if str(target) == "-" else target
 
 
 def keys_for(new: Path | None, used: KeyMaterial | None, account_id: str | None) -> KeyMaterial | None:
-    """Choose the keys to encrypt with."""
+    """Return the keys to encrypt with."""
     return used if new is None else gather_keys({}, key=None, key_file=new, account_id=account_id)
 
 
@@ -165,13 +165,11 @@ def merge_backups(
     to: ToOption = None,
     names: NamesOption = "spec",
     conflicts: Annotated[
-        Path | None, typer.Option("--conflicts", help="Write every conflict to this file, one a line, as JSON.")
+        Path | None, typer.Option("--conflicts", help="Write all conflicts to this file, as JSON Lines.")
     ] = None,
     same_account: Annotated[
         bool,
-        typer.Option(
-            "--same-account", help="Take the backups for those of one account, although nothing says so."
-        ),
+        typer.Option("--same-account", help="Assume that all backups belong to one account."),
     ] = False,
     new_key_file: NewKeyOption = None,
     force: ForceOption = False,
@@ -180,12 +178,12 @@ def merge_backups(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make one backup of several of the same account, with everything of all of them.
+    """Merge several backups of the same account into one.
 
     Where two contradict each other the one that was made later wins, and the conflict is listed.
     """
     if len(sources) < 2:
-        raise typer.BadParameter("merging takes two backups or more", param_hint="SOURCES")
+        raise typer.BadParameter("give at least two backups", param_hint="SOURCES")
     form = form_for(output, to)
     given = [*sources, *(key_file or ()), new_key_file]
     check_target(output, given, force=force, folder=form is To.FOLDER)
@@ -233,14 +231,14 @@ def crop_backup(
     *,
     chat: Annotated[
         list[str] | None,
-        typer.Option("--chat", help="Keep only this chat: its name, or a number or id; may be repeated."),
+        typer.Option("--chat", help="Keep only this chat: its name, number or id; may be repeated."),
     ] = None,
     without_chat: Annotated[
-        list[str] | None, typer.Option("--without-chat", help="Leave this chat out; may be repeated.")
+        list[str] | None, typer.Option("--without-chat", help="Exclude this chat; may be repeated.")
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", help="Keep what was sent from then on: 2024, 2024-03, 2024-03-09, in UTC."),
+        typer.Option("--since", help="Keep messages sent since then: 2024, 2024-03 or 2024-03-09, in UTC."),
     ] = None,
     until: Annotated[
         str | None,
@@ -259,7 +257,7 @@ def crop_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write part of a backup: some chats, some time, without media; it stays a valid backup."""
+    """Write part of a backup, by chat, time or without media, as a valid backup."""
     if not (chat or without_chat or since or until or without_media):
         raise typer.BadParameter("say what to keep: --chat, --without-chat, --since, --until or --without-media")
     start, end = parse_time(since, "--since"), parse_time(until, "--until")
@@ -292,7 +290,7 @@ def crop_backup(
 
 
 def parse_time(text: str | None, option: str) -> Period | None:
-    """Read a time somebody typed."""
+    """Parse a time given on the command line."""
     if text is None:
         return None
     try:
@@ -302,7 +300,7 @@ def parse_time(text: str | None, option: str) -> Period | None:
 
 
 def print_problems(written: Conversion) -> None:
-    """Say which attachments could not be copied."""
+    """Print the attachments that could not be copied."""
     for problem in written.problems[:SHOWN]:
         print_note(f"note: {problem}")
     if len(written.problems) > SHOWN:

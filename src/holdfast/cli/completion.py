@@ -19,6 +19,6 @@ def show(
     context: typer.Context,
     shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell to complete in.")],
 ) -> None:
-    """Print the script that makes a shell complete `holdfast` commands; source it from the shell's start file."""
+    """Print the completion script for a shell; source it from the shell's start file."""
     os.environ[VARIABLE] = f"source_{shell}"
     context.find_root().command.main([], prog_name="holdfast")

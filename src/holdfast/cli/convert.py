@@ -24,17 +24,15 @@ def convert_backup(
     ],
     *,
     to: Annotated[
-        To | None, typer.Option("--to", help="The form to write, where the name does not say it.")
+        To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
     ] = None,
     names: Annotated[
         Literal["spec", "signal"],
-        typer.Option(
-            "--names", help="The spelling of JSON names: as in the specification, or as Signal's programs."
-        ),
+        typer.Option("--names", help="The spelling of JSON names: of the specification, or of Signal's programs."),
     ] = "spec",
     new_key_file: Annotated[
         Path | None,
-        typer.Option("--new-key-file", help="The keys to encrypt with; without it those of the source."),
+        typer.Option("--new-key-file", help="The keys to encrypt with. Default: those of the source."),
     ] = None,
     force: ForceOption = False,
     key_file: KeyFileOption = None,
@@ -42,7 +40,7 @@ def convert_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Turn a backup into another form: plain or encrypted, frames or JSON, file or folder."""
+    """Convert a backup to another format: plain or encrypted, frames or JSON, file or folder."""
     form = to or form_of(target)
     if form is None:
         raise typer.BadParameter(

@@ -40,7 +40,7 @@ LONGEST: Final = 80
 
 
 def document(answer: Difference) -> dict[str, object]:
-    """Write a difference for programs."""
+    """Return the JSON output of a difference."""
     return {
         "same": answer.same,
         "messages_before": answer.messages_before,
@@ -52,7 +52,7 @@ def document(answer: Difference) -> dict[str, object]:
 
 
 class JsonDiffWriter:
-    """One JSON document that is written while the changes are found: first all of them, then the rest."""
+    """A JSON document that is streamed: the changes as they are found, then the totals."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -101,13 +101,13 @@ class TextDiffWriter:
 
 
 def short(text: str) -> str:
-    """Make a line of what somebody wrote, short enough to be skimmed."""
+    """Return untrusted text as one short line."""
     line = printable(text)
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def show(out: Console, answer: Difference) -> None:
-    """Draw a difference."""
+    """Print a difference."""
     if answer.same:
         out.print(f"no difference: {counted(answer.messages_after, 'message')} in both")
         return
@@ -135,12 +135,12 @@ def show(out: Console, answer: Difference) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Count things."""
+    """Format a count with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def show_record(out: Console, record: RecordChange) -> None:
-    """Print what became of a record."""
+    """Print the change of a record."""
     sign, style = SIGNS[record.what], STYLES[record.what]
     out.print(Text.assemble((sign, style), f" {record.kind} {printable(record.name)}"))
     for change in record.fields:
@@ -148,7 +148,7 @@ def show_record(out: Console, record: RecordChange) -> None:
 
 
 def field_line(change: FieldChange, indent: str = "  ") -> Text:
-    """Write what became of a field."""
+    """Format the change of a field."""
     name = field_name(change.field)
     before, after = short(change.before), short(change.after)
     if before == after:
@@ -161,7 +161,7 @@ def field_line(change: FieldChange, indent: str = "  ") -> Text:
 
 
 def field_name(path: str) -> str:
-    """Turn the path of a field into words."""
+    """Format the path of a field."""
     for prefix in PREFIXES:
         path = path.removeprefix(prefix)
     if path in NAMES:
@@ -172,7 +172,7 @@ def field_name(path: str) -> str:
 
 
 def chat_table(chats: tuple[ChatDifference, ...]) -> Table:
-    """Draw a line for each chat with changes."""
+    """Return a table of the chats with changes."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("chat")
     for heading in ("before", "after", "added", "removed", "changed"):
@@ -189,12 +189,12 @@ def chat_table(chats: tuple[ChatDifference, ...]) -> Table:
 
 
 def kinds(aspects: Mapping[str, int]) -> str:
-    """List in what messages changed."""
+    """Format the counts by kind of change."""
     return ", ".join(f"{count:,} {name}" for name, count in sorted(aspects.items(), key=lambda entry: -entry[1]))
 
 
 def conflict_line(conflict: Conflict) -> str:
-    """Write a conflict in one line."""
+    """Format a conflict in one line."""
     where = f" {conflict.where}" if conflict.where else ""
     field = field_name(conflict.field)
     dropped, kept = short(conflict.dropped), short(conflict.kept)
@@ -204,7 +204,7 @@ def conflict_line(conflict: Conflict) -> str:
 
 
 def show_merged(out: Console, target: Path, done: Merged) -> None:
-    """Say what became of a merge."""
+    """Print the result of a merge."""
     out.print(
         Text(
             f"{target}: {counted(done.messages, 'message')}; {done.only_older:,} only in an older backup, "
@@ -218,7 +218,7 @@ def show_merged(out: Console, target: Path, done: Merged) -> None:
 
 
 def show_cropped(out: Console, target: Path, done: Cropped) -> None:
-    """Say what became of a crop."""
+    """Print the result of a crop."""
     out.print(
         Text(
             f"{target}: {done.messages:,} of {counted(done.messages_before, 'message')}, "

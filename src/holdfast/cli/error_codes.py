@@ -23,7 +23,7 @@ __all__ = ["exit_for"]
 
 
 def exit_for(error: HoldfastError) -> ExitCode:
-    """Choose the exit status for an error."""
+    """Return the exit status for an error."""
     if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
         return ExitCode.USAGE
     if isinstance(error, DifferentAccounts | NotInArchive | ExportRefused | ExtraMissing | TargetRefused):

@@ -50,7 +50,7 @@ def export_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Write a backup as pages or data that other programs read; the next time only what has changed."""
+    """Export a backup as HTML pages or data files; a repeated export updates only what changed."""
     check_options(to, search=search, plain=plain)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [source, key_file], folder=True)

@@ -31,7 +31,7 @@ def extract_media(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the attachments of a phone's folder or an export out as ordinary files, sorted by chat."""
+    """Extract the attachments of a backup folder or an export as files, by chat."""
     check_target(target, [source, key_file], folder=True)
 
     def work(keys: KeyMaterial | None) -> list[Extracted]:

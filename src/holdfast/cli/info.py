@@ -29,7 +29,7 @@ def show_info(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is in a backup: when and by whom it was made, chats, people, messages, dates and media."""
+    """Show a summary of a backup: creation time, app version, chats, contacts, messages, dates and media."""
     answer = with_keys(
         lambda keys: with_open_backup(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
         key=key,

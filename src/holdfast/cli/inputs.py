@@ -16,7 +16,7 @@ __all__ = ["SourceArgument", "resolve_input", "size_of", "with_open_backup"]
 SourceArgument = Annotated[
     Path,
     typer.Argument(
-        help="A backup in any form: a file, a phone's folder, an export; `-` reads standard input.",
+        help="A backup in any format: a file, a backup folder or an export; `-` reads standard input.",
         show_default=False,
     ),
 ]
@@ -30,7 +30,7 @@ def with_open_backup(
     *,
     edited: list[int] | None = None,
 ) -> Answer:
-    """Open a backup, with a bar on a terminal while it is read, and do something with it."""
+    """Open a backup with a progress bar on a terminal, and pass it to a function."""
     on_edited = None if edited is None else edited.append
     with (
         byte_progress(path.name, size_of(path)) as progress,
@@ -40,12 +40,12 @@ def with_open_backup(
 
 
 def resolve_input(path: Path) -> Path | BinaryIO:
-    """Return what a path stands for: itself, or standard input."""
+    """Return the path, or standard input for `-`."""
     return sys.stdin.buffer if str(path) == "-" else path
 
 
 def size_of(path: Path) -> int | None:
-    """Return the size of a file, None of anything else; opening it says what is wrong with it."""
+    """Return the size of a regular file, else None."""
     try:
         return path.stat().st_size if path.is_file() else None
     except OSError:

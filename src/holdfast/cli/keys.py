@@ -41,7 +41,7 @@ Answer = TypeVar("Answer")
 def gather_keys(
     environ: Mapping[str, str], *, key: str | None, key_file: Path | None, account_id: str | None
 ) -> KeyMaterial | None:
-    """Put together what was given: the option, else the file, else the environment, and the account id to any."""
+    """Return the keys from the option, the file or the environment, in this order, with the account id."""
     keys: KeyMaterial | None = None
     if key is not None:
         keys = read_keys(key)
@@ -78,7 +78,7 @@ def with_keys(
     key_file: Path | None,
     account_id: str | None,
 ) -> Answer:
-    """Do something that may need keys; on a terminal, ask for those that turn out to be missing, once."""
+    """Call a function that may need keys; on a terminal, prompt once for missing ones."""
     keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
     try:
         return work(keys)
@@ -90,7 +90,7 @@ def with_keys(
 
 
 def ask(keys: KeyMaterial | None, missing: tuple[str, ...]) -> KeyMaterial:
-    """Ask for what is missing, without showing it."""
+    """Prompt for missing keys without echo."""
     known: dict[str, Any] = {} if keys is None else {name: getattr(keys, name) for name in keys.given()}
     for what in missing:
         text = typer.prompt(what[:1].upper() + what[1:], hide_input=True, err=True)

@@ -30,7 +30,7 @@ COMMANDS: Final = {
         "holdfast.cli.admin:group",
     ),
     "serve": (
-        "Run the service: the website and the API. Sets up an empty data folder by itself.",
+        "Run the server: website, API and git. Initializes an empty data folder.",
         "holdfast.cli.serve:serve",
     ),
     "settings": (
@@ -38,11 +38,11 @@ COMMANDS: Final = {
         "holdfast.cli.settings:show",
     ),
     "version": (
-        "Say which version is running, and whether its core is compiled or interpreted.",
+        "Show the version, and whether the core is compiled or interpreted.",
         "holdfast.cli.version:show",
     ),
     "completion": (
-        "Print the script that makes a shell complete `holdfast` commands; source it from the shell's start file.",
+        "Print the completion script for a shell; source it from the shell's start file.",
         "holdfast.cli.completion:show",
     ),
 }
@@ -65,7 +65,7 @@ app = typer.Typer(
 
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001  # as typer calls it
-    """Say which version is running, and end."""
+    """Print the version and exit."""
     if wanted:
         typer.echo(f"Holdfast {holdfast.__version__}")
         raise typer.Exit
@@ -80,19 +80,19 @@ def root(
     context: typer.Context,
     *,
     show: Annotated[  # noqa: ARG001  # its callback does it all
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Say which version is running.")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when something goes wrong.")] = False,  # noqa: ARG001  # main() looks for it itself
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,  # noqa: ARG001  # main() looks for it itself
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"] | None,
-        typer.Option("--log-level", help="The least important events still logged."),
+        typer.Option("--log-level", help="The lowest level that is logged."),
     ] = None,
     log_format: Annotated[
         Literal["text", "json"] | None,
-        typer.Option("--log-format", help="How a log line is written: for people or for programs."),
+        typer.Option("--log-format", help="The format of log lines."),
     ] = None,
 ) -> None:
-    """Holdfast keeps what people cannot afford to lose: their conversations and their repositories."""
+    """Chat backups and a git host."""
     context.obj = {"log_level": log_level, "log_format": log_format}
     if context.invoked_subcommand in LOGGING:
         configure_logs(context)
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort as error:
         # A question is left by Ctrl-C, or by the end of the input.
         if isinstance(error.__context__, EOFError):
-            return fail("the input ended before the question was answered", ExitCode.USAGE, debug=debug)
+            return fail("standard input ended before the prompt was answered", ExitCode.USAGE, debug=debug)
         return ExitCode.INTERRUPTED
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -153,7 +153,7 @@ def exit_code_of(error: HoldfastError) -> ExitCode:
 
 
 def fault_in(error: Exception) -> HoldfastError | None:
-    """Return what an error says about the database or the disk; None when it is a bug."""
+    """Return the hosting error for a failure of the database or the disk; None if it is a bug."""
     from holdfast.hosting.errors import StorageError  # noqa: PLC0415
     from holdfast.hosting.store.faults import translate  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ def fault_in(error: Exception) -> HoldfastError | None:
 
 
 def fail(message: str, status: ExitCode, *, debug: bool) -> ExitCode:
-    """Say what went wrong, with the traceback when it was asked for."""
+    """Print an error, with its traceback in debug mode, and return the exit status."""
     from holdfast.cli.output import print_error  # noqa: PLC0415
 
     if debug:

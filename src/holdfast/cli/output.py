@@ -46,35 +46,35 @@ PATIENCE_BYTES: Final = 64 << 20
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Open a console on standard output or standard error as they are now; colours only on a terminal."""
+    """Return a console on standard output or standard error; colors only on a terminal."""
     return Console(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def print_error(message: str) -> None:
-    """Say what went wrong in one line on standard error."""
+    """Print an error in one line on standard error."""
     line = Text.assemble(("error:", "bold red"), " ", printable(message))
     console(stderr=True).print(line)
 
 
 def print_note(message: str) -> None:
-    """Say something worth knowing in one line on standard error."""
+    """Print a note in one line on standard error."""
     console(stderr=True).print(Text(printable(message)))
 
 
 def printable(text: str) -> str:
-    """Make one line of what somebody else wrote, without the signs that steer a terminal or turn a line round."""
+    """Return untrusted text as one line, with control and bidirectional characters escaped."""
     line = " ".join(text.split())
     return "".join(sign for sign in line if sign.isprintable() or sign == JOINER)
 
 
 def print_json(answer: object) -> None:
-    """Print an answer as one JSON document."""
+    """Print a value as one JSON document."""
     text = msgspec.json.format(msgspec.json.encode(answer, enc_hook=as_text), indent=2)
     sys.stdout.write(text.decode() + "\n")
 
 
 def as_text(value: object) -> str:
-    """Write a path in JSON; bytes of a name that are not UTF-8 are shown as such."""
+    """Encode a path as JSON; bytes that are not UTF-8 are escaped."""
     if isinstance(value, PurePath):
         return os.fsencode(value).decode(errors="backslashreplace")
     raise NotImplementedError(f"JSON has no form for {type(value).__name__}")
@@ -82,7 +82,7 @@ def as_text(value: object) -> str:
 
 @contextmanager
 def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None] | None]:
-    """Show a bar while bytes are read, on a terminal and when it will take a while; else give None."""
+    """Yield a callback for a progress bar of bytes, on a terminal and for large inputs; else None."""
     if not sys.stderr.isatty() or (total is not None and total < PATIENCE_BYTES):
         yield None
         return
@@ -100,7 +100,7 @@ def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None
 
 @contextmanager
 def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
-    """Show how many things have passed, on a terminal; what is passed through comes back unchanged."""
+    """Yield a function that counts items on a terminal and returns them unchanged."""
     if not sys.stderr.isatty():
         yield lambda item: item
         return
@@ -122,7 +122,7 @@ def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say what is being done and for how long, on a terminal, while several files are read at once."""
+    """Show an activity and its duration on a terminal."""
     if not sys.stderr.isatty():
         yield
         return

@@ -17,16 +17,14 @@ from holdfast.cli.output import print_note
 
 __all__ = ["ForceOption", "check_target"]
 
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace a file that is there already; never one that is read from.")
-]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file; never an input file.")]
 STANDARD = "-"
 
 
 def check_target(
     target: Path | None, sources: Iterable[Path | None], *, force: bool = False, folder: bool = False
 ) -> None:
-    """Refuse a target that is read from, or, without `force`, a file that is there already.
+    """Raise `TargetRefused` for a target that is also an input, or that exists unless `force` is set.
 
     `sources` is all that a command reads: backups, keys, logs. With `folder` the target is one that is added to.
     It is asked first, because what follows may take long; what writes the file asks the file system once more.
@@ -37,10 +35,12 @@ def check_target(
     if str(target) == STANDARD:
         for source in known:
             if str(source) != STANDARD and is_open_at(1, source):
-                raise TargetRefused(f"standard output goes to {source}, which is read from; redirect it elsewhere")
+                raise TargetRefused(
+                    f"standard output is redirected to {source}, which is an input; redirect it elsewhere"
+                )
         return
     if any(str(source) == STANDARD for source in known) and is_open_at(0, target):
-        raise TargetRefused(f"{target} is what is read from standard input; give another name to write to")
+        raise TargetRefused(f"{target} is read from standard input; choose another target")
     keep_apart_from([source for source in known if str(source) != STANDARD], target)
     if folder:
         restrict_empty(target)
@@ -49,7 +49,7 @@ def check_target(
 
 
 def restrict_empty(folder: Path) -> None:
-    """Take a folder that somebody made for what is written now from all others, and say so.
+    """Make an output folder private to the user, and print a note.
 
     One that holds something is left as it is: it may be meant to be read by others.
     """
@@ -63,7 +63,7 @@ def restrict_empty(folder: Path) -> None:
 
 
 def is_open_at(descriptor: int, path: Path) -> bool:
-    """Tell whether a standard stream is a certain file."""
+    """Return whether a standard stream is redirected to a file."""
     try:
         stream = os.fstat((sys.stdin, sys.stdout)[descriptor].fileno())
         return stat.S_ISREG(stream.st_mode) and os.path.samestat(stream, path.stat())

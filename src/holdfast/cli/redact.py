@@ -21,7 +21,7 @@ def redact_backup(
     *,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="The same seed makes the same copy again; without it each copy differs."),
+        typer.Option("--seed", help="The same seed gives the same copy. Default: random."),
     ] = None,
     force: ForceOption = False,
     key_file: KeyFileOption = None,
@@ -29,7 +29,7 @@ def redact_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Copy a backup without what was written in it, to attach to a bug report: same records, sizes and faults."""
+    """Write a redacted copy for a bug report: the same records, sizes and errors, without texts and names."""
     check_target(target, [source, key_file], force=force)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
 
@@ -55,4 +55,4 @@ def redact_backup(
     if json:
         print_json(done)
     elif str(target) != "-":
-        console().print(f"{printable(str(target))}: {done.frames:,} frames, and none of what was written in them")
+        console().print(f"{printable(str(target))}: {done.frames:,} frames, redacted")

@@ -25,31 +25,31 @@ SHOWN = 40
 def repair_backup(
     source: SourceArgument,
     target: Annotated[
-        Path | None, typer.Argument(help="The backup to write; may be left out with --plan.", show_default=False)
+        Path | None, typer.Argument(help="The backup to write; not needed with --plan.", show_default=False)
     ] = None,
     *,
-    plan: Annotated[bool, typer.Option("--plan", help="Say what would be changed, and write nothing.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the changes without writing anything.")] = False,
     drop: Annotated[
-        bool, typer.Option("--drop", help="Also leave out what nothing can import; each thing is listed.")
+        bool, typer.Option("--drop", help="Also drop records that cannot be imported; each is listed.")
     ] = False,
     undo: Annotated[
         Path | None,
-        typer.Option("--undo", help="Make the original of a repaired backup again, from this change log."),
+        typer.Option("--undo", help="Restore the original of a repaired backup from this change log."),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option("--log", help="Where to write the change log; without it beside the backup.")
+        Path | None, typer.Option("--log", help="The change log to write. Default: beside the backup.")
     ] = None,
     profile: Annotated[
-        Literal["strict", "import"], typer.Option("--profile", help="What to pass: export discipline, or import.")
+        Literal["strict", "import"], typer.Option("--profile", help="The profile to repair for.")
     ] = "strict",
     edition: Annotated[
-        Literal["auto", "spec", "current"], typer.Option("--edition", help="Which year's format to hold it to.")
+        Literal["auto", "spec", "current"], typer.Option("--edition", help="The edition of the format.")
     ] = "auto",
     purpose: Annotated[
-        Literal["remote", "transfer", "takeout"], typer.Option("--purpose", help="What the backup is for.")
+        Literal["remote", "transfer", "takeout"], typer.Option("--purpose", help="The purpose of the backup.")
     ] = "remote",
     to: Annotated[
-        To | None, typer.Option("--to", help="The form to write, where the name does not say it.")
+        To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
     ] = None,
     force: ForceOption = False,
     key_file: KeyFileOption = None,
@@ -57,7 +57,7 @@ def repair_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Mend what can be mended without inventing or losing anything, and keep a log to undo it."""
+    """Repair a backup without inventing or losing data, with a change log to undo it."""
     if target is None and not plan:
         raise typer.BadParameter("give the file to write, or --plan", param_hint="TARGET")
     if undo is not None and (plan or drop):
@@ -90,7 +90,7 @@ def repair_backup(
         show(done)
         if not plan:
             log_path = log_beside(where) if log is None else log
-            console().print(f"{printable(str(where))}: written; {log_path} has what it takes to undo it")
+            console().print(f"{printable(str(where))}: written; {log_path} can undo it")
             if done.kept is not None:
                 console().print(f"{done.kept}: the damaged original, kept to be put back when it is undone")
     if not done.passes:
@@ -98,7 +98,7 @@ def repair_backup(
 
 
 def show(done: Repair) -> None:
-    """Print what is mended and what is not, the most frequent first where there is too much for a screen."""
+    """Print the repairs and the findings left; only totals by rule if there are many."""
     out = console()
     lines = [f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in done.steps]
     print_some(lines, Counter(step.rule for step in done.steps))
@@ -115,22 +115,22 @@ def show(done: Repair) -> None:
 
 
 def count_of(number: int, what: str) -> str:
-    """Count things."""
+    """Format a count with its noun."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def frame_name(frame: int | None) -> str:
-    """Name a frame, or what is meant where there is none."""
+    """Return the name of a frame, or of the whole backup."""
     return "whole backup" if frame is None else "header" if frame == 0 else f"frame {frame}"
 
 
 def path_suffix(path: str) -> str:
-    """Write the place inside a frame."""
+    """Format the path inside a frame."""
     return f" at {path}" if path else ""
 
 
 def print_some(lines: list[str], counts: "Counter[str]") -> None:
-    """Print lines, or how many there are of each rule where they do not fit on a screen."""
+    """Print lines, or totals by rule if there are many."""
     out = console()
     for line in lines[:SHOWN]:
         out.print(line)

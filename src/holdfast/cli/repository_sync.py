@@ -47,10 +47,10 @@ LARGEST_ATTRIBUTES: Final = 1 << 20
 WHERE: Final = "The repository, as owner/name, or owner/name:path for another name in it."
 
 ServerOption = Annotated[
-    str | None, typer.Option("--server", help=f"The address of the host; also {SERVER}.", show_default=False)
+    str | None, typer.Option("--server", help=f"The URL of the host; also {SERVER}.", show_default=False)
 ]
 TokenFileOption = Annotated[
-    Path | None, typer.Option("--token-file", help=f"A file with a token that may write; also {TOKEN}.")
+    Path | None, typer.Option("--token-file", help=f"A file with an access token; also {TOKEN}.")
 ]
 TokenOption = Annotated[
     str | None,
@@ -60,11 +60,11 @@ BranchOption = Annotated[str | None, typer.Option("--branch", help="The branch; 
 
 
 class PublicRepository(HoldfastError):
-    """A backup that is not encrypted was to be stored where anybody can read it."""
+    """An unencrypted backup would become public."""
 
 
 class RepositoryFacts(msgspec.Struct):
-    """What is needed to know of a repository."""
+    """The fields of a repository that are used."""
 
     default_branch: str
     empty: bool = False
@@ -72,27 +72,27 @@ class RepositoryFacts(msgspec.Struct):
 
 
 class FileFacts(msgspec.Struct):
-    """What is needed to know of a file in a repository."""
+    """The fields of a file that are used."""
 
     sha: str
     type: str = "file"
 
 
 class CommitFacts(msgspec.Struct):
-    """A commit that was made."""
+    """A created commit."""
 
     sha: str = ""
     html_url: str = ""
 
 
 class Committed(msgspec.Struct):
-    """What a change of files answers."""
+    """The response to a change of files."""
 
     commit: CommitFacts
 
 
 class Action(msgspec.Struct):
-    """What to do with an object: where to, and with which headers."""
+    """An action of the Git LFS batch API: a URL and headers."""
 
     href: str
     header: dict[str, str] | None = None
@@ -105,13 +105,13 @@ class Action(msgspec.Struct):
 
 
 class ItemError(msgspec.Struct):
-    """Why an object of a batch is not taken."""
+    """The error of an object in a batch response."""
 
     message: str = ""
 
 
 class Item(msgspec.Struct):
-    """An object of a batch."""
+    """An object of a batch response."""
 
     oid: str
     actions: dict[str, Action] | None = None
@@ -119,13 +119,13 @@ class Item(msgspec.Struct):
 
 
 class Batch(msgspec.Struct):
-    """The answer to a batch."""
+    """The response of the Git LFS batch API."""
 
     objects: list[Item]
 
 
 class Pushed(msgspec.Struct, frozen=True):
-    """What a push did."""
+    """The JSON output of `backup push`."""
 
     repository: str
     path: str
@@ -173,9 +173,9 @@ def push_backup(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Store a snapshot in a repository as a large file, in one commit that says what changed since the last."""
+    """Store a backup in a repository with Git LFS, in one commit that lists the changes since the last."""
     if not file.is_file():
-        raise UnreadableBackup(f"{file} is no file; put a folder into one with `holdfast backup convert` first")
+        raise UnreadableBackup(f"{file} is a folder; convert it with `holdfast backup convert` first")
     keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
     target, facts = found(where, file.name, server, token, token_file, branch)
     made = described(file)
@@ -193,7 +193,7 @@ def push_backup(
     if json:
         print_json(done)
     elif not done.changed:
-        console().print(f"{done.repository}:{done.path} is this snapshot already; nothing was changed")
+        console().print(f"{done.repository}:{done.path} is up to date; nothing was changed")
     else:
         out = console()
         branch = printable(done.branch)
@@ -209,11 +209,11 @@ def pull_backup(
     token_file: TokenFileOption = None,
     token: TokenOption = None,
     branch: Annotated[
-        str | None, typer.Option("--ref", help="A branch, tag or commit; by default the main branch.")
+        str | None, typer.Option("--ref", help="A branch, tag or commit. Default: the default branch.")
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Fetch a snapshot from a repository; what arrives is what was stored, or nothing is written."""
+    """Download a backup from a repository; it is verified before it is written."""
     check_target(target_file, [token_file], force=force)
     target, _ = found(where, target_file.name, server, token, token_file, branch)
     small = target.remote.bytes_at(target.address("raw"), MOST_BYTES)
@@ -227,23 +227,23 @@ def pull_backup(
 def found(  # noqa: PLR0917  # the words of a command line
     where: str, name: str, server: str | None, token: str | None, token_file: Path | None, branch: str | None
 ) -> tuple[Target, RepositoryFacts]:
-    """Find the repository that is meant."""
+    """Return the target given on the command line."""
     repository, _, path = where.partition(":")
     path = path.strip("/") or name
     if repository.count("/") != 1 or not all(repository.split("/")):
         raise typer.BadParameter(f"{where} is not owner/name or owner/name:path", param_hint="WHERE")
     if any(part in {"", ".", "..", ".git"} for part in path.split("/")):
-        raise typer.BadParameter(f"no file can lie at {path}", param_hint="WHERE")
+        raise typer.BadParameter(f"{path} is not a valid path", param_hint="WHERE")
     address = server or os.environ.get(SERVER)
     if not address:
-        raise typer.BadParameter(f"say which host, or set {SERVER}", param_hint="--server")
+        raise typer.BadParameter(f"give the URL of the host, or set {SERVER}", param_hint="--server")
     remote = Remote(address, token_of(token, token_file), repository)
     facts = remote.json("GET", remote.api, RepositoryFacts)
     return Target(remote, path, branch or facts.default_branch), facts
 
 
 def token_of(token: str | None, token_file: Path | None) -> Secret | None:
-    """Return the token: the option, else the file, else the environment, else what is typed on a terminal."""
+    """Return the token from the option, the file, the environment or a prompt, in this order."""
     if token is not None:
         return Secret(token)
     if token_file is not None:
@@ -257,7 +257,7 @@ def token_of(token: str | None, token_file: Path | None) -> Secret | None:
 
 
 def described(file: Path) -> LfsPointer:
-    """Hash a file."""
+    """Return the Git LFS pointer of a file."""
     try:
         with file.open("rb") as source:
             return LfsPointer(hashlib.file_digest(source, "sha256").hexdigest(), file.stat().st_size)
@@ -266,7 +266,7 @@ def described(file: Path) -> LfsPointer:
 
 
 def upload(remote: Remote, file: Path, made: LfsPointer) -> None:
-    """Store the bytes of a file, unless the host has them already."""
+    """Upload a file with Git LFS, unless the host has it."""
     wanted = {
         "operation": "upload",
         "transfers": ["basic"],
@@ -275,10 +275,10 @@ def upload(remote: Remote, file: Path, made: LfsPointer) -> None:
     answer = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, wanted, lfs=True)
     item = next((one for one in answer.objects if one.oid == made.oid), None)
     if item is None:
-        raise MalformedResponse(f"{remote.server} says nothing about the file it was asked to take")
+        raise MalformedResponse(f"{remote.server} did not respond about the requested file")
     if item.error is not None:
         said = item.error.message[:LONGEST_MESSAGE]
-        raise RemoteRefused(f"{remote.server} does not take this file{f': {said}' if said else ''}")
+        raise RemoteRefused(f"{remote.server} rejected this file{f': {said}' if said else ''}")
     actions = item.actions or {}
     put = actions.get("upload")
     if put is not None:
@@ -294,7 +294,7 @@ def upload(remote: Remote, file: Path, made: LfsPointer) -> None:
 
 
 def is_encrypted(file: Path) -> bool:
-    """Tell whether a file is an encrypted backup; whatever else it is, anybody can look into it."""
+    """Return whether a file is an encrypted backup."""
     if is_archive(file):
         return False
     try:
@@ -307,11 +307,9 @@ def is_encrypted(file: Path) -> bool:
 
 
 def confirm_public(target: Target, file: Path, *, allowed: bool) -> None:
-    """Warn before a backup that is not encrypted is stored in a public repository, and ask whether it is meant."""
+    """Ask for confirmation before an unencrypted backup is stored in a public repository."""
     repository = target.remote.repository
-    print_note(
-        f"warning: {repository} is public and {file.name} is not encrypted: anybody could read every message in it"
-    )
+    print_note(f"warning: {repository} is public and {file.name} is not encrypted: anyone could read its messages")
     if allowed:
         return
     if sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm("Store it there all the same?", err=True):
@@ -324,7 +322,7 @@ def confirm_public(target: Target, file: Path, *, allowed: bool) -> None:
 
 @contextmanager
 def opened_source(file: Path) -> Iterator[BinaryIO]:
-    """Open the file to store."""
+    """Open the file to upload."""
     try:
         source = file.open("rb")
     except OSError as error:
@@ -334,7 +332,7 @@ def opened_source(file: Path) -> Iterator[BinaryIO]:
 
 
 def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
-    """Yield the `size` bytes of a file in pieces and tell how far it is."""
+    """Yield `size` bytes of a file in chunks, and report progress."""
     done = 0
     while done < size:
         try:
@@ -342,7 +340,7 @@ def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None)
         except OSError as error:
             raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
         if not piece:
-            raise UnreadableBackup(f"{source.name} became shorter while it was sent; try again")
+            raise UnreadableBackup(f"{source.name} was truncated during the upload; try again")
         yield piece
         done += len(piece)
         if progress is not None:
@@ -350,21 +348,21 @@ def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None)
 
 
 def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool = False) -> None:
-    """Write a file of a repository to the disk, once all of it is known to be right.
+    """Write a file of a repository to the disk after it is verified.
 
     Of a large file the pointer says the size and the hash. Of any other file the answer must say where it ends.
     """
     digest = hashlib.sha256()
     size = 0
     server = target.remote.server
-    other = f"what {server} sent is not what was stored; nothing was written"
+    other = f"{server} sent other content than was stored; nothing was written"
     with (
         target.remote.open("GET", target.address("media"), {}) as answer,
         byte_progress(to.name, answer.length if stored is None else stored.size) as progress,
         write_whole(to, replace=replace) as out,
     ):
         if stored is None and answer.length is None and not answer.chunked:
-            raise MalformedResponse(f"{server} does not say how long the file is; nothing was written")
+            raise MalformedResponse(f"{server} did not send a length; nothing was written")
         if stored is not None and answer.length not in {None, stored.size}:
             raise MalformedResponse(other)
         while piece := answer.read(CHUNK):
@@ -382,7 +380,7 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
 def commit_pointer(
     target: Target, facts: RepositoryFacts, made: LfsPointer, message: str, *, exists: bool
 ) -> CommitFacts:
-    """Make the commit: the pointer to the file, and the line that says files like it are kept so."""
+    """Commit the pointer file, and the line of `.gitattributes` for its path."""
     remote = target.remote
     files = [changed(target, target.path, made.format(), exists=exists)]
     attributes = None if facts.empty else remote.bytes_at(target.address("raw", ATTRIBUTES), LARGEST_ATTRIBUTES)
@@ -400,7 +398,7 @@ def commit_pointer(
 
 
 def changed(target: Target, path: str, content: bytes, *, exists: bool) -> dict[str, str]:
-    """Describe the change of one file; one that somebody else has changed meanwhile is not written over."""
+    """Return the change of one file, conditional on the version that was read."""
     entry = {"operation": "create", "path": path, "content": base64.b64encode(content).decode()}
     if exists:
         facts = target.remote.json("GET", target.address("contents", path), FileFacts)
@@ -409,7 +407,7 @@ def changed(target: Target, path: str, content: bytes, *, exists: bool) -> dict[
 
 
 def pattern(path: str) -> str:
-    """Write a path as a pattern of attributes that nothing else fits."""
+    """Return the `.gitattributes` pattern that matches only this path."""
     quoted = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in f"/{path}")
     if any(sign in quoted for sign in ' "\\\t'):
         return '"' + quoted.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -417,13 +415,13 @@ def pattern(path: str) -> str:
 
 
 def is_for(path: str, line: str) -> bool:
-    """Tell whether a line of attributes is the one for a path, or for all files with its ending."""
+    """Return whether a line of `.gitattributes` applies to a path or its suffix."""
     ending = Path(path).suffix
     return "filter=lfs" in line and line.startswith((f"{pattern(path)} ", f"*{ending} " if ending else "\0"))
 
 
 def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, keys: KeyMaterial | None) -> str:
-    """Say what the snapshot is and what changed since the one before, as far as the keys at hand let one see."""
+    """Return the commit message: what changed since the last snapshot, if the keys allow it."""
     size = human_size(made.size)
     try:
         if is_archive(file):
@@ -436,7 +434,7 @@ def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, k
         print_note("note: it is encrypted, so the commit does not say what changed; --key-file lets it")
         return f"Snapshot {target.path} (encrypted, {size})"
     except BackupError as error:
-        print_note(f"note: it cannot be read as a backup ({error}), so the commit does not say what changed")
+        print_note(f"note: not readable as a backup ({error}); the commit does not list changes")
         return f"Snapshot {target.path} ({size})"
     counts = info.counts
     made_at = f"{info.header.made_at:%Y-%m-%d %H:%M} UTC" if info.header.made_at else "an unknown time"
@@ -451,13 +449,13 @@ def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, k
 
 
 def is_archive(file: Path) -> bool:
-    """Tell whether a file is a database, which no backup is."""
+    """Return whether a file is an SQLite database, that is an archive."""
     with file.open("rb") as source:
         return source.read(len(MAGIC)) == MAGIC
 
 
 def compared(target: Target, file: Path, old: LfsPointer, keys: KeyMaterial | None) -> Difference | None:
-    """Compare with the snapshot that is there now, which is fetched for it."""
+    """Download the current snapshot and compare with it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))
         try:
@@ -466,12 +464,12 @@ def compared(target: Target, file: Path, old: LfsPointer, keys: KeyMaterial | No
             after = stack.enter_context(backup.open(file, keys))
             return diff(before, after)
         except (BackupError, RemoteRefused) as error:
-            print_note(f"note: the snapshot before cannot be compared with: {error}")
+            print_note(f"note: cannot compare with the previous snapshot: {error}")
             return None
 
 
 def summary_of(found: Difference) -> str:
-    """Say in one line what a person wants to know."""
+    """Return a summary of a difference in one line."""
     added = sum(chat.added for chat in found.chats)
     removed = sum(chat.removed for chat in found.chats)
     edited = sum(chat.changed for chat in found.chats)
@@ -488,5 +486,5 @@ def summary_of(found: Difference) -> str:
 
 
 def counted_words(count: int, word: str) -> str:
-    """Write a number with its word."""
+    """Format a count with its noun."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -35,7 +35,7 @@ def make_sample(
     ] = False,
     force: ForceOption = False,
 ) -> None:
-    """Make up a realistic history, valid under every rule, with every kind of record and message."""
+    """Generate a realistic, valid backup with every kind of record and message."""
     require_demo_package()
     from holdfast_demo.sample import sample_records
     from holdfast_demo.sample_writer import write_sample
@@ -59,6 +59,6 @@ def make_sample(
 
 
 def new_keys() -> Secret:
-    """Invent an account's keys, written as a key file."""
+    """Generate the keys of an account, in the format of a key file."""
     pool = "".join(secrets.choice("abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(64))
     return Secret(f"recovery-key = {pool}\naccount-id = {uuid.uuid4()}")

@@ -30,7 +30,7 @@ __all__ = ["serve"]
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take the address before anything else is done: a busy port is said in one line, and callers can wait."""
+    """Bind the listening socket first, so that a port in use is one line of error, and clients can wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -46,7 +46,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(settings: Settings, port: int) -> str:
-    """Write the address to type into a browser."""
+    """Return the URL of the service."""
     if settings.host in {"127.0.0.1", "::1", "0.0.0.0", "::"}:  # noqa: S104  # compared with, not bound to
         return f"http://localhost:{port}"
     return f"http://[{settings.host}]:{port}" if ":" in settings.host else f"http://{settings.host}:{port}"
@@ -63,7 +63,7 @@ def serve(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Run the service: the website and the API. Sets up an empty data folder by itself."""
+    """Run the server: website, API and git. Initializes an empty data folder."""
     from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
@@ -117,7 +117,7 @@ def demo_content(
 
 
 def run(settings: Settings, server: socket.socket, count: int) -> None:
-    """Answer requests and send webhooks until a signal ends the service, in processes of their own."""
+    """Run the worker and delivery processes until a signal ends the service."""
     from holdfast.server.delivery_process import deliver
     from holdfast.server.supervisor import Role, Supervisor
 
@@ -131,7 +131,7 @@ def run(settings: Settings, server: socket.socket, count: int) -> None:
 
 
 def work(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
-    """Be one of several workers, until the parent says so or is gone."""
+    """Run one worker process until the parent stops it or exits."""
     from holdfast.server.worker import new_worker
 
     worker: Worker
@@ -152,7 +152,7 @@ def work(settings: Settings, server: socket.socket, on_started: Callable[[], Non
 
 @contextmanager
 def metrics_folder(data: Path) -> Iterator[None]:
-    """Give the workers a folder to count in, and remove what services left that are gone.
+    """Create the folder for the metrics of the workers, and remove those of services that ended.
 
     The library that counts looks for it when it is first imported, so this comes before anything is counted.
     """
@@ -177,7 +177,7 @@ def metrics_folder(data: Path) -> Iterator[None]:
 
 
 def is_running(pid: str) -> bool:
-    """Tell whether another process has this number."""
+    """Return whether a process with this id is running."""
     if not pid.isdigit() or int(pid) == os.getpid():
         return False
     try:

@@ -18,9 +18,7 @@ ConfigOption = Annotated[
 ]
 
 
-DataOption = Annotated[
-    Path | None, typer.Option("--data", help="The folder that holds everything, instead of HOLDFAST_DATA.")
-]
+DataOption = Annotated[Path | None, typer.Option("--data", help="The data folder, instead of HOLDFAST_DATA.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class SettingOutput:
 def gather(
     context: typer.Context, config: Path | None, data: Path | None = None, **overrides: object
 ) -> LoadedSettings:
-    """Load the settings as this command line, the environment and the file give them."""
+    """Load the settings from the command line, the environment and the settings file."""
     shared = context.obj if isinstance(context.obj, dict) else {}
     folder = None if data is None else str(data)
     return load(os.environ, config=config, overrides={**shared, "data": folder, **overrides})

@@ -35,7 +35,7 @@ STEPS = " ▁▂▃▄▅▆▇█"
 
 
 def human_size(size: float) -> str:
-    """Write a number of bytes the way people say it."""
+    """Format a number of bytes."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -44,13 +44,13 @@ def human_size(size: float) -> str:
 
 
 def day(ms: int | None) -> str:
-    """Write a day."""
+    """Format a date."""
     date = None if ms is None else moment(ms)
     return f"{date:%Y-%m-%d}" if date else "unknown"
 
 
 def show(out: Console, info: Info) -> None:
-    """Draw it."""
+    """Print the summary of a backup."""
     out.print(fact_table(info))
     if info.counts["chatItem"]:
         out.print()
@@ -69,7 +69,7 @@ def show(out: Console, info: Info) -> None:
 
 
 def fact_table(info: Info) -> Table:
-    """List what the backup is."""
+    """Return a table of the properties of a backup."""
     header, counts = info.header, info.counts
     table = Table.grid(padding=(0, 2))
     made = header.made_at
@@ -105,7 +105,7 @@ def fact_table(info: Info) -> Table:
 
 
 def media(info: Info) -> str:
-    """Say how many attachments there are and what became of them."""
+    """Format the counts of attachments."""
     text = f"{info.attachments:,} attachments, {human_size(info.attachment_bytes)}"
     found = info.media
     if found is None:
@@ -115,7 +115,7 @@ def media(info: Info) -> str:
 
 
 def count_table(rows: dict[str, int], heading: str) -> Table:
-    """List counts, the largest first."""
+    """Return a table of counts, largest first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)
     table.add_column("count", justify="right")
@@ -125,7 +125,7 @@ def count_table(rows: dict[str, int], heading: str) -> Table:
 
 
 def histogram(info: Info) -> Table:
-    """Draw messages per month: a bar each, or a line of small ones per year when there are many months."""
+    """Return a histogram of messages per month, one line per year if there are many months."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     most = max(info.months.values())
     if len(info.months) <= MOST_BARS:

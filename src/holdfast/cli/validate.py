@@ -63,7 +63,7 @@ class RuleOutput(msgspec.Struct, frozen=True):
 
 
 def finding_line(finding: Finding) -> ValidationFindingOutput:
-    """Write a finding for programs."""
+    """Return the JSON output of a finding."""
     rule = finding.rule
     return ValidationFindingOutput(
         rule.id,
@@ -82,7 +82,7 @@ def finding_line(finding: Finding) -> ValidationFindingOutput:
 
 
 def rule_line(rule: Rule) -> RuleOutput:
-    """Write a rule for programs."""
+    """Return the JSON output of a rule."""
     return RuleOutput(
         rule.id,
         rule.strict,
@@ -146,7 +146,7 @@ class FindingPrinter:
 
 
 def as_text(finding: Finding) -> Text:
-    """Write a finding for people: where, what, and by which rule."""
+    """Return a finding as a line of text."""
     place = (
         "whole backup" if finding.frame is None else "header" if finding.frame == 0 else f"frame {finding.frame}"
     )
@@ -163,7 +163,7 @@ def as_text(finding: Finding) -> Text:
 
 
 def rule_table(by_rule: Counter[Rule], validation: ValidationRun) -> Text:
-    """List the broken rules, how often each is, what to do and what comes of it."""
+    """Return a table of the violated rules with counts, advice and consequences."""
     lines = Text()
     for rule, count in by_rule.most_common():
         severity = rule.severity(validation.profile) or Severity.NOTE
@@ -174,7 +174,7 @@ def rule_table(by_rule: Counter[Rule], validation: ValidationRun) -> Text:
 
 
 def verdict(name: str, validation: ValidationRun) -> Text:
-    """Answer in one line whether the backup is good."""
+    """Return the verdict in one line."""
     counts = validation.counts
     named = [
         f"{counts[severity]:,} {severity}{'' if counts[severity] == 1 else 's'}"
@@ -198,44 +198,44 @@ def validate_backup(
     *,
     profile: Annotated[
         Literal["strict", "import"],
-        typer.Option("--profile", help="Ask all an exporter should keep to, or only what an importer trips over."),
+        typer.Option("--profile", help="Check everything an exporter should do, or only what breaks an import."),
     ] = "strict",
     edition: Annotated[
         Literal["auto", "spec", "current"],
-        typer.Option("--edition", help="The year of the format; auto tells it by what the backup holds."),
+        typer.Option("--edition", help="The edition of the format; auto detects it."),
     ] = "auto",
     purpose: Annotated[
         Literal["remote", "transfer", "takeout"],
-        typer.Option("--purpose", help="What the backup is for, which it does not say itself."),
+        typer.Option("--purpose", help="The purpose of the backup, which it does not contain."),
     ] = "remote",
     most: Annotated[
         int, typer.Option("--max", min=0, help="List this many findings and count the rest; 0 lists all.")
     ] = SHOWN,
     rule: Annotated[
         list[str] | None,
-        typer.Option("--rule", help="Only findings of this rule, or of all whose id begins so; may be repeated."),
+        typer.Option("--rule", help="Only findings of this rule or prefix; may be repeated."),
     ] = None,
     severity: Annotated[
         Literal["error", "warning", "note"],
-        typer.Option("--severity", help="Only findings as bad as this, or worse."),
+        typer.Option("--severity", help="Only findings of this severity or higher."),
     ] = "note",
     media: Annotated[
         bool,
         typer.Option(
             "--media",
-            help="Decrypt every attachment file instead of only looking for it, and find those nothing refers to.",
+            help="Decrypt every attachment instead of only checking that it exists, and find unreferenced ones.",
         ),
     ] = False,
     threads: Annotated[
         int | None,
-        typer.Option("--threads", min=1, help="How many threads check messages; by default up to four."),
+        typer.Option("--threads", min=1, help="The number of validation threads. Default: up to four."),
     ] = None,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say everything that is wrong with a backup: where, by which rule, and what an importer will do about it."""
+    """Validate a backup: list each finding with its place, its rule and what an importer does."""
     unknown = [name for name in rule or [] if not any(rule_matches(known.id, name) for known in RULES)]
     if unknown:
         raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
@@ -269,16 +269,16 @@ def validate_backup(
 
 
 def rule_matches(rule: str, name: str) -> bool:
-    """Tell whether a name means a rule: its id, or how its id begins."""
+    """Return whether a name is the id of a rule or a prefix of it."""
     return rule == name or rule.startswith(f"{name}.")
 
 
 def list_rules(
-    name: Annotated[str | None, typer.Argument(help="Only this rule, or those whose id begins so.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Only this rule or prefix.")] = None,
     *,
     json: JsonOption = False,
 ) -> None:
-    """List the rules: how bad it is to break each, where it comes from, what it says."""
+    """List the rules with severity, source and text."""
     chosen = [rule for rule in RULES if name is None or rule_matches(rule.id, name)]
     if not chosen:
         raise typer.BadParameter(f"there is no rule {name}", param_hint="NAME")
@@ -291,7 +291,7 @@ def list_rules(
 
 
 def show_rule(out: Console, rule: Rule) -> None:
-    """Write a rule for people."""
+    """Print a rule."""
     marks = [
         f"{profile} {severity or 'off'}"
         for profile, severity in (("strict", rule.strict), ("import", rule.lenient))
@@ -305,6 +305,6 @@ def show_rule(out: Console, rule: Rule) -> None:
 
 
 def join_fields(fields: tuple[str, ...]) -> str:
-    """Name fields, as many as are read."""
+    """Join the names of fields, up to a limit."""
     more = f" and {len(fields) - FIELDS_SHOWN} more" if len(fields) > FIELDS_SHOWN else ""
     return f"{', '.join(fields[:FIELDS_SHOWN])}{more}"

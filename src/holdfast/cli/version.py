@@ -20,7 +20,7 @@ class VersionOutput:
 
 
 def show(*, json: JsonOption = False) -> None:
-    """Say which version is running, and whether its core is compiled or interpreted."""
+    """Show the version, and whether the core is compiled or interpreted."""
     core = "compiled" if backup.COMPILED else "interpreted"
     answer = VersionOutput(
         __version__, core, platform.python_version(), f"{platform.system()} {platform.machine()}"

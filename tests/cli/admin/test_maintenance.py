@@ -30,19 +30,19 @@ def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
 def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Settings) -> None:
     """0 when all is well or was healed, 1 when something is left."""
     run("admin", "repo", "create", "ada/one")
-    assert (run("admin", "doctor", "--deep").status, run("admin", "doctor").out) == (0, "All is well.\n")
+    assert (run("admin", "doctor", "--deep").status, run("admin", "doctor").out) == (0, "No problems found.\n")
     (ada.data / "repositories" / "01" / "1.git" / "HEAD").write_text("ref: refs/heads/other\n")
     ran = run("admin", "doctor")
     assert ran.status == 1
     assert "head  ada/one: HEAD names other, the default branch is main" in ran.out
     (told,) = json.loads(run("admin", "doctor", "--json").out)
     assert (told["id"], told["where"], told["fixed"]) == ("head", "ada/one", False)
-    assert "0 left to do, 1 repaired." in run("admin", "doctor", "--fix").out
+    assert "0 problems left, 1 repaired." in run("admin", "doctor", "--fix").out
     assert run("admin", "doctor").status == 0
     shutil.rmtree(ada.data / "repositories" / "01" / "1.git")
     ran = run("admin", "doctor", "--fix")
     assert ran.status == 1
-    assert "1 to do." in ran.out
+    assert "1 problem found." in ran.out
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings
     told = json.loads(run("admin", "instance", "--json").out)
     assert told["folder"] is None
     assert "--adopt" in told["problem"]
-    assert run("admin", "instance", "--adopt").out.endswith("They belong together.\n")
-    assert run("admin", "doctor").out == "All is well.\n"
+    assert run("admin", "instance", "--adopt").out.endswith("Database and data folder belong together.\n")
+    assert run("admin", "doctor").out == "No problems found.\n"
 
 
 def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None:
@@ -100,7 +100,7 @@ def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None
     make_old(data)
     assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
     assert run("admin", "doctor", "--fix").status == 0
-    assert run("admin", "doctor").out == "All is well.\n"
+    assert run("admin", "doctor").out == "No problems found.\n"
 
 
 def test_repositories_are_packed_and_what_has_run_out_is_removed(run: Run, ada: Settings) -> None:

@@ -23,7 +23,7 @@ def test_a_service_is_backed_up_and_restored(
     assert (ran.status, ran.err) == (0, "")
     assert "1 repositories" in ran.out
     monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "new"))
-    assert run("admin", "doctor", "--deep").out == "All is well.\n"
+    assert run("admin", "doctor", "--deep").out == "No problems found.\n"
     (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
     assert listed["name"] == "one"
 

@@ -26,33 +26,27 @@ COMMANDS: Final = {
         "holdfast.cli.admin.repositories:group",
     ),
     "migrate": (
-        "Bring the database to the shape this version expects. `holdfast serve` does so by itself.",
+        "Migrate the database to the schema of this version. `holdfast serve` does this at start.",
         "holdfast.cli.admin.maintenance:migrate",
     ),
     "doctor": (
-        (
-            "Hold the database against what is on disk and say what differs; "
-            "the exit status is 1 when something does."
-        ),
+        ("Compare the database with the data on disk and list problems; the exit status is 1 if there are any."),
         "holdfast.cli.admin.maintenance:doctor",
     ),
     "instance": (
-        "Show the identity of the database and of the data folder, and whether they belong together.",
+        "Show the instance ids of the database and of the data folder, and whether they match.",
         "holdfast.cli.admin.maintenance:instance",
     ),
     "gc": (
-        "Pack all repositories and clear away what has run out; the service may run, and does so by itself too.",
+        "Pack all repositories and remove expired data. A running service does this regularly.",
         "holdfast.cli.admin.maintenance:gc",
     ),
     "backup": (
-        "Back up the whole service to one file while it runs: database, repositories and files, not the settings.",
+        "Back up the database, repositories and files to one file, while the service runs.",
         "holdfast.cli.admin.snapshots:backup",
     ),
     "restore": (
-        (
-            "Restore a backup to an empty data folder, "
-            "and to an empty PostgreSQL database when the settings name one."
-        ),
+        ("Restore a backup to an empty data folder, and to an empty PostgreSQL database if one is configured."),
         "holdfast.cli.admin.snapshots:restore",
     ),
 }
@@ -62,5 +56,5 @@ group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, rich_markup_
 
 @group.callback()
 def admin(context: typer.Context) -> None:
-    """Look after the service's data."""
+    """Manage the users, repositories and data of a server."""
     configure_logs(context)

@@ -13,10 +13,12 @@ from holdfast.cli.settings import ConfigOption, DataOption, gather
 
 __all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate"]
 
+MATCHING = "Database and data folder belong together."
+
 
 @dataclass(frozen=True, slots=True)
 class FindingOutput:
-    """A finding as it is told."""
+    """A problem as it is printed."""
 
     id: str
     where: str
@@ -26,7 +28,7 @@ class FindingOutput:
 
 
 def migrate(context: typer.Context, *, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Bring the database to the shape this version expects. `holdfast serve` does so by itself."""
+    """Migrate the database to the schema of this version. `holdfast serve` does this at start."""
     from holdfast.hosting.data_folder import open_database, require_data
     from holdfast.hosting.store import migrate as migrations
 
@@ -43,13 +45,13 @@ def instance(
     *,
     adopt: Annotated[
         bool,
-        typer.Option("--adopt", help="Let the data folder, its key and the database belong together from now on."),
+        typer.Option("--adopt", help="Accept this data folder, its key and this database as one instance."),
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show the identity of the database and of the data folder, and whether they belong together."""
+    """Show the instance ids of the database and of the data folder, and whether they match."""
     from holdfast.hosting.storage import instance as identities
 
     with host(context, config, data, checked=False) as opened:
@@ -65,7 +67,7 @@ def instance(
         for place, found in ((name, in_database), (str(settings.data), in_folder)):
             told = "none" if found is None else f"{found.instance_id}, key {found.key_fingerprint or 'not known'}"
             console().print(f"{place}: {told}", soft_wrap=True, markup=False, highlight=False)
-        console().print(problem or "They belong together.", soft_wrap=True, markup=False, highlight=False)
+        console().print(problem or MATCHING, soft_wrap=True, markup=False, highlight=False)
     return ExitCode.NO if problem else ExitCode.FINE
 
 
@@ -80,7 +82,7 @@ def doctor(
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Hold the database against what is on disk and say what differs; the exit status is 1 when something does."""
+    """Compare the database with the data on disk and list problems; the exit status is 1 if there are any."""
     from holdfast.hosting.doctor.checks import examine, repair
 
     told = []
@@ -103,12 +105,12 @@ def doctor(
 
 
 def summed_up(told: list[FindingOutput]) -> str:
-    """Say in a line how it is."""
+    """Return the summary line."""
     left = sum(not item.fixed for item in told)
-    fixed = len(told) - left
     if not told:
-        return "All is well."
-    return f"{left} left to do, {fixed} repaired." if fixed else f"{left} to do."
+        return "No problems found."
+    problems = f"{left} problem{'' if left == 1 else 's'}"
+    return f"{problems} left, {len(told) - left} repaired." if left < len(told) else f"{problems} found."
 
 
 def print_finding(item: FindingOutput) -> None:
@@ -126,7 +128,7 @@ def gc(
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Pack all repositories and clear away what has run out; the service may run, and does so by itself too."""
+    """Pack all repositories and remove expired data. A running service does this regularly."""
     from holdfast.hosting.services import maintenance
 
     with host(context, config, data) as opened, count_progress("repositories") as count:
@@ -143,7 +145,7 @@ def gc(
         busy = f", {len(collected.busy)} were busy" if collected.busy else ""
         console().print(f"{len(collected.packed)} repositories packed{busy}.")
         console().print(
-            f"{cleaned.sessions} sessions, {cleaned.login_failures} counts of wrong passwords, "
+            f"{cleaned.sessions} sessions, {cleaned.login_failures} failed log-ins, "
             f"{cleaned.lfs_objects} large files and {cleaned.lfs_uploads} unfinished uploads removed."
         )
         for number in collected.failed:

@@ -1,4 +1,4 @@
-"""`holdfast admin org`: accounts that own repositories together."""
+"""`holdfast admin org`: manage organizations."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_all", "remove"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Accounts that own repositories together.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage organizations.")
 EVERY = 2**31
 OrganizationArgument = Annotated[str, typer.Argument(help="The organization's name.")]
 
@@ -42,12 +42,12 @@ def create(
     owner: OwnerOption,
     full_name: Annotated[str, typer.Option("--full-name", help="The name shown on pages.")] = "",
     visibility: Annotated[
-        Literal["public", "limited", "private"], typer.Option("--visibility", help="Who may see it.")
+        Literal["public", "limited", "private"], typer.Option("--visibility", help="Who can see it.")
     ] = "public",
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make an organization with its first owner."""
+    """Create an organization with its first owner."""
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import organizations
     from holdfast.hosting.store.accounts import find_user
@@ -63,7 +63,7 @@ def create(
 def remove(
     context: typer.Context, name: OrganizationArgument, *, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Remove an organization and its teams; one that owns repositories is left alone."""
+    """Delete an organization and its teams. An organization that owns repositories cannot be deleted."""
     from holdfast.hosting.access import Actor
     from holdfast.hosting.services import organizations
 

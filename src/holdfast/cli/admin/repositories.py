@@ -1,4 +1,4 @@
-"""`holdfast admin repo`: the repositories of everybody."""
+"""`holdfast admin repo`: manage repositories."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,7 +11,7 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["RepositoryOutput", "create", "group", "list_all", "remove", "rename", "transfer"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The repositories of everybody.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage repositories.")
 EVERY = 2**31
 
 
@@ -34,7 +34,7 @@ class RepositoryOutput:
 def list_all(
     context: typer.Context, *, data: DataOption = None, config: ConfigOption = None, json: JsonOption = False
 ) -> None:
-    """List all repositories, and where each lies in the data folder."""
+    """List all repositories and their folders in the data folder."""
     from holdfast.hosting.store.repositories import list_repositories
 
     with host(context, config, data) as opened:
@@ -73,13 +73,13 @@ def create(
     context: typer.Context,
     repository: RepositoryArgument,
     *,
-    description: Annotated[str, typer.Option("--description", help="A line about it.")] = "",
-    private: Annotated[bool, typer.Option("--private", help="Show it only to those it is shared with.")] = False,
-    default_branch: Annotated[str, typer.Option("--default-branch", help="The branch clones start on.")] = "main",
+    description: Annotated[str, typer.Option("--description", help="A short description.")] = "",
+    private: Annotated[bool, typer.Option("--private", help="Make it private.")] = False,
+    default_branch: Annotated[str, typer.Option("--default-branch", help="The default branch.")] = "main",
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make an empty repository."""
+    """Create an empty repository."""
     from holdfast.hosting.access import Actor
     from holdfast.hosting.services import repositories
     from holdfast.hosting.store.accounts import find_account
@@ -103,7 +103,7 @@ def rename(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Give a repository another name; the old one leads to it until a new repository takes it."""
+    """Rename a repository. The old name redirects until another repository takes it."""
     from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
@@ -116,12 +116,12 @@ def rename(
 def transfer(
     context: typer.Context,
     repository: RepositoryArgument,
-    owner: Annotated[str, typer.Argument(help="The user or organization that gets it.")],
+    owner: Annotated[str, typer.Argument(help="The new owner, a user or an organization.")],
     *,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Give a repository to another owner."""
+    """Transfer a repository to another owner."""
     from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
@@ -134,7 +134,7 @@ def transfer(
 def remove(
     context: typer.Context, repository: RepositoryArgument, *, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Delete a repository with its issues; only a backup brings it back."""
+    """Delete a repository with its issues. This cannot be undone."""
     from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:

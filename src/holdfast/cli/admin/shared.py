@@ -1,4 +1,4 @@
-"""What the commands of `holdfast admin` have in common."""
+"""Arguments, lookups and output shared by the commands of `holdfast admin`."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,8 +28,8 @@ __all__ = [
     "repository_at",
 ]
 
-NameArgument = Annotated[str, typer.Argument(help="The user's name.")]
-OwnerOption = Annotated[str, typer.Option("--owner", help="The user who owns it at first.")]
+NameArgument = Annotated[str, typer.Argument(help="The username.")]
+OwnerOption = Annotated[str, typer.Option("--owner", help="The first owner.")]
 RepositoryArgument = Annotated[str, typer.Argument(help="The repository as owner/name.")]
 
 
@@ -42,7 +42,7 @@ def host(
     migrated: bool = True,
     checked: bool = True,
 ) -> "Iterator[App]":
-    """Open the database and the repositories the settings name, which must be there and belong together."""
+    """Open the configured database and repositories, after checking that they belong together."""
     from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import require_data
     from holdfast.hosting.storage import instance
@@ -72,7 +72,7 @@ def repository_at(opened: "App", address: str) -> "tuple[Actor, RepositoryAccess
     try:
         found = find_repository(opened.database, owner, name)
     except NoSuchRepository:
-        raise NoSuchRepository(f"there is no repository {address}; name it as owner/name") from None
+        raise NoSuchRepository(f"there is no repository {address}; expected owner/name") from None
     operator = Actor(found.owner, is_operator=True)
     return operator, RepositoryAccess(found, permissions_in(opened, operator, found))
 
@@ -85,14 +85,14 @@ def organization_named(opened: "Database", name: str) -> "Account":
     try:
         found = find_account(opened, name)
     except NoSuchUser:
-        raise NoSuchUser(f"no organization is named {name}") from None
+        raise NoSuchUser(f"there is no organization named {name}") from None
     if not found.is_organization:
         raise NoSuchUser(f"{name} is a user, not an organization")
     return found
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows for people; what others wrote does not steer the terminal."""
+    """Print a table; control characters in cells are escaped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")

@@ -20,7 +20,7 @@ def backup(
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Back up the whole service to one file while it runs: database, repositories and files, not the settings."""
+    """Back up the database, repositories and files to one file, while the service runs."""
     from holdfast.hosting.snapshot.create import create_snapshot, estimate
 
     settings = gather(context, config, data).settings
@@ -32,10 +32,10 @@ def backup(
         return
     rows = sum(manifest.tables.values())
     console().print(
-        f"{target}: {manifest.repositories} repositories and {rows} rows, {manifest.size} bytes in all.",
+        f"Backup written to {target}: {manifest.repositories} repositories, {rows} rows, {manifest.size} bytes.",
     )
     if settings.s3_bucket is not None:
-        console().print("Large files in the bucket are not in it; keep the bucket safe by its own means.")
+        console().print("Git LFS objects in the S3 bucket are not included; back up the bucket separately.")
 
 
 def restore(
@@ -43,16 +43,16 @@ def restore(
     source: Annotated[Path, typer.Argument(help="The backup.")],
     *,
     data: Annotated[
-        Path | None, typer.Option("--data", help="The folder to restore to; empty, or none yet.")
+        Path | None, typer.Option("--data", help="The folder to restore to; it must be empty or not exist.")
     ] = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Restore a backup to an empty data folder, and to an empty PostgreSQL database when the settings name one."""
+    """Restore a backup to an empty data folder, and to an empty PostgreSQL database if one is configured."""
     from holdfast.hosting.snapshot.restore import restore as put_back
 
     settings = gather(context, config, data).settings
-    # It is read twice: once to see that it is whole, before anything is touched.
+    # It is read twice: the first pass verifies it before anything is written.
     total = source.stat().st_size if source.is_file() and sys.stderr.isatty() else None
     with byte_progress("restoring", total) as told:
         manifest = put_back(settings, source, told or (lambda done: done))
@@ -60,6 +60,7 @@ def restore(
         print_json(manifest)
         return
     console().print(
-        f"{settings.data}: {manifest.repositories} repositories and {sum(manifest.tables.values())} rows restored."
+        f"Backup restored to {settings.data}: {manifest.repositories} repositories, "
+        f"{sum(manifest.tables.values())} rows."
     )
-    console().print("`holdfast admin doctor --deep` checks every object of them.")
+    console().print("Run `holdfast admin doctor --deep` to check every object.")

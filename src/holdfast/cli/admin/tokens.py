@@ -1,4 +1,4 @@
-"""`holdfast admin token`: what programs log in with."""
+"""`holdfast admin token`: manage access tokens."""
 
 import time
 from datetime import UTC, datetime
@@ -12,17 +12,17 @@ from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_tokens", "remove"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What programs log in with.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage access tokens.")
 EVERY = 2**31
 ScopeOption = Annotated[
     list[str] | None,
-    typer.Option("--scope", help="What it may do, such as read:repository; may be given again. Default: all."),
+    typer.Option("--scope", help="A scope such as read:repository; may be repeated. Default: all."),
 ]
 
 
 DaysOption = Annotated[
     int | None,
-    typer.Option("--days", min=1, max=36_500, help="How many days it is good for. Default: until it is deleted."),
+    typer.Option("--days", min=1, max=36_500, help="Days until it expires. Default: never."),
 ]
 
 
@@ -35,7 +35,7 @@ def list_tokens(
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the tokens of a user; their values are nowhere."""
+    """List the tokens of a user; their values are not stored."""
     from holdfast.hosting.access import Actor
     from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user
@@ -54,7 +54,7 @@ def list_tokens(
 
 
 def expiry(moment: int) -> str:
-    """Write when a token expires."""
+    """Format the expiry of a token."""
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC" if moment else "never"
 
 
@@ -62,7 +62,7 @@ def expiry(moment: int) -> str:
 def create(
     context: typer.Context,
     user: NameArgument,
-    name: Annotated[str, typer.Argument(help="A name to know it by.")],
+    name: Annotated[str, typer.Argument(help="A name for the token.")],
     *,
     scope: ScopeOption = None,
     days: DaysOption = None,
@@ -70,7 +70,7 @@ def create(
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a token for a user and print its value, which nobody can ask for again."""
+    """Create a token for a user and print its value, which is shown only once."""
     from holdfast.hosting.access import Actor
     from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user
@@ -96,7 +96,7 @@ def remove(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Remove a token; whoever holds it is out from now on."""
+    """Revoke a token."""
     from holdfast.hosting.access import Actor
     from holdfast.hosting.services import access_tokens
     from holdfast.hosting.store.accounts import find_user

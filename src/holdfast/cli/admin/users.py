@@ -1,4 +1,4 @@
-"""`holdfast admin user`: the people who can log in."""
+"""`holdfast admin user`: manage users."""
 
 import sys
 from getpass import GetPassWarning
@@ -14,16 +14,16 @@ from holdfast.secret import Secret
 
 __all__ = ["change_password", "create", "group", "list_users", "remove", "rename"]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The people who can log in.")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage users.")
 
 StdinOption = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from the first line of standard input.")
 ]
-RandomOption = Annotated[bool, typer.Option("--random-password", help="Invent a password and print it once.")]
+RandomOption = Annotated[bool, typer.Option("--random-password", help="Generate a password and print it once.")]
 
 
 def ask_password(*, stdin: bool, random: bool) -> Secret:
-    """Get a password without it ever being on a command line, where other users could see it."""
+    """Prompt for a password, read it from standard input, or generate it; never from the command line."""
     from holdfast.hosting.store.accounts import new_password
 
     if random:
@@ -31,7 +31,7 @@ def ask_password(*, stdin: bool, random: bool) -> Secret:
     if stdin:
         line = sys.stdin.readline()
         if not line:
-            raise typer.TyperException("standard input ended before a password was read; nothing was changed")
+            raise typer.TyperException("no password on standard input; nothing was changed")
         return Secret(line.rstrip("\n"))
     try:
         with catch_warnings():
@@ -42,7 +42,7 @@ def ask_password(*, stdin: bool, random: bool) -> Secret:
         if not isinstance(error.__context__, EOFError):
             raise
         raise typer.TyperException(
-            "the input ended before a password was given; nothing was changed; "
+            "no password was entered; nothing was changed; "
             "use --password-stdin or --random-password where there is no terminal"
         ) from None
 
@@ -51,7 +51,7 @@ def ask_password(*, stdin: bool, random: bool) -> Secret:
 def list_users(
     context: typer.Context, *, data: DataOption = None, config: ConfigOption = None, json: JsonOption = False
 ) -> None:
-    """List everybody who can log in."""
+    """List all users."""
     from holdfast.hosting.store.accounts import all_users
 
     with host(context, config, data) as opened:
@@ -62,7 +62,7 @@ def list_users(
     rows = [
         (user.name, user.full_name, user.email, "administrator" if user.is_admin else "user") for user in everybody
     ]
-    print_table(("name", "full name", "e-mail", "role"), rows)
+    print_table(("name", "full name", "email", "role"), rows)
 
 
 @group.command("create")
@@ -71,14 +71,14 @@ def create(
     name: NameArgument,
     *,
     full_name: Annotated[str, typer.Option("--full-name", help="The name shown on pages.")] = "",
-    email: Annotated[str, typer.Option("--email", help="The e-mail address commits are made with.")] = "",
-    admin: Annotated[bool, typer.Option("--admin", help="Make the user an administrator.")] = False,
+    email: Annotated[str, typer.Option("--email", help="The email address.")] = "",
+    admin: Annotated[bool, typer.Option("--admin", help="Make the user a site administrator.")] = False,
     password_stdin: StdinOption = False,
     random_password: RandomOption = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Add a user; the password is asked for, read from standard input, or invented."""
+    """Create a user. The password is prompted for, read from standard input, or generated."""
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import users
 
@@ -107,7 +107,7 @@ def change_password(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Give a user a new password, log them out everywhere and revoke their tokens."""
+    """Reset the password of a user, end all sessions and revoke all tokens."""
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import users
     from holdfast.hosting.store.accounts import find_user
@@ -130,7 +130,7 @@ def rename(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Give a user another name; the old one leads to it until somebody takes it."""
+    """Rename a user. The old name redirects until another account takes it."""
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import users
     from holdfast.hosting.store.accounts import find_user
@@ -146,7 +146,7 @@ def remove(
     name: NameArgument,
     *,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Delete their repositories and end their memberships too.")
+        bool, typer.Option("--purge", help="Also delete their repositories and end their memberships.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,

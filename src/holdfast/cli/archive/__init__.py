@@ -10,15 +10,15 @@ __all__ = ["group"]
 
 COMMANDS: Final = {
     "import": (
-        "Import backups into an archive, made when it is not there yet; each is taken in whole or not at all.",
+        "Import backups into an archive, which is created if it does not exist. Each import is atomic.",
         "holdfast.cli.archive.import_command:import_backups",
     ),
     "export": (
-        "Write an archive as pages or data that other programs read; the next time only what has changed.",
+        "Export an archive as HTML pages or data files; a repeated export updates only what changed.",
         "holdfast.cli.archive.export:export_archive",
     ),
     "search": (
-        "Find messages by their words; the exit status is 1 when there are none.",
+        "Search messages; the exit status is 1 if there are no matches.",
         "holdfast.cli.archive.search:search",
     ),
     "chats": (
@@ -30,11 +30,11 @@ COMMANDS: Final = {
         "holdfast.cli.archive.show:show",
     ),
     "people": (
-        "List the people of an archive, those who wrote most first.",
+        "List the people of an archive by number of messages.",
         "holdfast.cli.archive.show:people",
     ),
     "stats": (
-        "Count messages by month, hour and weekday, by chat and person; how fast people answer; media by size.",
+        "Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size.",
         "holdfast.cli.archive.statistics:stats",
     ),
     "info": (
@@ -42,11 +42,11 @@ COMMANDS: Final = {
         "holdfast.cli.archive.show:info",
     ),
     "skipped": (
-        "List what imports left out or read as something else, with the number of the frame.",
+        "List the records that imports skipped or changed, with their frame numbers.",
         "holdfast.cli.archive.show:skipped",
     ),
     "serve": (
-        "Show an archive in the browser, on this machine only; the address that is printed works once.",
+        "Serve an archive to a browser on this machine; the printed URL works once.",
         "holdfast.cli.archive.serve:serve_archive",
     ),
 }

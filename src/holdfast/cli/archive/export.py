@@ -43,9 +43,9 @@ __all__ = [
 
 TargetArgument = Annotated[
     Path,
-    typer.Argument(help="The folder to write to: a new one, or that of an earlier export.", show_default=False),
+    typer.Argument(help="The output folder: a new one, or that of an earlier export.", show_default=False),
 ]
-ToOption = Annotated[Form, typer.Option("--to", help="The form to write.")]
+ToOption = Annotated[Form, typer.Option("--to", help="The format to write.")]
 ChatOption = Annotated[
     list[str] | None,
     typer.Option("--chat", help="Only this chat: its name, how it begins, or its number; may be repeated."),
@@ -84,7 +84,7 @@ class ExportResult:
 
 
 def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> Choice:
-    """Read what is to be exported."""
+    """Return the options of an export."""
     choice = Choice(
         tuple(chat or ()),
         None if since is None else parse_date(since),
@@ -96,7 +96,7 @@ def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -
 
 
 def check_options(to: Form, *, search: bool, plain: bool) -> None:
-    """Refuse options that mean nothing for a form."""
+    """Raise an error for options that do not apply to a format."""
     if plain and to != "csv":
         raise typer.BadParameter("only CSV has a plain form", param_hint="--plain")
     if not search and to != "html":
@@ -104,7 +104,7 @@ def check_options(to: Form, *, search: bool, plain: bool) -> None:
 
 
 def parse_zone(name: str | None, to: Form) -> tzinfo:
-    """Find a time zone; data is always in UTC."""
+    """Return the time zone of pages; data is always in UTC."""
     if name is None:
         return UTC
     if to not in {"html", "markdown"}:
@@ -119,7 +119,7 @@ def parse_zone(name: str | None, to: Form) -> tzinfo:
 
 @contextmanager
 def bar(name: str) -> Iterator[Tell | None]:
-    """Show how far an export is, how fast it goes and how long it will take, on a terminal."""
+    """Show the progress of an export on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -140,7 +140,7 @@ def bar(name: str) -> Iterator[Tell | None]:
 
 
 def print_result(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
-    """Say in one line what an export did, and what it could not export."""
+    """Print the result of an export, and the attachments it could not export."""
     if json:
         print_json(ExportResult(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
     else:
@@ -167,7 +167,7 @@ def export_archive(
     zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Write an archive as pages or data that other programs read; the next time only what has changed."""
+    """Export an archive as HTML pages or data files; a repeated export updates only what changed."""
     check_options(to, search=search, plain=plain)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [archive_file], folder=True)
@@ -190,7 +190,7 @@ def export_archive(
 
 
 def has_media(opened: Archive) -> bool:
-    """Tell whether the files of attachments lie beside an archive, or whether there are none that could."""
+    """Return whether the attachments of an archive are stored beside it, or it has none."""
     (answer,) = opened.connection.execute(
         "SELECT EXISTS (SELECT 1 FROM media) OR NOT EXISTS (SELECT 1 FROM attachment WHERE media_name IS NOT NULL)"
     ).fetchone()

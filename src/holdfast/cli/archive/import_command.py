@@ -39,7 +39,7 @@ def import_backups(
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Import backups into an archive, made when it is not there yet; each is taken in whole or not at all."""
+    """Import backups into an archive, which is created if it does not exist. Each import is atomic."""
     done: list[Imported] = []
     problems: list[str] = []
     with archives.open(archive_file, create=True) as opened:
@@ -63,7 +63,7 @@ def import_backups(
 
 
 def note_restricted(paths: Sequence[Path]) -> None:
-    """Say that others could read an archive until now."""
+    """Print a note that an archive was readable by others until now."""
     if paths:
         more = f" and {len(paths) - 1:,} more beside it" if len(paths) > 1 else ""
         print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
@@ -72,7 +72,7 @@ def note_restricted(paths: Sequence[Path]) -> None:
 def import_one(
     opened: Archive, path: Path, keys: KeyMaterial | None, problems: list[str], *, media: bool
 ) -> Imported:
-    """Import one backup, with its attachments if they are wanted."""
+    """Import one backup, optionally with its attachments."""
     source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
     with backup.open(source, keys) as found, bar(path.name) as progress:
         one = opened.add(found, progress=progress)
@@ -82,7 +82,7 @@ def import_one(
 
 
 def print_result(one: Imported) -> None:
-    """Say what an import did."""
+    """Print the result of an import."""
     line = Text(printable(one.source))
     line.append(f" of {format_time(one.made_ms)}: ", "dim")
     if one.known:
@@ -97,7 +97,7 @@ def print_result(one: Imported) -> None:
 
 @contextmanager
 def bar(name: str) -> Iterator[Tell | None]:
-    """Show how far an import is, how fast it goes and how long it will take, on a terminal."""
+    """Show the progress of an import on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -38,18 +38,18 @@ def search(
     until: Annotated[str | None, typer.Option("--until", help="Only up to the end of this date.")] = None,
     has_media: Annotated[bool, typer.Option("--has-media", help="Only with a file.")] = False,
     has_link: Annotated[bool, typer.Option("--has-link", help="Only with a link.")] = False,
-    by: Annotated[Literal["date", "rank"], typer.Option("--by", help="The newest first, or the best.")] = "date",
+    by: Annotated[Literal["date", "rank"], typer.Option("--by", help="Sort by date or by relevance.")] = "date",
     context: Annotated[
         int,
-        typer.Option("--context", "-C", help="How many messages before and after each to show.", min=0, max=50),
+        typer.Option("--context", "-C", help="Messages to show before and after each match.", min=0, max=50),
     ] = 0,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many to show.", min=1, max=500)] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Matches to show.", min=1, max=500)] = 20,
     below: Annotated[
-        int | None, typer.Option("--below", help="Go on below this message, as the last page says.")
+        int | None, typer.Option("--below", help="Continue below this message, as printed by the previous page.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Find messages by their words; the exit status is 1 when there are none."""
+    """Search messages; the exit status is 1 if there are no matches."""
     filters = Filters(chat, person, direction, has_media=has_media, has_link=has_link)
     if kind:
         filters = narrowed(filters, "kind", kind)
@@ -75,7 +75,7 @@ def search(
 
 
 def show(hit: Hit) -> None:
-    """Draw a hit between the messages around it."""
+    """Print a match with the messages around it."""
     out = console()
     for message in hit.before:
         print_message(out, message, faint=True)
@@ -93,7 +93,7 @@ def show(hit: Hit) -> None:
 
 
 def spaced(text: str) -> str:
-    """Make one line of a piece of text, with the spaces at its ends."""
+    """Return text as one line, keeping the spaces at its ends."""
     inner = printable(text)
     if not inner:
         return " " if text else ""

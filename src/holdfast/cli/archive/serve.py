@@ -25,7 +25,7 @@ def serve_archive(
         int, typer.Option("--port", help="The port to listen on; 0 picks a free one.", min=0, max=65535)
     ] = 0,
 ) -> None:
-    """Show an archive in the browser, on this machine only; the address that is printed works once."""
+    """Serve an archive to a browser on this machine; the printed URL works once."""
     import uvicorn
     from uvicorn.importer import import_from_string
 

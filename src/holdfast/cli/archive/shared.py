@@ -20,13 +20,13 @@ NAME: Final = {"incoming": "bold cyan", "outgoing": "bold green", "none": "dim"}
 
 
 def format_time(ms: int | None) -> str:
-    """Write a time for people, in UTC."""
+    """Format a time in UTC."""
     date = None if ms is None else moment(ms)
     return f"{date:%Y-%m-%d %H:%M}" if date else "unknown"
 
 
 def headline(message: Message, *, chat: bool = False) -> Text:
-    """Write who and when, and where if it is asked for."""
+    """Return the author, the time, and optionally the chat of a message."""
     line = Text()
     line.append(format_time(message.sent_ms), "dim")
     if chat:
@@ -37,7 +37,7 @@ def headline(message: Message, *, chat: bool = False) -> Text:
 
 
 def print_message(out: Console, message: Message, *, chat: bool = False, faint: bool = False) -> None:
-    """Draw a message with what hangs on it."""
+    """Print a message with its quotes, attachments and reactions."""
     style = "dim" if faint else ""
     line = headline(message, chat=chat)
     if message.vanished_ms is not None:
@@ -71,7 +71,7 @@ def print_message(out: Console, message: Message, *, chat: bool = False, faint: 
 
 
 def describe(one: Attachment) -> str:
-    """Say what an attachment is."""
+    """Format an attachment."""
     parts = [
         one.flag.lower().replace("_", " ") if one.flag and one.flag != "NONE" else "",
         one.content_type or "file",

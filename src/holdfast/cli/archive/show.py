@@ -17,7 +17,7 @@ __all__ = ["chats", "info", "people", "show", "skipped"]
 
 
 def table_of(*columns: str) -> Table:
-    """Begin a plain table; a column that ends in `#` holds numbers."""
+    """Return a plain table; columns whose name ends in `#` are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column.rstrip("#"), justify="right" if column.endswith("#") else "left")
@@ -90,12 +90,12 @@ def show(
 
 
 def format_position(position: Position) -> str:
-    """Write a place so that it can be given back."""
+    """Encode a position as a page token."""
     return f"{position.ms}.{position.n}.{position.id}"
 
 
 def parse_position(text: str | None) -> Position | None:
-    """Read a place that a page has named."""
+    """Parse a page token."""
     if text is None:
         return None
     parts = text.split(".")
@@ -105,7 +105,7 @@ def parse_position(text: str | None) -> Position | None:
 
 
 def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
-    """List the people of an archive, those who wrote most first."""
+    """List the people of an archive by number of messages."""
     with archives.open(archive_file) as opened:
         found = opened.people()
     if json:
@@ -151,7 +151,7 @@ def skipped(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """List what imports left out or read as something else, with the number of the frame."""
+    """List the records that imports skipped or changed, with their frame numbers."""
     with archives.open(archive_file) as opened:
         found = list(opened.skipped(snapshot))
     if json:

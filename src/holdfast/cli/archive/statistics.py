@@ -30,10 +30,10 @@ def stats(
     archive_file: ArchiveArgument,
     *,
     chat: Annotated[str | None, typer.Option("--chat", help="Only of this chat.")] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", help="Draw it into this file instead.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Write a drawing to this SVG file instead.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Count messages by month, hour and weekday, by chat and person; how fast people answer; media by size."""
+    """Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size."""
     with archives.open(archive_file) as opened:
         found = opened.statistics(opened.chat_id(chat) if chat else None)
     if svg is not None:
@@ -47,7 +47,7 @@ def stats(
 
 
 def show(out: Console, found: Statistics) -> None:
-    """Draw the counts."""
+    """Print the statistics."""
     out.print(f"{found.messages:,} messages, {format_time(found.first_ms)} to {format_time(found.last_ms)} UTC")
     out.print()
     most = max((count for _, count in found.months), default=1)
@@ -81,13 +81,13 @@ def show(out: Console, found: Statistics) -> None:
 
 
 def bar(count: int, most: int) -> str:
-    """Draw a bar, to an eighth of a sign."""
+    """Return a bar with a resolution of an eighth of a character."""
     eighths = round(count * BAR * 8 / most)
     return "█" * (eighths // 8) + (("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8])
 
 
 def span(seconds: int) -> str:
-    """Say how long a time is."""
+    """Format a duration."""
     if seconds < 120:
         return f"{seconds} s"
     return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
