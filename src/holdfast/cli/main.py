@@ -26,7 +26,7 @@ COMMANDS: Final = {
         "holdfast.cli.archive:group",
     ),
     "admin": (
-        "Look after the service's data.",
+        "Manage the users, repositories and data of a server.",
         "holdfast.cli.admin:group",
     ),
     "serve": (

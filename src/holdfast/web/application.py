@@ -44,7 +44,7 @@ TITLES: Final = {
 
 
 class SessionAuthenticator(Authenticator):
-    """Knows whoever is logged in also when a link on another site brought them here."""
+    """Also accepts the session when a link on another site led here."""
 
     def _credentials(self, request: RequestContext) -> Actor:
         caller = super()._credentials(request)
@@ -58,7 +58,7 @@ class SessionAuthenticator(Authenticator):
         return caller if cookie is None else by_session(request, Secret(cookie))
 
     def _check(self, request: RequestContext, actor: Actor) -> None:
-        """Let whoever must change their password do that, and nothing before."""
+        """Redirect a user who must change their password to that page."""
         user = actor.user
         if (
             user is None

@@ -18,7 +18,7 @@ LARGEST_ID: Final = 2**63 - 1
 
 
 def picture(name: str, number: int) -> str:
-    """Draw it."""
+    """Return the SVG of an avatar."""
     letter = escape(name[:1].upper())
     colour = COLOURS[number % len(COLOURS)]
     return (

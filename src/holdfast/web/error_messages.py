@@ -46,7 +46,7 @@ WEBHOOK_OPTIONS: Final = {
 
 
 def message_for(error: HostingError | ApiError) -> str:
-    """Return a sentence that says what is wrong, for the people who see it on a page."""
+    """Return the message a page shows for an error."""
     match error:
         case ApiError():
             return api_error_message(error)

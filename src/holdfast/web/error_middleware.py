@@ -1,4 +1,4 @@
-"""The last place that turns an error into an answer: what the API, git over HTTP and the pages have let pass."""
+"""Responses to errors that the API, git over HTTP and the pages did not handle."""
 
 import structlog
 from starlette.requests import Request
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request whose handler failed before its answer began."""
+    """Respond to a request whose handler failed before its response began."""
     refusal = await error_response(app, error)
     if refusal is None:
         log.error("a request failed", exc_info=error)
@@ -27,7 +27,7 @@ async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Re
 
 
 def respond(request: Request, refusal: ApiError) -> Response:
-    """Say no: with a page for people, in JSON below `/api`, and in plain text otherwise."""
+    """Return an error response: JSON below `/api`, HTML if accepted, else plain text."""
     if request.url.path.startswith("/api/"):
         body = {"message": refusal.message, "url": f"{request.base_url}api/swagger"}
         return JSONResponse(body, refusal.status, refusal.headers)
@@ -45,7 +45,7 @@ def respond(request: Request, refusal: ApiError) -> Response:
 
 
 def log_cut_off(error: Exception) -> None:
-    """Log that an answer ended too early; only a bug gets its place in the code."""
+    """Log that a response was cut off; with a traceback only for bugs."""
     refusal = refusal_for(error)
     if refusal is None and not isinstance(error, OSError):
         log.error("an answer was cut off", exc_info=error)

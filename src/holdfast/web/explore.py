@@ -20,7 +20,7 @@ LONGEST: Final = 200
 
 
 class ExploreQuery(msgspec.Struct, frozen=True):
-    """What to look for, and whether only among one's own."""
+    """The search text, and whether to list only the user's repositories."""
 
     q: str = ""
     mine: str = ""

@@ -1,4 +1,4 @@
-"""The first page: what is yours, and what is here; for strangers what this is and what is open to all."""
+"""The home page: repositories and organizations of the user; public repositories for visitors."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ ORGANIZATIONS_SHOWN: Final = 30
 
 @endpoint("GET /", slow=True)
 def show_home(request: RequestContext) -> RawResponse:
-    """Show the first page; the shelf of backups is for the administrator, whose data folder it is."""
+    """Show the home page; site administrators also see the backups of the data folder."""
     user, database = request.actor.user, request.app.database
     if user is None:
         public, total = list_lines(request, [], limit=SHOWN_TO_STRANGERS)

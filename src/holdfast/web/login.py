@@ -60,7 +60,7 @@ def log_in(request: RequestContext, body: LoginForm) -> RawResponse:
 
 
 async def check_login(request: RequestContext, body: LoginForm) -> RawResponse:
-    """Check what was typed; a wrong name and a wrong password get the same answer in the same time."""
+    """Log in; an unknown name and a wrong password get the same response in the same time."""
     app = request.app
     wanted = local_path(body.next)
     typed = body.name if len(body.name) <= passwords.LONGEST else ""
@@ -87,7 +87,7 @@ async def check_login(request: RequestContext, body: LoginForm) -> RawResponse:
 
 
 async def logged_in(request: RequestContext, user: Account, wanted: str = "/") -> RawResponse:
-    """Log somebody in on this browser and send them where they wanted to go."""
+    """Start a session for a user and redirect."""
     start = partial(
         sessions.log_in,
         request.app,
@@ -132,7 +132,7 @@ def refuse(
     status: int,
     headers: dict[str, str] | None = None,
 ) -> RawResponse:
-    """Show the form again with what is wrong; `given` is the name that was typed, and where to go afterwards."""
+    """Show the form again with an error; `given` is the typed name and the redirect target."""
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
     shown = login_page(request, typed=given[0], wanted=given[1], problem=problem, status=status)
@@ -142,7 +142,7 @@ def refuse(
 
 @endpoint("POST /logout", anonymous=True)
 def log_out(request: RequestContext) -> RawResponse:
-    """Log this browser out; what it opened with keys is gone with it, and whatever it has kept of pages."""
+    """Log out: end the session, and delete its decrypted backups and cached pages."""
     token = request.cookies.get(COOKIE)
     if token is not None:
         sessions.log_out(request.app, Secret(token))

@@ -241,7 +241,7 @@ def link_tokens(text: str, target: str, kind: str, level: int) -> list[Token]:
 
 
 def link_references(children: list[Token], around: MarkdownContext) -> list[Token]:
-    """Make links of what a line names, except inside links, and of images that lie elsewhere."""
+    """Link references in text outside of links, and turn images of other hosts into links."""
     made: list[Token] = []
     links = 0
     for token in children:
@@ -315,7 +315,7 @@ def apply_context(state: StateCore) -> None:
 
 
 def mark_tasks(state: StateCore) -> None:
-    """Make boxes of `[ ]` and `[x]` at the start of list items.
+    """Turn `[ ]` and `[x]` at the start of list items into checkboxes.
 
     The plugin for this looks for each item's list among all tokens before it, which takes quadratic time.
     """

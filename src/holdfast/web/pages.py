@@ -1,4 +1,4 @@
-"""Turns templates into pages, and says where to go next after a form."""
+"""Rendering of templates, redirects after forms, and their notices."""
 
 import gzip
 from collections.abc import Callable, Mapping
@@ -108,12 +108,12 @@ def notice_text(cookie: str) -> str:
 
 
 def moment(given: float | str) -> datetime:
-    """Return a moment of the database or of git, or one as the API writes it, to be written for people."""
+    """Return a timestamp, or a time in the format of the API, as a `datetime`."""
     return datetime.fromisoformat(given) if isinstance(given, str) else datetime.fromtimestamp(given, UTC)
 
 
 class Pages:
-    """The templates; a name that a template misspells is an error, not an empty place."""
+    """The Jinja environment; undefined names in templates raise an error."""
 
     def __init__(self) -> None:
         self._environment = Environment(
@@ -131,16 +131,16 @@ class Pages:
         self._environment.globals |= {"version": __version__, "stylesheet": ADDRESS}
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
-        """Make the text of a page; `user` is whoever is looking at it."""
+        """Render a template to HTML for a user, or for a visitor."""
         given: dict[str, object] = {"here": "/", "notice": "", **values}
         made = self._environment.get_template(template).render(user=user, title=title, **given)
-        # In conversations they are how people's names are kept apart from the words around them, and no more.
+        # In chats they isolate names from the text around them.
         return with_balanced_isolates(made) if template.startswith(CONVERSATIONS) else with_visible_controls(made)
 
     def render(
         self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object
     ) -> HTMLResponse:
-        """Make a page."""
+        """Render a template to a response."""
         return HTMLResponse(self.text(template, user=user, title=title, **values), status, headers=NEVER_KEPT)
 
 
@@ -157,7 +157,7 @@ def page(
     status: int = 200,
     **values: object,
 ) -> RawResponse:
-    """Make a page for whoever sent the request; `revise` is applied to its HTML last."""
+    """Render a page for the user of the request; `revise` is applied to its HTML last."""
     headers = {**POLICY, **NEVER_KEPT}
     left = request.cookies.get(NOTICE_COOKIE, "")
     if left:
@@ -191,7 +191,7 @@ def go(path: str, notice: str = "", subject: str = "") -> RawResponse:
 
 
 def local_path(wanted: str | None) -> str:
-    """Return where to go on this site; an address of another one, in whatever spelling, is the first page."""
+    """Return a redirect target on this site; any other URL becomes `/`."""
     if not wanted or not wanted.startswith("/") or wanted.startswith(("//", "/\\")) or len(wanted) > 2000:
         return "/"
     if any(ord(letter) < 0x21 or letter in "\\\x7f" for letter in wanted):

@@ -16,7 +16,7 @@ __all__ = ["ApiReference", "redirect_to_reference"]
 
 
 def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
-    """Make up a value of a schema, to start a body from."""
+    """Return an example value of a schema."""
     if "$ref" in schema:
         return example_value(schemas[schema["$ref"].rpartition("/")[2]], schemas, depth)
     if "anyOf" in schema:

@@ -15,7 +15,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Render until there is nothing more to read."""
+    """Render requests until standard input ends."""
     cpu_seconds, memory = float(sys.argv[2]), int(sys.argv[3])
     # Whatever is printed by mistake must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "wb")

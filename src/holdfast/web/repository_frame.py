@@ -26,12 +26,12 @@ class RepositoryTab:
 
 
 def root_path(target: RepositoryAccess) -> str:
-    """Return where a repository lies on the website, from its root."""
+    """Return the path of a repository page."""
     return f"/{quote(target.repository.owner.name)}/{quote(target.repository.name)}"
 
 
 def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
-    """Return the tabs somebody may open."""
+    """Return the tabs the viewer may open."""
     may = target.permissions
     tabs: list[RepositoryTab] = []
     if may.may_read(Unit.CODE):
@@ -56,7 +56,7 @@ def show_in(
     status: int = 200,
     **values: object,
 ) -> RawResponse:
-    """Make a page of a repository; its template extends `repository.html` and fills the block `inside`."""
+    """Render a page of a repository; its template extends `repository.html` and fills the block `inside`."""
     return page(
         request,
         template,

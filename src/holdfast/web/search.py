@@ -54,7 +54,7 @@ class FileFound:
 
 @dataclass(frozen=True, slots=True)
 class FilesFound:
-    """Files, and whether there may be more than were looked at."""
+    """Found files, and whether the search was incomplete."""
 
     files: list[FileFound]
     is_partial: bool

@@ -1,4 +1,4 @@
-"""Making one's own account, where the settings let people."""
+"""Sign-up, where the settings allow it."""
 
 from functools import partial
 
@@ -39,7 +39,7 @@ def sign_up_enabled(request: RequestContext) -> None:
 def form_page(
     request: RequestContext, *, name: str = "", email: str = "", problem: str = "", status: int = 200
 ) -> RawResponse:
-    """Show the form, with what was typed and what is wrong with it."""
+    """Render the form with what was typed and its problem."""
     typed = {"name": name, "email": email, "problem": problem}
     return page(request, "sign_up.html", title="Sign up", status=status, typed=typed)
 

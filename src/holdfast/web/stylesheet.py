@@ -14,7 +14,7 @@ FIRST: Final = "base.css"
 
 
 def whole() -> bytes:
-    """Put the parts together, the first one first and the others by name."""
+    """Concatenate the parts, `base.css` first and the others by name."""
     parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
     parts.sort(key=lambda part: (part.name != FIRST, part.name))
     # Messages look the same in an export and here.

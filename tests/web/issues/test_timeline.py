@@ -66,7 +66,7 @@ def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
     # Who was assigned by one change may be told in either order.
     assert sorted(found[2:4]) == ["ada assigned bob", "ada was assigned"]
     assert found[4:] == [
-        "ada no longer looks after this",
+        "ada removed their assignment",
         "ada unassigned bob",
         "ada added this to the milestone Season",
         "ada changed the milestone from Season to Autumn",

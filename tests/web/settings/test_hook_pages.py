@@ -53,7 +53,7 @@ def test_a_webhook_is_made_changed_tried_and_removed(guild: OrganizationFixture,
         assert "Repository does not exist" in tried.text
     else:
         assert tried.headers["location"] == f"{path}/1/deliveries"
-        assert "Waiting" in who.get(path).text
+        assert "Pending" in who.get(path).text
     assert who.post(f"{path}/1/delete").headers["location"] == path
     assert who.get(f"{path}/1").status_code == 404
 

@@ -10,19 +10,19 @@ __all__ = ["group"]
 
 COMMANDS: Final = {
     "user": (
-        "The people who can log in.",
+        "Manage users.",
         "holdfast.cli.admin.users:group",
     ),
     "token": (
-        "What programs log in with.",
+        "Manage access tokens.",
         "holdfast.cli.admin.tokens:group",
     ),
     "org": (
-        "Accounts that own repositories together.",
+        "Manage organizations.",
         "holdfast.cli.admin.organizations:group",
     ),
     "repo": (
-        "The repositories of everybody.",
+        "Manage repositories.",
         "holdfast.cli.admin.repositories:group",
     ),
     "migrate": (

@@ -1,1 +1,1 @@
-"""The pages of whoever looks after the service."""
+"""The pages of site administration."""

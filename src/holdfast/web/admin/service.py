@@ -1,4 +1,4 @@
-"""How the service is: its health, what waits to be sent, its organizations and its settings."""
+"""Site administration: health, pending deliveries, organizations and settings."""
 
 import platform
 import shutil
@@ -35,7 +35,7 @@ CHECKS: Final = (("database", "Database"), ("migrations", "Database schema"), ("
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is."""
+    """The counts on the health page."""
 
     people: int
     organizations: int
@@ -49,7 +49,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something the health page looks at, and why it is not healthy."""
+    """A health check, and its problem if it fails."""
 
     name: str
     problem: str
@@ -59,7 +59,7 @@ class Check:
 
 
 def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
-    """Judge the room on the disk and the deliveries of webhooks."""
+    """Return the checks of disk space and webhook deliveries."""
     waiting, failed = counted.waiting, counted.failed
     problems = [
         *([f"{waiting:,} deliveries pending"] if waiting > MANY_WAITING else []),
@@ -79,13 +79,13 @@ def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
 
 
 class AdminSearchQuery(msgspec.Struct, frozen=True):
-    """What to look for."""
+    """The query of the organization list."""
 
     q: str = ""
 
 
 def counts(app: App) -> Counts:
-    """Count what there is, in one query."""
+    """Return the counts, in one query."""
     counted = [
         select(func.count()).select_from(users).where(~users.c.is_organization),
         select(func.count()).select_from(users).where(users.c.is_organization),
@@ -101,7 +101,7 @@ def counts(app: App) -> Counts:
 
 
 def database_facts(app: App) -> tuple[str, int]:
-    """Return which database it is, and how many bytes it has."""
+    """Return the name and version of the database, and its size in bytes."""
     if app.database.is_sqlite:
         statements = (
             text("SELECT 'SQLite ' || sqlite_version()"),
@@ -119,7 +119,7 @@ def database_facts(app: App) -> tuple[str, int]:
 
 @endpoint(f"GET {ADMIN}", scope="admin", guards=(site_admin,), slow=True)
 def show_health(request: RequestContext) -> RawResponse:
-    """Show whether the service can do its work, and on what."""
+    """Show the health checks, counts and versions."""
     host = request.app
     problems = health.problems(host)
     database, size = database_facts(host)
@@ -154,7 +154,7 @@ def git_version() -> str:
 
 
 def home_of(stuck: HookBacklog) -> tuple[str, str]:
-    """Return in words whose a hook is, and where its pages are; nobody else's own hooks can be looked at."""
+    """Return the name of the owner of a webhook, and the path of its pages."""
     if stuck.scope in {"system", "default"}:
         return "the whole service", f"{ADMIN}/hooks/{stuck.id}"
     if stuck.repository:
@@ -167,7 +167,7 @@ def home_of(stuck: HookBacklog) -> tuple[str, str]:
 
 @endpoint(f"GET {ADMIN}/deliveries", scope="admin", guards=(site_admin,), slow=True)
 def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
-    """Show what waits to be sent, and which receivers do not answer."""
+    """Show the pending deliveries, and the paused, delayed or failing webhooks."""
     database = request.app.database
     queue = outbox.queue_size(database)
     found, total = backlog.hooks_with_backlog(database, skip=page.skip, limit=page.size)
@@ -193,7 +193,7 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
 
 @endpoint(f"GET {ADMIN}/organizations", scope="admin", guards=(site_admin,), slow=True)
 def list_organizations_page(request: RequestContext, query: AdminSearchQuery, page: PageParams) -> RawResponse:
-    """Show every organization, or those whose name has a text in it."""
+    """List the organizations, optionally those whose name contains a text."""
     found, total = accounts.search_accounts(
         request.app.database,
         query.q.strip(),

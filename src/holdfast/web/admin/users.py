@@ -38,14 +38,14 @@ TEXTS: Final = ("full_name", "email", "description", "website", "location", "vis
 
 
 class UsersQuery(msgspec.Struct, frozen=True):
-    """Whom to look for."""
+    """The query of the user list."""
 
     q: str = ""
 
 
 @redacted
 class NewUserForm(msgspec.Struct, frozen=True):
-    """What was typed; without a password one is invented."""
+    """The form of a new user; an empty password is generated."""
 
     username: str = ""
     full_name: str = ""
@@ -57,7 +57,7 @@ class NewUserForm(msgspec.Struct, frozen=True):
 
 
 class UserForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     full_name: str = ""
     email: str = ""
@@ -74,14 +74,14 @@ class UserForm(msgspec.Struct, frozen=True):
 
 @redacted
 class ResetForm(msgspec.Struct, frozen=True):
-    """A password to set; without one it is invented."""
+    """The form that resets a password; an empty one is generated."""
 
     password: str = ""
     must_change_password: str = ""
 
 
 class AccountActionForm(msgspec.Struct, frozen=True):
-    """What was typed to rename or remove somebody."""
+    """The forms that rename and delete a user."""
 
     new_username: str = ""
     confirm: str = ""
@@ -90,7 +90,7 @@ class AccountActionForm(msgspec.Struct, frozen=True):
 
 @endpoint(f"GET {ROOT}", scope="admin", guards=(site_admin,), slow=True)
 def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams) -> RawResponse:
-    """Show everybody, or those whose name has a text in it."""
+    """List the users, optionally those whose name contains a text."""
     found, total = users.list_users(request.app, request.actor, query.q.strip(), skip=page.skip, limit=page.size)
     more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
     return in_admin(
@@ -107,7 +107,7 @@ def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams
 
 
 def show_new(request: RequestContext, form: NewUserForm, refusal: HostingError | None = None) -> RawResponse:
-    """Show the form of a new account."""
+    """Render the form of a new user."""
     return in_admin(
         request,
         "admin/new_user.html",
@@ -120,13 +120,13 @@ def show_new(request: RequestContext, form: NewUserForm, refusal: HostingError |
 
 @endpoint(f"GET {ROOT}/new", scope="admin", guards=(site_admin,), slow=True)
 def new_user_page(request: RequestContext) -> RawResponse:
-    """Ask who is to get an account."""
+    """Show the form of a new user."""
     return show_new(request, NewUserForm(must_change_password="on"))  # noqa: S106  # a box that is ticked
 
 
 @endpoint(f"POST {ROOT}/new", scope="admin", guards=(site_admin,), largest_body=64 * 1024)
 def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
-    """Make an account, and show the password that was invented, this once."""
+    """Create a user, and show a generated password once."""
     invented = "" if body.password else accounts.new_password().reveal()
     wanted = users.NewUser(
         name=body.username.strip(),
@@ -147,7 +147,7 @@ def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
 
 
 def form_of(account: Account) -> UserForm:
-    """Return the form of an account there is."""
+    """Return the form for an existing user."""
     flags = {
         "admin": account.is_admin,
         "active": account.is_active,
@@ -168,7 +168,7 @@ def show_user(
     invented: str = "",
     deed: AccountActionForm | None = None,
 ) -> RawResponse:
-    """Show an account, and a password that was invented for it, this once."""
+    """Render the page of a user, with a generated password once."""
     shown = in_admin(
         request,
         "admin/user.html",
@@ -188,13 +188,13 @@ def show_user(
 
 @endpoint(f"GET {ROOT}/{{username}}", scope="admin", guards=GUARDS, slow=True)
 def show_user_page(request: RequestContext, subject: UserFromPath) -> RawResponse:
-    """Show somebody's account."""
+    """Show a user."""
     return show_user(request, subject.account)
 
 
 @endpoint(f"POST {ROOT}/{{username}}", scope="admin", guards=GUARDS)
 def change_user_page(request: RequestContext, subject: UserFromPath, body: UserForm) -> RawResponse:
-    """Change somebody's account."""
+    """Edit a user."""
     email = body.email.strip()
     changes = users.UserEdit(
         full_name=body.full_name.strip(),
@@ -218,7 +218,7 @@ def change_user_page(request: RequestContext, subject: UserFromPath, body: UserF
 
 @endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
 def reset_password_page(request: RequestContext, subject: UserFromPath, body: ResetForm) -> RawResponse:
-    """Give somebody another password, and log them out everywhere."""
+    """Reset the password of a user, which ends their sessions."""
     invented = "" if body.password else accounts.new_password().reveal()
     changes = users.UserEdit(
         password=Secret(body.password or invented), must_change_password=bool(body.must_change_password)
@@ -234,7 +234,7 @@ def reset_password_page(request: RequestContext, subject: UserFromPath, body: Re
 
 @endpoint(f"POST {ROOT}/{{username}}/rename", scope="admin", guards=GUARDS)
 def rename_user_page(request: RequestContext, subject: UserFromPath, body: AccountActionForm) -> RawResponse:
-    """Give somebody another name."""
+    """Rename a user."""
     name = body.new_username.strip()
     try:
         check_typed(body.confirm, subject.account.name)
@@ -246,7 +246,7 @@ def rename_user_page(request: RequestContext, subject: UserFromPath, body: Accou
 
 @endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
 def delete_user_page(request: RequestContext, subject: UserFromPath, body: AccountActionForm) -> RawResponse:
-    """Remove somebody's account."""
+    """Delete a user."""
     try:
         check_typed(body.confirm, subject.account.name)
         users.delete(request.app, request.actor, subject.account, purge=bool(body.purge))

@@ -41,7 +41,7 @@ def show_about(view: ConversationRequest) -> TemplateResult:
 
 
 def has_findings(view: ConversationRequest) -> bool:
-    """Tell whether the backup was held to the rules when it was brought in."""
+    """Return whether the backup was validated when it was imported."""
     connection: sqlite3.Connection = view.archive.connection
     row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_verdict'").fetchone()
     return row is not None

@@ -188,7 +188,7 @@ class ConversationCache:
         self.drop(lambda record: record.browser == browser)
 
     def is_ready(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> bool:
-        """Tell whether a conversation is in the cache."""
+        """Return whether an entry is in the cache."""
         entry = self._entry(source, viewer, secret)
         return (entry / (SEALED if source.kind is FileKind.SEALED else READY)).is_file()
 
@@ -226,7 +226,7 @@ class ConversationCache:
 
     @staticmethod
     def _is_whole(entry: Path) -> bool:
-        """Tell whether an entry is complete: a conversation, or the reason of a failure."""
+        """Return whether an entry is complete: imported chats, or the reason of a failure."""
         return any((entry / name).is_file() for name in (READY, SEALED, PROBLEM))
 
     def _entries(self) -> list[tuple[Path, CacheEntry | None]]:

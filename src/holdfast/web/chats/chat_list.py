@@ -127,7 +127,7 @@ def split_into_tabs(
 
 
 def folder_contains(folder: overview.Folder, chat: Chat) -> bool:
-    """Tell whether a folder shows a chat; archived ones are apart."""
+    """Return whether a folder contains a chat; archived chats are separate."""
     return not chat.archived and folder.takes(chat)
 
 
@@ -162,7 +162,7 @@ def insert_mentions(text: str, message: Message) -> str:
 
 
 def preview_line(message: Message) -> str:
-    """Say in one line what a message says."""
+    """Return a message as one line."""
     text = message.text or message.sentence or ""
     if message.poll is not None:
         text = f"Poll: {message.poll.question}"

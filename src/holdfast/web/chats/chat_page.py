@@ -154,7 +154,7 @@ def render_messages(view: ConversationRequest, messages: list[Message]) -> list[
 
 
 def truncate_message(message: Message, links: MessageLinks) -> tuple[Message, str]:
-    """Cut a text that would fill the page, and say where the whole of it is."""
+    """Truncate a long text, with a link to the full one."""
     text = message.text or ""
     longest = max([len(text), *(len(one.text or "") for one in message.revisions)])
     if longest <= LONGEST and len(message.revisions) <= MOST_REVISIONS:

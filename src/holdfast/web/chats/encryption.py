@@ -26,7 +26,7 @@ TAG: Final = 16
 
 
 def key_for(secret: Secret, content: str) -> bytes:
-    """Make the key of one conversation from the secret of a browser."""
+    """Derive the key of one entry from the browser's secret."""
     return HKDF(SHA256(), 32, salt=None, info=b"holdfast chats " + content.encode()).derive(
         secret.reveal().encode()
     )
@@ -47,7 +47,7 @@ def seal(connection: sqlite3.Connection, target: Path, key: bytes) -> None:
 
 
 def chunk_nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
-    """Say which piece it is, and whether it is the last."""
+    """Return the nonce of a chunk: its index, and whether it is the last."""
     return prefix + number.to_bytes(4, "big") + bytes([last])
 
 

@@ -33,12 +33,12 @@ class FileKind(Enum):
 
 
 def is_archive(head: bytes) -> bool:
-    """Tell whether a file is an archive of ours."""
+    """Return whether a file is an archive."""
     return head.startswith(SQLITE) and head[MARK] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def kind_of_file(head: bytes, size: int) -> FileKind | None:
-    """Tell what a file is that somebody wants to see as a conversation."""
+    """Return the kind of a chat file."""
     if head.startswith(SQLITE):
         return FileKind.ARCHIVE if is_archive(head) else None
     try:
@@ -51,7 +51,7 @@ def kind_of_file(head: bytes, size: int) -> FileKind | None:
 
 
 def can_be_encrypted(head: bytes, size: int) -> bool:
-    """Tell whether a file can be an encrypted backup: its parts fit its size, and its bytes are like noise."""
+    """Return whether a file can be an encrypted backup: its size fits, and its bytes look random."""
     try:
         start = find_layout(io.BytesIO(head), on_fault=lambda _: None).span.start
     except BackupError:
@@ -60,12 +60,12 @@ def can_be_encrypted(head: bytes, size: int) -> bool:
 
 
 def is_plain_backup(head: bytes, name: str, size: int) -> bool:
-    """Tell whether a file is a backup that anybody who has it can read."""
+    """Return whether a file is an unencrypted backup."""
     return looks_like_backup(head, name) and (is_archive(head) or kind_of_file(head, size) is FileKind.PLAIN)
 
 
 def looks_like_backup(head: bytes, name: str) -> bool:
-    """Tell whether to offer a file as a conversation; cautious, since any bytes may be an encrypted backup.
+    """Return whether to link a file to its chats; conservative, since any bytes may be an encrypted backup.
 
     `head` is how the file begins, some kilobytes of it; what a pointer of LFS stands for, not the pointer.
     """

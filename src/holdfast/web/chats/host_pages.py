@@ -65,7 +65,7 @@ class PageRenderer(Protocol):
     """Renders a template inside the layout of a conversation."""
 
     def __call__(self, template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
-        """Make it."""
+        """Render the template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ConversationPages:
     draw: PageRenderer
 
     def page(self, shown: TemplateResult, **more: object) -> RawResponse:
-        """Make a page; no browser keeps it, so that nobody finds it there after whoever looked has logged out."""
+        """Render a page that browsers do not store, so that it is gone after logging out."""
         made = self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
         made.headers["Cache-Control"] = "no-store"
         return made
@@ -100,7 +100,7 @@ def show_source(
 def page_for_state(
     state: KeyRequired | ImportFailed | ImportRunning | ImportNotStarted, source: ConversationSource
 ) -> TemplateResult:
-    """Say why a conversation cannot be shown yet."""
+    """Render the page of chats that are not ready: key, progress or failure."""
     if isinstance(state, KeyRequired):
         return TemplateResult("chats/key.html", source.name, {"problem": state.problem, "typed": ""})
     if isinstance(state, ImportFailed):
@@ -111,7 +111,7 @@ def page_for_state(
 
 
 def refused_page(frame: ConversationPages, source: ConversationSource, refused: ImportRefused) -> RawResponse:
-    """Say why a backup is not read now, and when to try again."""
+    """Render the page of a rejected import, with Retry-After."""
     wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
     text = str(refused)
     problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
@@ -232,7 +232,7 @@ def take_key(
 
 
 def key_page(frame: ConversationPages, source: ConversationSource, problem: str, account: str) -> RawResponse:
-    """Ask for the key again, and say what was wrong with the last one."""
+    """Render the key form with an error."""
     shown = TemplateResult("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
     return frame.page(shown, room_name=source.name, sealed=False)
 

@@ -66,12 +66,12 @@ class ImportClient(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The kind of viewer: who may write the file, who may read it, or anybody."""
+        """The class of the viewer: writer, reader or visitor."""
         return "visitor" if self.account is None else "writer" if self.may_write else "reader"
 
     @property
     def name(self) -> str:
-        """Names whoever it is: the account, or the network of somebody who is not known."""
+        """The rate limit key: the account, or the network of a visitor."""
         return hash_name(
             f"address {rate_limit_network(self.address)}" if self.account is None else f"account {self.account}"
         )

@@ -52,7 +52,7 @@ def run(task: ImportTask, entry: Path) -> tuple[int, str]:
 
 
 def exit_reason(status: int, limits: ImportLimits) -> str:
-    """Say why a process ended that could not say it itself."""
+    """Return the message for a worker process that died."""
     if status == -signal.SIGKILL:
         # By the system, when memory or time runs out.
         return f"{limits.too_much_memory[:-1]}, or it took too long."

@@ -73,12 +73,12 @@ class ImportLimits(msgspec.Struct, frozen=True):
 
     @property
     def too_large(self) -> str:
-        """What to say of a backup that becomes more than is allowed."""
+        """The message for the output limit."""
         return "It is too large to be shown here; `holdfast archive import` has no such limit."
 
     @property
     def too_long(self) -> str:
-        """What to say of a backup that takes too long."""
+        """The message for the time limit."""
         return (
             f"Reading it took longer than {self.seconds:,} seconds and was ended; "
             "`holdfast archive import` has no such limit."
@@ -86,7 +86,7 @@ class ImportLimits(msgspec.Struct, frozen=True):
 
     @property
     def too_much_memory(self) -> str:
-        """What to say of a backup that takes too much memory."""
+        """The message for the memory limit."""
         return (
             f"Reading it took more than {self.memory >> 20:,} MB of memory and was ended; "
             "`holdfast archive import` has no such limit."
@@ -94,7 +94,7 @@ class ImportLimits(msgspec.Struct, frozen=True):
 
 
 class ImportTask(msgspec.Struct, frozen=True):
-    """An import to run: `keys` decrypt the backup, `key` encrypts the result, `name` is shown to people."""
+    """An import to run: `keys` decrypt the backup, `key` encrypts the result, `name` is for messages."""
 
     source: str
     target: str
@@ -159,7 +159,7 @@ def import_backup(task: ImportTask) -> None:
 
 
 def exceeded_limit(limits: ImportLimits, error: BaseException | None) -> str:
-    """Say which limit was reached, if that is what went wrong."""
+    """Return the message of the limit that was exceeded, if any."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.Error) else None
     if isinstance(error, MemoryError) or code == sqlite3.SQLITE_NOMEM:
         return limits.too_much_memory
@@ -169,7 +169,7 @@ def exceeded_limit(limits: ImportLimits, error: BaseException | None) -> str:
 
 
 def error_message(task: ImportTask, error: Exception) -> str:
-    """Say what is wrong without saying where things lie on this machine."""
+    """Return the message of an error without local paths."""
     text = str(error).replace(task.source, task.name).replace(task.target, task.name)
     return f"{text[:1].upper()}{text[1:400]}."
 
@@ -204,7 +204,7 @@ def import_plain(task: ImportTask, folder: Path) -> None:
 
 
 def copy_attachments(task: ImportTask, made: Archive, target: Archive, found: backup.Backup) -> None:
-    """Copy the attachments, no more of them than there is room for."""
+    """Copy the attachments up to the output limit."""
     room = task.limits.output - made.path.stat().st_size
     for copied in target.copy_media(found):
         room -= copied.size if copied.new else 0
@@ -260,7 +260,7 @@ def main() -> int:
 
 
 def exit_with_parent() -> None:
-    """End when whoever asked is gone."""
+    """Exit when the parent process exits."""
     # Not through the buffered file, whose lock would be held when the interpreter ends.
     while os.read(sys.stdin.fileno(), 1):
         pass

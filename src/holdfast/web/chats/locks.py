@@ -66,7 +66,7 @@ def try_lock(lock: BinaryIO, looks: int = LOOKS) -> bool:
 
 
 def is_locked(entry: Path) -> bool:
-    """Tell whether a conversation is being brought in, by whatever process."""
+    """Return whether a backup is being imported by any process."""
     try:
         with (entry / LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

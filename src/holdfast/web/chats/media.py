@@ -31,7 +31,7 @@ def show_file(view: ConversationRequest, digest: str) -> MediaResult:
 
 
 def file_of(archive: Archive, attachment: Attachment) -> Path:
-    """Return where a file lies; an archive may come from anybody, and leads nowhere but into its own folder."""
+    """Return the path of an attachment; archives are untrusted, so it is confined to their folder."""
     relative = PurePosixPath(attachment.path or "")
     if not relative.parts or relative.is_absolute() or ".." in relative.parts:
         raise PageNotFound

@@ -66,7 +66,7 @@ def record_json(view: ConversationRequest, message: Message) -> str:
 
 
 def format_json(frame: bytes) -> str:
-    """Write a frame as JSON for people, no more of it than a page can show."""
+    """Format a frame as indented JSON, truncated to what a page can show."""
     text = msgspec.json.format(frame_to_json(frame), indent=2).decode(errors="replace")
     text = TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return (

@@ -115,7 +115,7 @@ class OpenArchive:
         return made
 
     def close(self) -> None:
-        """Close the archive, or leave that to whoever reads it now."""
+        """Close the archive, or let the current reader close it."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

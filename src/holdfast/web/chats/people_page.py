@@ -26,7 +26,7 @@ class ContactRow:
 
 
 def show_people(view: ConversationRequest) -> TemplateResult:
-    """List people, or those whose name, number or username has some letters."""
+    """List the contacts, optionally those whose name, number or username contains a text."""
     people = view.room.kept("people", lambda: [truncate_names(one) for one in view.archive.people()])
     wanted = view.query.get("q", "").strip()[:200]
     if wanted:
@@ -52,7 +52,7 @@ def show_people(view: ConversationRequest) -> TemplateResult:
 
 
 def truncate_names(person: Person) -> Person:
-    """Shorten what somebody calls themselves."""
+    """Truncate a name."""
     username, profile = truncate(person.username or ""), truncate(person.profile_name or "")
     return replace(
         person,
@@ -64,12 +64,12 @@ def truncate_names(person: Person) -> Person:
 
 
 def search_fields(person: Person) -> tuple[str | None, ...]:
-    """Return what somebody can be found by."""
+    """Return the searchable text of a contact."""
     return person.name, person.profile_name, person.phone, person.username, person.aci
 
 
 def make_row(view: ConversationRequest, person: Person) -> ContactRow:
-    """Describe somebody, with the way to the chat and to what they wrote."""
+    """Return the row of a contact, with links to the chat and to their messages."""
     return ContactRow(
         person,
         initials(person.name),

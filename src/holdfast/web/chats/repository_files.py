@@ -127,13 +127,13 @@ class ConversationLink:
     address: str
     is_archive: bool
     exposed: bool
-    """Whether everybody can read them, and whoever looks can do something about it."""
+    """Whether the chats are public, and the viewer may change that."""
 
 
 def conversation_link(
     request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
 ) -> ConversationLink | None:
-    """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
+    """Return whether a file page should link to the chats of the file."""
     if entry.type != "file":
         return None
     stored = find_lfs_object(request, target, spot.repo, entry)
@@ -161,7 +161,7 @@ def find_lfs_object(
 
 
 def is_exposed(target: RepositoryAccess) -> bool:
-    """Tell whether everybody can read a backup in the clear, and whoever looks can do something about it."""
+    """Return whether an unencrypted backup is public, and the viewer may change that."""
     return is_public(target.repository) and target.permissions.may_write(Unit.CODE)
 
 

@@ -48,7 +48,7 @@ def revoke(app: App) -> None:
 
 
 def is_current(app: App, record: CacheEntry) -> bool:
-    """Tell whether a conversation may stay in the cache."""
+    """Return whether an entry may stay in the cache."""
     if record.session and not is_logged_in(app, record.session):
         return False
     origin = record.origin
@@ -67,7 +67,7 @@ def is_current(app: App, record: CacheEntry) -> bool:
 
 
 def is_logged_in(app: App, session: str) -> bool:
-    """Tell whether a log-in still holds."""
+    """Return whether a session is still valid."""
     found = select(sessions.c.user_id).where(
         sessions.c.token_hash == session, sessions.c.expires_at > int(time.time())
     )
@@ -76,12 +76,12 @@ def is_logged_in(app: App, session: str) -> bool:
 
 
 def is_public(repository: Repository) -> bool:
-    """Tell whether people can read a repository who are not logged in."""
+    """Return whether visitors can read a repository."""
     return not repository.is_private and repository.owner.visibility == "public"
 
 
 def may_read(app: App, repository: Repository, record: CacheEntry) -> bool:
-    """Tell whether the one reader of a sealed conversation may still read its file; others have no one reader."""
+    """Return whether the reader of an encrypted entry may still read its file; True for other entries."""
     if not record.browser:
         return True
     if record.account is None:
@@ -94,7 +94,7 @@ def may_read(app: App, repository: Repository, record: CacheEntry) -> bool:
 
 
 def lies_there(app: App, origin: FileOrigin) -> bool:
-    """Tell whether a file still lies where it was opened."""
+    """Return whether a file still exists where it was opened."""
     repo = open_repository(app.folders.existing(origin.repository))
     if origin.kind == "commit":
         commit = refs.rev_parse(repo, origin.ref)

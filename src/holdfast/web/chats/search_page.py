@@ -71,7 +71,7 @@ def show_search(view: ConversationRequest) -> TemplateResult:
 
 
 def run_search(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[SearchHit], str]:
-    """Search, and say where the next hits are."""
+    """Search, and return the URL of the next page."""
     filters = Filters(
         chat=typed["chat"] or None,
         person=typed["from"] or None,

@@ -101,7 +101,7 @@ class SessionAuthentication:
 
 
 def render_page(name: str, shown: TemplateResult) -> Response:
-    """Make a page."""
+    """Render a page."""
     values: Mapping[str, object] = {
         "layout": LAYOUT,
         "top": "h1",
@@ -129,7 +129,7 @@ def file_response(kept: MediaResult) -> Response:
 
 
 def precompute_statistics(room: OpenArchive) -> None:
-    """Count what the archive holds; what is wrong with it is said to whoever looks."""
+    """Compute the statistics before they are requested; errors are left to the page."""
     with suppress(BackupError, sqlite3.Error), room.reading() as opened:
         cached_statistics(room, opened)
 

@@ -60,12 +60,12 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
 
 
 def cached_statistics(room: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
-    """Count what there is; of a million messages that takes seconds, so it is done once."""
+    """Return the statistics, computed once: a million messages take seconds."""
     return room.kept(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
 
 
 def store_statistics(archive: Archive) -> None:
-    """Count everything now and keep it in an archive of ours, so that nobody waits for it later."""
+    """Compute the statistics and store them in the archive."""
     packed = msgspec.json.encode(archive.statistics())
     archive.connection.execute("CREATE TABLE page_statistics (json BLOB)")
     archive.connection.execute("INSERT INTO page_statistics VALUES (?)", (packed,))
@@ -165,7 +165,7 @@ def busiest_hours(found: Statistics) -> list[tuple[str, int]]:
 
 
 def chart_bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar]:
-    """Prepare the list of chats or people with most messages."""
+    """Return the rows of the chats or people with most messages."""
     listing = found.chats if of == "chat" else found.people
     most = max((one.messages for one in listing), default=0) or 1
     listed: list[ChartBar] = []
@@ -181,7 +181,7 @@ def chart_bars(view: ConversationRequest, found: Statistics, of: str) -> list[Ch
 
 
 def format_duration(seconds: int) -> str:
-    """Say a duration in the unit people would."""
+    """Format a duration."""
     if seconds < 90:
         return f"{seconds} s"
     if seconds < 5400:

@@ -96,7 +96,7 @@ class ConversationRequest:
 
 
 def truncate(text: str, most: int = 150) -> str:
-    """Shorten what somebody else wrote, which may be of any length."""
+    """Truncate an untrusted text."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 

@@ -77,7 +77,7 @@ def entry_at(spot: CodeLocation, *, is_text: bool = True) -> TreeEntry:
 
 
 def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path: str) -> str:
-    """Say why somebody may not write a file to a branch, before they begin; empty when they may."""
+    """Return why the user cannot commit a file to a branch; empty if they can."""
     rules = protections.protections_of(request.app.database, target.repository)
     rule = branch_protection.matching(rules, branch)
     if rule is None:
@@ -89,7 +89,7 @@ def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path
 
 
 def free_name(repo: Repo, user: str) -> str:
-    """Return a name for a branch that nobody has taken."""
+    """Return an unused name for a new branch."""
     for number in range(1, NAMES_TRIED):
         name = f"{user}-patch-{number}"
         if refs.branch(repo, name) is None:

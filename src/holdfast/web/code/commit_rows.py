@@ -29,7 +29,7 @@ class CommitRow:
 
     @property
     def short(self) -> str:
-        """The beginning of the id, which people read to one another."""
+        """The abbreviated id."""
         return self.id[:10]
 
 

@@ -63,7 +63,7 @@ def delete_form(
 
 @endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
-    """Ask whether a file is to go."""
+    """Show the form to delete a file."""
     spot = branch_spot(request, target)
     entry = entry_at(spot, is_text=False)
     said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))

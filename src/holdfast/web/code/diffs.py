@@ -47,7 +47,7 @@ class PatchShown:
     hunks: list[Hunk]
     remark: str
     alone: str
-    """Where it is shown by itself, when there is more of it than here."""
+    """The URL of the full diff of this file, if it is truncated here."""
     rest: str
     """Where the lines after these are, when it is shown by itself already."""
     view: str
@@ -224,7 +224,7 @@ def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bo
 
 
 def quiet_change(file: FileDiff) -> str:
-    """Say what changed about a file whose lines are all the same."""
+    """Describe the change of a file whose lines are unchanged."""
     if file.status == "renamed":
         return "Only the name changed."
     if file.old_mode and file.new_mode and file.old_mode != file.new_mode:

@@ -44,7 +44,7 @@ class Directory:
 
 
 def order(entry: TreeEntry) -> tuple[bool, bytes]:
-    """Put directories first, then by name as people sort: without regard to case."""
+    """Sort directories first, then by name, ignoring case."""
     return entry.type != "dir", entry.raw_path.lower()
 
 

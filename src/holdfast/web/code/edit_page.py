@@ -55,7 +55,7 @@ class NewQuery(msgspec.Struct, frozen=True):
 
 
 class EditFileForm(CommitForm, frozen=True, kw_only=True):
-    """A file as somebody wrote it; `sha` is the version they began with."""
+    """The form of a file; `sha` is the version it is based on."""
 
     path: str = ""
     content: str = ""
@@ -79,12 +79,12 @@ def text_of(written: EditFileForm) -> bytes:
 
 
 def line_ends(content: bytes) -> str:
-    """Tell how the lines of a file end."""
+    """Return the line ending of a file."""
     return "crlf" if b"\r\n" in content and content.count(b"\r\n") == content.count(b"\n") else ""
 
 
 def unfit(entry: TreeEntry, content: bytes) -> str:
-    """Say why a file cannot be changed in a form; empty when it can."""
+    """Return why a file cannot be edited in a form; empty if it can."""
     if entry.size > LARGEST:
         return TOO_LARGE
     if LfsPointer.parse(content) is not None:
@@ -107,7 +107,7 @@ def form_page(
     problem: str = "",
     preview: Preview | None = None,
 ) -> RawResponse:
-    """Show the form with what was typed."""
+    """Render the form with the typed values."""
     remark = barrier(request, target, spot.ref, written.path)
     return show_in(
         request,
@@ -153,7 +153,7 @@ def page_save_new(
     filepath: str,  # noqa: ARG001
     body: EditFileForm,
 ) -> RawResponse:
-    """Make a new file."""
+    """Create a file."""
     spot = branch_spot(request, target)
     if body.action == "preview":
         return form_page(request, target, spot, body, is_new=True, preview=preview_of(spot, body, b""))
@@ -169,7 +169,7 @@ def page_save_new(
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
-    """Show a file to be changed."""
+    """Show the form to edit a file."""
     spot = branch_spot(request, target)
     entry = entry_at(spot)
     content = trees.read_blob(spot.repo, entry.id) if entry.size <= LARGEST else b""
@@ -199,7 +199,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
 def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001
-    """Change a file, or show what somebody else did to it meanwhile."""
+    """Commit an edited file, or show the conflict if it changed in the meantime."""
     spot = branch_spot(request, target)
     if body.path == LINE_BREAK.sub("", spot.title):
         # A browser leaves line breaks out of a text field: nobody moved the file.
@@ -228,7 +228,7 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
 
 
 def known_version(repo: Repo, blob: str) -> bytes | None:
-    """Return a version of a file somebody says they began with."""
+    """Return the version of a file that a form is based on, if it exists."""
     header = repo.header(blob) if is_id(blob) else None
     if header is None or header[0] != "blob" or header[1] > LARGEST:
         return None
@@ -242,7 +242,7 @@ def conflict_page(
     written: EditFileForm,
     now: TreeEntry | None,
 ) -> RawResponse:
-    """Show what somebody else changed, keep what was typed, and offer what can be done."""
+    """Render an edit conflict: both changes, the typed text and the options."""
     mine = text_of(written)
     before = known_version(spot.repo, written.sha)
     after = None if now is None else known_version(spot.repo, now.id)
@@ -272,5 +272,5 @@ def conflict_page(
 
 
 def replace_writing(written: EditFileForm, *, sha: str, new_branch: str) -> EditFileForm:
-    """Return what was typed, about another version of the file."""
+    """Return the typed form based on another version of the file."""
     return msgspec.structs.replace(written, sha=sha, new_branch=new_branch, action="")

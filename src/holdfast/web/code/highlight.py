@@ -72,7 +72,7 @@ def lexer_for(name: str) -> type[Lexer] | None:
 
 
 def language(name: str) -> str:
-    """Return what people call the language of a file of this name; empty when it is none we know."""
+    """Return the language of a file by its name; empty if it is unknown."""
     found = lexer_for(name)
     return "" if found is None else str(found.name)
 
@@ -84,7 +84,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def cut(line: str) -> Markup:
-    """Return a line as HTML; one nobody can read whole is cut."""
+    """Return a line as HTML; very long lines are truncated."""
     return escape(line) if len(line) <= CUT else escape(line[:CUT]) + Markup("<mark>… cut here</mark>")
 
 

@@ -54,17 +54,17 @@ class CodeLocation:
 
     @property
     def name(self) -> str:
-        """The branch, tag or commit as people see it."""
+        """The branch, tag or abbreviated commit."""
         return self.commit[:10] if self.kind == "commit" else self.ref
 
     @property
     def title(self) -> str:
-        """The path as people see it."""
+        """The path as text."""
         return shown(self.path)
 
     @property
     def file_name(self) -> str:
-        """The last part of the path as people see it."""
+        """The file name as text."""
         return shown(self.path.rpartition(b"/")[2])
 
     def address(self, page: str, path: bytes | None = None) -> str:

@@ -34,7 +34,7 @@ class Readme:
 
 
 def is_markdown(name: str) -> bool:
-    """Tell whether a file of this name holds Markdown."""
+    """Return whether a file name is that of a Markdown file."""
     return MARKDOWN.search(name) is not None
 
 
@@ -44,7 +44,7 @@ def rank(entry: TreeEntry) -> tuple[bool, str]:
 
 
 def around(spot: CodeLocation, path: bytes) -> MarkdownContext:
-    """Return what stands around a text at a path: pages of the same tree, and files there."""
+    """Return the Markdown context of a file: the URLs that relative links and images resolve to."""
     return MarkdownContext(
         repository=spot.root,
         pages=spot.address("src", b""),

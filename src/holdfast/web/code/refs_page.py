@@ -167,7 +167,7 @@ def page_tags(request: RequestContext, target: RepositoryAccess, query: RefListQ
 
 @endpoint("POST /{owner}/{repo}/branches", scope="repository", guards=(*READING, signed_in))
 def page_new_branch(request: RequestContext, target: RepositoryAccess, body: NewBranch) -> RawResponse:
-    """Make a branch."""
+    """Create a branch."""
     name = body.name.strip()
     try:
         check_branch_name(body.name)

@@ -40,13 +40,13 @@ class SourceQuery(msgspec.Struct, frozen=True):
 
 
 def number(text: str) -> int:
-    """Read a number somebody typed; what is none is 1."""
+    """Parse a page or line number; 1 if it is invalid."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 @endpoint("GET /{owner}/{repo}", scope="repository", guards=(in_repository,), slow=True)
 def show_repository(request: RequestContext, target: RepositoryAccess, query: SourceQuery) -> RawResponse:
-    """Show the default branch, or how to begin; whoever may see the issues only is led there."""
+    """Show the default branch, or how to start; viewers without code access are redirected to the issues."""
     root = root_path(target)
     if not target.permissions.may_read(Unit.CODE):
         if target.permissions.may_read(Unit.ISSUES):
@@ -102,13 +102,13 @@ def clone_address(request: RequestContext, target: RepositoryAccess) -> str:
 
 
 def may_change(target: RepositoryAccess) -> bool:
-    """Tell whether whoever looks may change files in the browser."""
+    """Return whether the viewer may edit files."""
     repository = target.repository
     return target.permissions.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
 
 
 def missing_page(request: RequestContext, target: RepositoryAccess, spot: CodeLocation) -> RawResponse:
-    """Say that a branch, tag or commit has nothing at a path."""
+    """Render the 404 page of a path."""
     return show_in(
         request,
         target,
@@ -183,5 +183,5 @@ def file_page(
 
 
 def is_editable(spot: CodeLocation, seen: FileShown) -> bool:
-    """Tell whether a file can be changed in a form: it is text, and its name can be sent back."""
+    """Return whether a file can be edited in a form: it is text, and its name is UTF-8."""
     return seen.is_text and seen.way != "large" and raw(spot.title) == spot.path

@@ -33,7 +33,7 @@ class Switcher:
 
 
 def is_linkable(ref: Ref) -> bool:
-    """Tell whether an address can hold a ref's name; git allows names that are no text."""
+    """Return whether a ref name can be part of a URL; git allows names that are not UTF-8."""
     try:
         ref.raw_name.decode()
     except UnicodeDecodeError:

@@ -39,7 +39,7 @@ class UploadForm(CommitForm, frozen=True, kw_only=True):
 
     folder: str = ""
     plain: str = ""
-    """Set by somebody who was warned that everybody will be able to read the chats they upload."""
+    """Confirms the upload of an unencrypted chat backup to a public repository."""
     files: list[SentFile] = msgspec.field(default_factory=list)
 
 
@@ -63,7 +63,7 @@ def upload_form(
     problem: str = "",
     exposed: str = "",
 ) -> RawResponse:
-    """Show the form; files that were chosen have to be chosen again, for browsers do not let a page do it."""
+    """Render the form; files have to be chosen again, which browsers require."""
     return show_in(
         request,
         target,
@@ -102,7 +102,7 @@ def page_uploaded(
     filepath: str,  # noqa: ARG001  # named in the path
     body: UploadForm,  # named in the path
 ) -> RawResponse:
-    """Put files into a folder; one that is there already gets a new version."""
+    """Commit uploaded files to a folder; existing files are replaced."""
     spot = branch_spot(request, target)
     folder = paths.clean(body.folder)
     named = [(plain_name(file.name), file.content) for file in body.files]
@@ -113,7 +113,7 @@ def page_uploaded(
         return upload_form(request, target, spot, body, status=422, problem=told)
     exposed = next((name for name, content in named if is_plain_backup(content[:LOOK], name, len(content))), "")
     if exposed and is_public(target.repository) and not body.plain:
-        told = f"{exposed} is a chat backup that is not encrypted, and everybody can read this repository."
+        told = f"{exposed} is an unencrypted chat backup, and this repository is public."
         return upload_form(request, target, spot, body, status=422, problem=told, exposed=exposed)
     changes = [
         FileChange(
@@ -133,5 +133,5 @@ def page_uploaded(
 
 
 def summary(named: list[tuple[str, bytes]]) -> str:
-    """Say what was uploaded."""
+    """Return the commit message."""
     return f"Upload {named[0][0]}" if len(named) == 1 else f"Upload {len(named)} files"

@@ -1,4 +1,4 @@
-"""What can be chosen for the issues of a repository: labels, people and milestones."""
+"""The options of issue forms: labels, assignees and milestones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MOST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What there is to choose from; more people than fit into a list are named in a field."""
+    """The options of a form; further assignees are typed."""
 
     tags: list[LabelBadge]
     people: list[Account]
@@ -29,7 +29,7 @@ class Choices:
 
 
 def choices(request: RequestContext, target: RepositoryAccess, *, is_closed: bool | None = False) -> Choices:
-    """Gather what can be chosen; `is_closed` says which milestones, None for all."""
+    """Return the options; `is_closed` selects milestones, None means all."""
     database, repository = request.app.database, target.repository
     usable = labels.labels_usable(database, repository, limit=MOST)
     people, total = assignees.assignable(database, repository, skip=0, limit=MOST)
@@ -38,7 +38,7 @@ def choices(request: RequestContext, target: RepositoryAccess, *, is_closed: boo
 
 
 def as_ids(given: Sequence[str]) -> list[int]:
-    """Return the numbers among what a form sent."""
+    """Return the valid ids in the values of a form."""
     return [int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19]
 
 

@@ -23,7 +23,7 @@ __all__ = ["page_comment", "submit_comment", "submit_delete_comment", "submit_ed
 
 
 class CommentForm(msgspec.Struct, frozen=True):
-    """What is said, and what is to happen with it: `preview`, `close`, `reopen`, or nothing else."""
+    """A comment, and what else to do: `preview`, `close`, `reopen` or nothing."""
 
     body: str = ""
     then: str = ""
@@ -33,7 +33,7 @@ class CommentForm(msgspec.Struct, frozen=True):
 def submit_comment(
     request: RequestContext, target: RepositoryAccess, index: int, body: CommentForm
 ) -> RawResponse:
-    """Comment on an issue, close or reopen it, or both; nothing is said of closing where closing is refused."""
+    """Comment on an issue, close or reopen it, or both; without the comment if closing is rejected."""
     if body.then == "preview":
         tried = RejectedForm(comment=body.body, preview=preview_of(target, body.body))
         return show(request, target, index, part=LAST, tried=tried)
@@ -57,7 +57,7 @@ def submit_comment(
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=READ_ISSUES, slow=True)
 def page_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the name in the path
-    """Show one comment whole, and to those who may change it the form for that."""
+    """Show one full comment, with the form to edit it if the viewer may."""
     return alone(request, target, index, id)
 
 
@@ -69,7 +69,7 @@ def submit_edit_comment(
     id: int,  # noqa: A002  # named in the path
     body: CommentForm,
 ) -> RawResponse:
-    """Change a comment."""
+    """Edit a comment."""
     if body.then == "preview":
         return alone(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
     found = service.find(request.app, target, id)
@@ -92,7 +92,7 @@ def submit_delete_comment(request: RequestContext, target: RepositoryAccess, ind
 
 
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
-    """Return where a comment is shown among the others."""
+    """Return the URL of a comment in the timeline."""
     comment, issue = service.find(request.app, target, number)
     page = comments.entries_before(request.app.database, comment) // ENTRIES + 1
     part = f"?page={page}" if page > 1 else ""
@@ -110,7 +110,7 @@ def alone(
     preview: Markup | None = None,
     status: int = 200,
 ) -> RawResponse:
-    """Show a comment on a page of its own; one of another issue is not there."""
+    """Render a comment on its own page; 404 for a comment of another issue."""
     comment, issue = service.find(request.app, target, number)
     if issue.number != index:
         raise NoSuchComment("not found")

@@ -36,14 +36,14 @@ SIDES: Final = {"blocked-by": "is blocked by", BLOCKS: "blocks"}
 
 
 class RelationForm(msgspec.Struct, frozen=True):
-    """The other issue, by its number, its full name or words of it, and on which side of the relation it is."""
+    """The other issue, by reference or search terms, and the side of the dependency."""
 
     wanted: str = ""
     side: str = "blocked-by"
 
 
 class IssueSearchQuery(msgspec.Struct, frozen=True):
-    """What is looked for."""
+    """The query of the search."""
 
     q: str = ""
     side: str = "blocked-by"
@@ -62,7 +62,7 @@ def name_of(reference: IssueReference) -> str:
 
 
 def side_of(text: str) -> str:
-    """Return the side a form names."""
+    """Return the side of a form; the default for an unknown one."""
     return text if text in SIDES else "blocked-by"
 
 
@@ -70,7 +70,7 @@ def side_of(text: str) -> str:
 def submit_dependency(
     request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
 ) -> RawResponse:
-    """Add a relation to the issue that is named, or show those that words may mean."""
+    """Add a dependency on the referenced issue, or search for it."""
     side, other = side_of(body.side), parse_reference(body.wanted)
     path = issue_path(target.repository, index)
     if other is None:
@@ -96,7 +96,7 @@ def submit_dependency(
 def submit_dependency_removal(
     request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
 ) -> RawResponse:
-    """Remove a relation."""
+    """Remove a dependency."""
     other = parse_reference(body.wanted)
     if other is None:
         raise ApiError(422, "name the issue by its number")
@@ -117,7 +117,7 @@ def submit_dependency_removal(
 def page_find_related(
     request: RequestContext, target: RepositoryAccess, index: int, query: IssueSearchQuery
 ) -> RawResponse:
-    """Show the issues that words may mean, to choose one."""
+    """Search for an issue to add."""
     issue = issues.find(request.app, target, index)
     side, text = side_of(query.side), query.q.strip()
     rows, total = candidates(request, target, issue, text) if text else ([], 0)
@@ -140,7 +140,7 @@ def page_find_related(
 def candidates(
     request: RequestContext, target: RepositoryAccess, issue: Issue, text: str
 ) -> tuple[list[IssueRow], int]:
-    """Return issues that speak of something, those of the same repository first, and how many more there are."""
+    """Return the matching issues, those of the same repository first, and their total."""
     caller, repository = request.actor, target.repository
     where = [issue_lists.visible_to(caller.user, public_only=caller.public_only)]
     if not request.app.settings.allow_cross_repository_dependencies:

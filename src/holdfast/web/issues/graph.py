@@ -22,14 +22,14 @@ DEPTHS: Final = (1, 2, 3, 5)
 
 
 class GraphPageQuery(msgspec.Struct, frozen=True):
-    """How many steps to follow in each direction; all when it is empty."""
+    """The number of levels to follow in each direction; empty means all."""
 
     depth: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """What the list below the drawing says of an issue."""
+    """A row of the table below the graph."""
 
     box: Box
     blockers: list[Box]
@@ -62,7 +62,7 @@ def page_dependencies(
 
 
 def lines(graph: DependencyGraph, drawing: Drawing) -> list[GraphRow]:
-    """Say in words what the drawing shows."""
+    """Return the rows of the table below the graph."""
     boxes = drawing.boxes
     blockers: dict[int, list[Box]] = {}
     blocked: dict[int, int] = {}

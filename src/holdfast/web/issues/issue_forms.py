@@ -41,7 +41,7 @@ P = ParamSpec("P")
 
 
 class WordsForm(msgspec.Struct, frozen=True):
-    """The title and the body, and the version of the body they were made from."""
+    """Title and body, and the version of the body they are based on."""
 
     title: str = ""
     body: str = ""
@@ -50,38 +50,38 @@ class WordsForm(msgspec.Struct, frozen=True):
 
 
 class StateForm(msgspec.Struct, frozen=True):
-    """The state an issue is to have."""
+    """The new state."""
 
     state: str = ""
 
 
 class LabelsForm(msgspec.Struct, frozen=True):
-    """All labels it is to have."""
+    """All labels of the issue."""
 
     label: list[str] = []
 
 
 class AssigneesForm(msgspec.Struct, frozen=True):
-    """All people it is to be assigned to; `more` names somebody who is not on the list."""
+    """All assignees of the issue; `more` is a username that is not listed."""
 
     assignee: list[str] = []
     more: str = ""
 
 
 class IssueMilestoneForm(msgspec.Struct, frozen=True):
-    """The milestone it is to belong to."""
+    """The milestone of the issue."""
 
     milestone: str = ""
 
 
 class DeadlineForm(msgspec.Struct, frozen=True):
-    """The day it is due; none when it is empty."""
+    """The due date; empty removes it."""
 
     due_date: str = ""
 
 
 class LockForm(msgspec.Struct, frozen=True):
-    """Whether it is to be locked, and why."""
+    """Whether to lock the issue, and the reason."""
 
     locked: str = ""
     reason: str = ""
@@ -95,7 +95,7 @@ def changed(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> RawResponse:
-    """Run a service that changes an issue, and show the issue again: changed, or with the reason why not."""
+    """Call a service that changes an issue; redirect to the issue, or show it with the error."""
     issue = issues.find(request.app, target, index)
     try:
         change(request.app, request.actor, target, issue, *args, **kwargs)
@@ -116,7 +116,7 @@ def issue_name(issue: Issue) -> str:
 def change_state(
     request: RequestContext, target: RepositoryAccess, index: int, state: str, *, comment: str = ""
 ) -> RawResponse | None:
-    """Close or reopen an issue; return the page that says why not, with the comment that came along."""
+    """Close or reopen an issue; return the page with the error and the comment if it is rejected."""
     issue = issues.find(request.app, target, index)
     try:
         issues.edit(request.app, request.actor, target, issue, IssueEdit(state=state))
@@ -150,7 +150,7 @@ def state_changed(request: RequestContext, target: RepositoryAccess, index: int)
 def submit_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: LabelsForm
 ) -> RawResponse:
-    """Give an issue exactly the labels that are ticked."""
+    """Replace the labels of an issue."""
     return changed(request, target, index, issues.replace_labels, as_ids(body.label))
 
 
@@ -158,14 +158,14 @@ def submit_issue_labels(
 def submit_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesForm
 ) -> RawResponse:
-    """Assign an issue to exactly those who are ticked, and to one who is named."""
+    """Replace the assignees of an issue."""
     names = [name for name in (*body.assignee, body.more.strip()) if name]
     return changed(request, target, index, issues.edit, IssueEdit(assignees=names))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=CHANGE_ISSUES)
 def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
-    """Assign an issue to whoever asks."""
+    """Assign an issue to the user."""
     return changed(request, target, index, issues.add_assignees, [request.user.name])
 
 
@@ -173,7 +173,7 @@ def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: i
 def submit_issue_milestone(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueMilestoneForm
 ) -> RawResponse:
-    """Put an issue into a milestone, or take it out."""
+    """Set or remove the milestone of an issue."""
     milestone_id = next(iter(as_ids([body.milestone])), 0)
     return changed(request, target, index, issues.edit, IssueEdit(milestone_id=milestone_id))
 
@@ -182,7 +182,7 @@ def submit_issue_milestone(
 def submit_deadline(
     request: RequestContext, target: RepositoryAccess, index: int, body: DeadlineForm
 ) -> RawResponse:
-    """Say when an issue is due."""
+    """Set or remove the due date of an issue."""
     return changed(request, target, index, set_due_day, body.due_date)
 
 
@@ -205,14 +205,14 @@ def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, b
     guards=(in_repository, reads_issues, administers, not_archived),
 )
 def submit_delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
-    """Delete an issue for good."""
+    """Delete an issue."""
     issues.delete(request.app, request.actor, target, issues.find(request.app, target, index))
     return go(f"{root_path(target)}/issues", "issue-deleted", f"#{index}")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES, slow=True)
 def page_edit_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
-    """Show the form for the words of an issue."""
+    """Show the form for title and body."""
     issue = issues.find(request.app, target, index)
     access.require_issue_edit(request.actor, target, issue, issue.author_id)
     return form(request, target, index, WordsForm(issue.title, issue.body, str(issue.content_version)))
@@ -222,7 +222,7 @@ def page_edit_issue(request: RequestContext, target: RepositoryAccess, index: in
 def submit_edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: WordsForm
 ) -> RawResponse:
-    """Change the words of an issue; one that somebody else changed meanwhile is not written over."""
+    """Edit title and body; a body that changed in the meantime is not overwritten."""
     if body.then == "preview":
         return form(request, target, index, body, preview=preview_of(target, body.body))
     issue = issues.find(request.app, target, index)
@@ -233,7 +233,7 @@ def submit_edit_issue(
     except Missing:
         raise
     except Outdated as error:
-        # Whoever sends the form again has seen the other text, and means to replace it.
+        # Submitting the form again overwrites the version that is shown now.
         now = issues.find(request.app, target, index)
         again = WordsForm(body.title, body.body, str(now.content_version))
         return form(request, target, index, again, theirs=now.body, status=status_for(error))
@@ -253,7 +253,7 @@ def form(
     theirs: str | None = None,
     status: int = 200,
 ) -> RawResponse:
-    """Show the form for the words of an issue with what was typed."""
+    """Render the form for title and body with the typed values."""
     return show_in(
         request,
         target,

@@ -34,14 +34,14 @@ SORTS: Final = {
 }
 STATES: Final = {"open": False, "closed": True, "all": None}
 TYPES: Final = ("issues", "pulls")
-# What stands for an issue without an assignee or a milestone, and with any.
+# Values for "no assignee or milestone" and "any".
 SPECIAL: Final = ("none", "*")
-# The ground of a label that the form cannot know: archived, of another repository, or one of very many.
+# The color of a label that is not among the options: archived, of another repository, or beyond the limit.
 GREY: Final = "8a8f8d"
 
 
 class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list was asked for, as it stands in its address."""
+    """The query string of the list."""
 
     state: str = "open"
     q: str = ""
@@ -56,7 +56,7 @@ class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueFilter:
-    """Which issues somebody wants to see; what an address says that makes no sense is left out."""
+    """The filters of an issue list; invalid values are ignored."""
 
     state: str = "open"
     q: str = ""
@@ -70,12 +70,12 @@ class IssueFilter:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether anything but the state and the order is asked for."""
+        """Whether it filters by more than the state."""
         given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.ready)
         return any(given)
 
     def link(self, **changes: object) -> str:
-        """Return the address of the same list with something else in it."""
+        """Return the query string with some values replaced."""
         given = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
         pairs: list[tuple[str, str]] = []
         for name, field in self.__dataclass_fields__.items():
@@ -88,15 +88,15 @@ class IssueFilter:
         return f"?{urlencode(pairs)}"
 
     def with_label(self, number: int) -> str:
-        """Return the address of the list with one label more."""
+        """Return the query string with a label added."""
         return self.link(label=tuple(dict.fromkeys((*self.label, number))))
 
     def without_label(self, number: int) -> str:
-        """Return the address of the list without one label."""
+        """Return the query string with a label removed."""
         return self.link(label=tuple(one for one in self.label if one != number))
 
     def filter(self, *, is_closed: bool | None) -> Filter:
-        """Return the filter it means."""
+        """Return the filter of the database query."""
         return Filter(
             is_closed=is_closed,
             text=self.q,
@@ -109,7 +109,7 @@ class IssueFilter:
 
 
 def wished(query: IssuesQuery) -> IssueFilter:
-    """Read what an address asks for."""
+    """Parse the query string of an issue list."""
     state = query.state if query.state in STATES else "open"
     milestone = query.milestone if query.milestone in SPECIAL or as_ids([query.milestone]) else ""
     ready = query.ready == "true"
@@ -168,5 +168,5 @@ def page_issues(
 
 @endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READ_ISSUES)
 def page_pulls(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # every page has one
-    """Show the pull requests among the issues, which they are."""
+    """Redirect to the list of issues, limited to pull requests."""
     return go(f"{root_path(target)}/issues?type=pulls")

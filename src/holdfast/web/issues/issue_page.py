@@ -1,4 +1,4 @@
-"""The page of one issue: its words, its timeline, and at its side everything that can be said about it."""
+"""The page of an issue: description, timeline and sidebar."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -28,27 +28,27 @@ __all__ = ["ENTRIES", "LAST", "RejectedForm", "around", "page_issue", "page_pull
 
 ENTRIES: Final = 50
 RELATED: Final = 30
-# A page number that stands for the last one, where the newest entries are.
+# The value of `page` for the last page, which has the newest entries.
 LAST: Final = "last"
 
 
 class IssuePageQuery(msgspec.Struct, frozen=True):
-    """Which part of the timeline is wanted."""
+    """The page of the timeline."""
 
     page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedForm:
-    """What somebody tried and could not do, so that nothing they typed is lost."""
+    """A rejected form: the problem and the typed values, to show again."""
 
     problem: str = ""
     comment: str = ""
     preview: Markup | None = None
     is_blocked: bool = False
-    """Whether it cannot be closed because of what blocks it."""
+    """Whether the issue cannot be closed because it is blocked."""
     wanted: str = ""
-    """What was typed to find another issue."""
+    """The typed reference to another issue."""
     status: int = 200
 
 
@@ -57,7 +57,7 @@ NOTHING: Final = RejectedForm()
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What an issue waits for and what waits for it, the first of each, and how many there are."""
+    """The first issues that block an issue and that it blocks, and their totals."""
 
     blockers: list[Related]
     all_blockers: int
@@ -67,7 +67,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What somebody may do on the page."""
+    """The permissions of the viewer on the page."""
 
     write: bool
     edit: bool
@@ -76,7 +76,7 @@ class Rights:
 
 
 def around(target: RepositoryAccess) -> MarkdownContext:
-    """Return where the texts of issues stand."""
+    """Return the Markdown context of issue texts."""
     root, branch = root_path(target), quote(target.repository.default_branch)
     return MarkdownContext(
         repository=root, pages=f"{root}/src/branch/{branch}", files=f"{root}/media/branch/{branch}", deeper=2
@@ -84,7 +84,7 @@ def around(target: RepositoryAccess) -> MarkdownContext:
 
 
 def rights(request: RequestContext, target: RepositoryAccess, issue: Issue) -> Rights:
-    """Return what the page offers; the services check permissions again."""
+    """Return the permissions to show controls for; the services check them again."""
     if request.actor.user is None or target.repository.is_archived:
         return Rights(write=False, edit=False, comment=False, delete=False)
     may = target.permissions
@@ -106,14 +106,14 @@ def page_issue(
 
 @endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READ_ISSUES)
 def page_pull(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
-    """Show a pull request at the address it has as an issue."""
+    """Redirect a pull request to its issue page."""
     return go(issue_path(target.repository, issues.find(request.app, target, index).number))
 
 
 def show(
     request: RequestContext, target: RepositoryAccess, index: int, *, part: str = "", tried: RejectedForm = NOTHING
 ) -> RawResponse:
-    """Show an issue, and what became of something that was tried."""
+    """Render the page of an issue, with a rejected form if there is one."""
     issue = issues.find(request.app, target, index)
     database, repository = request.app.database, target.repository
     may = rights(request, target, issue)
@@ -156,7 +156,7 @@ def show(
 
 
 def edits(request: RequestContext, target: RepositoryAccess, issue: Issue, entry: TimelineEntry) -> bool:
-    """Tell whether the page offers to change a comment."""
+    """Return whether the viewer may edit a comment."""
     return not target.repository.is_archived and access.may_edit(
         request.actor, target.permissions, is_pull=issue.is_pull, author_id=entry.author_id
     )
@@ -165,7 +165,7 @@ def edits(request: RequestContext, target: RepositoryAccess, issue: Issue, entry
 def dependencies(
     request: RequestContext, target: RepositoryAccess, issue: Issue, *, writes: bool
 ) -> tuple[Dependencies | None, tuple[set[int], set[int]]]:
-    """Gather what stands on either side of an issue, and the ids of those; None where that is switched off."""
+    """Return the dependencies of an issue and the ids on both sides; None if they are disabled."""
     if not target.repository.allows_dependencies:
         return None, (set(), set())
     database, who, here = request.app.database, reader(request), target.repository
@@ -181,5 +181,5 @@ def dependencies(
 
 
 def preview_of(target: RepositoryAccess, text: str) -> Markup:
-    """Return a text as it would look."""
+    """Render a text for the preview."""
     return markdown(text, around(target))

@@ -1,4 +1,4 @@
-"""Labels as people see them: a ground of any colour, and words on it that can always be read."""
+"""Label badges: a background of any color with readable text (WCAG contrast)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,29 +21,29 @@ class LabelBadge:
     color: str
     """Six hexadecimal digits."""
     is_dark: bool
-    """Whether the words on it have to be light."""
+    """Whether its text is light."""
     description: str = ""
 
 
 def luminance(color: Rgb) -> float:
-    """Return how bright people see a colour, as the guidelines for accessible pages define it."""
+    """Return the relative luminance of a color, as defined by WCAG."""
     parts = [part / 255 for part in color]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """Return the contrast of two colours, between 1 and 21."""
+    """Return the contrast ratio of two colors, between 1 and 21."""
     darker, brighter = sorted((luminance(one), luminance(other)))
     return (brighter + 0.05) / (darker + 0.05)
 
 
 def is_dark(color: str) -> bool:
-    """Tell whether white words are easier to read on a colour than black ones."""
+    """Return whether white text has more contrast than black text on a color."""
     red, green, blue = bytes.fromhex(color)
     return contrast((red, green, blue), WHITE) > contrast((red, green, blue), BLACK)
 
 
 def tag(label: Label) -> LabelBadge:
-    """Show a label."""
+    """Return the badge of a label."""
     return LabelBadge(label.id, label.name, label.color, is_dark(label.color), label.description)

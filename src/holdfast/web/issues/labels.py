@@ -27,7 +27,7 @@ SUGGESTED: Final = "2f7d6b"
 
 
 class LabelForm(msgspec.Struct, frozen=True):
-    """A label as the form has it; the colour comes from the browser's own field with a # before it."""
+    """The form of a label; a color field sends the color with a leading #."""
 
     name: str = ""
     color: str = f"#{SUGGESTED}"
@@ -48,7 +48,7 @@ class LabelForm(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> LabelEdit:
-        """The label to make of one that exists: the form has every value."""
+        """The edit of an existing label: the form has every value."""
         return LabelEdit(
             name=self.name,
             color=self.color,
@@ -107,7 +107,7 @@ def show(
     problem: str = "",
     status: int = 200,
 ) -> RawResponse:
-    """Show the labels, with a form that was refused where it was."""
+    """Render the labels, with a rejected form in its place."""
     database, repository = request.app.database, target.repository
     page = PageParams(number, SIZE)
     found, total = labels.labels_of(database, repository, skip=page.skip, limit=SIZE)

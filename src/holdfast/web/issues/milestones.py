@@ -33,7 +33,7 @@ STATE_NOTICES: Final = {"open": "reopened", "closed": "closed"}
 
 
 class MilestoneForm(msgspec.Struct, frozen=True):
-    """A milestone as the form has it; with only a state in it, that changes and nothing else."""
+    """The form of a milestone; with a state, only that changes."""
 
     title: str = ""
     description: str = ""
@@ -60,7 +60,7 @@ EMPTY: Final = MilestoneForm()
 
 
 class MilestoneListQuery(msgspec.Struct, frozen=True):
-    """Which milestones are wanted."""
+    """The query of the list."""
 
     state: str = "open"
 
@@ -132,7 +132,7 @@ def show(
     problem: str = "",
     status: int = 200,
 ) -> RawResponse:
-    """Show the milestones, with a form that was refused where it was."""
+    """Render the milestones, with a rejected form in its place."""
     page, chosen = PageParams(number, SIZE), state if state in STATES else "open"
     found, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
@@ -158,7 +158,7 @@ def show(
 
 
 def shown(milestone: Milestone, room: TextBudget, typed: MilestoneForm | None) -> MilestoneRow:
-    """Show a milestone, with its form filled with what it is or what was typed."""
+    """Return the row of a milestone, with its form filled with its values or the typed ones."""
     day = moment(milestone.due_at)[:10] if milestone.due_at else ""
     own = MilestoneForm(milestone.title, milestone.description, day)
     return MilestoneRow(milestone, room.show(milestone.description)[0], typed or own)

@@ -1,4 +1,4 @@
-"""The issues of all repositories that somebody wrote, is asked to look after, or is named in."""
+"""The issues of all repositories that a user opened, is assigned to, or is mentioned in."""
 
 from dataclasses import replace
 from typing import Final
@@ -21,7 +21,7 @@ ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "ment
 
 
 class YoursQuery(msgspec.Struct, frozen=True):
-    """What the list was asked for."""
+    """The query of the list."""
 
     about: str = "assigned"
     state: str = "open"
@@ -32,7 +32,7 @@ class YoursQuery(msgspec.Struct, frozen=True):
 
 @endpoint("GET /-/issues", scope="issue", guards=(signed_in,), slow=True)
 def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParams) -> RawResponse:
-    """List the issues somebody has to do with, in every repository they can read."""
+    """List the issues of the user in all repositories they can read."""
     database, user = request.app.database, request.user
     about = query.about if query.about in ABOUT else "assigned"
     ready = query.ready == "true"
@@ -69,7 +69,7 @@ def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParam
 
 
 def with_person(wanted: Filter, about: str, name: str) -> Filter:
-    """Return a filter that also asks what somebody has to do with an issue."""
+    """Return the filter limited to issues assigned to, opened by or mentioning a user."""
     if about == "assigned":
         return replace(wanted, assignee=name)
     return replace(wanted, author=name) if about == "created" else replace(wanted, mentioned=name)

@@ -23,7 +23,7 @@ OPENING = (in_repository, sees_issues, signed_in, not_archived)
 
 
 class NewIssueForm(msgspec.Struct, frozen=True):
-    """What the form says; only writers see more than the first two fields."""
+    """The form of a new issue; only users with write access see more than the first two fields."""
 
     title: str = ""
     body: str = ""
@@ -36,13 +36,13 @@ class NewIssueForm(msgspec.Struct, frozen=True):
 
 @endpoint("GET /{owner}/{repo}/issues/new", scope="issue", guards=OPENING, slow=True)
 def page_new_issue(request: RequestContext, target: RepositoryAccess, query: NewIssueForm) -> RawResponse:
-    """Show the form; what the address says is filled in already."""
+    """Show the form, filled in from the query string."""
     return form(request, target, query)
 
 
 @endpoint("POST /{owner}/{repo}/issues/new", scope="issue", guards=OPENING)
 def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: NewIssueForm) -> RawResponse:
-    """Open an issue, or show what it would look like."""
+    """Open an issue, or show its preview."""
     if body.then == "preview":
         return form(request, target, body, preview=preview_of(target, body.body))
     try:
@@ -73,7 +73,7 @@ def form(
     preview: Markup | None = None,
     status: int = 200,
 ) -> RawResponse:
-    """Show the form with what was typed."""
+    """Render the form with the typed values."""
     writes = target.permissions.may_write(Unit.ISSUES)
     return show_in(
         request,

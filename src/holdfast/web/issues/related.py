@@ -1,4 +1,4 @@
-"""Issues that depend on each other, as much of each as somebody may see."""
+"""Related issues, limited to what the viewer may see."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ class Related:
     number: int = 0
     title: str = HIDDEN.title
     name: str = ""
-    """As people write it: the number alone where it is of the same repository."""
+    """The reference: the number alone for an issue of the same repository."""
     is_closed: bool = False
     is_pull: bool = False
 
 
 def related(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Related:
-    """Show an issue that was come across; `writes` is whether the reader may change what led there."""
+    """Return a related issue; `writes` is whether the viewer may edit the issue it is related to."""
     if not seen.is_readable and not writes:
         return Related(is_hidden=True)
     shape = reduced(seen)

@@ -17,7 +17,7 @@ __all__ = ["IssueRow", "issue_path", "rows_of"]
 
 @dataclass(frozen=True, slots=True)
 class IssueRow:
-    """One issue, and what a list says about it."""
+    """An issue with the data a list shows."""
 
     issue: Issue
     repository: Repository
@@ -30,18 +30,18 @@ class IssueRow:
 
 
 def issue_path(repository: Repository, number: int) -> str:
-    """Return where an issue lies on the website, from its root."""
+    """Return the path of an issue page."""
     return f"/{quote(repository.owner.name)}/{quote(repository.name)}/issues/{number}"
 
 
 def rows_of(request: RequestContext, kept: Sequence[Issue], *known: Repository) -> list[IssueRow]:
-    """Make the rows of a list; one whose repository was deleted meanwhile is left out."""
+    """Return the rows of a list; issues of deleted repositories are skipped."""
     parts = issue_parts(request.app.database, kept, *known)
     return [row(issue, parts) for issue in kept if issue.repository_id in parts.repositories]
 
 
 def row(issue: Issue, parts: IssueParts) -> IssueRow:
-    """Make one row from what was loaded for all of them."""
+    """Return one row from the data loaded for all of them."""
     repository = parts.repositories[issue.repository_id]
     return IssueRow(
         issue=issue,

@@ -1,4 +1,4 @@
-"""The timeline of an issue, entry by entry: what was said, and what happened in between."""
+"""The timeline of an issue: comments and events."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,13 +31,13 @@ ESCAPED: Final = 6
 
 @dataclass(slots=True)
 class TextBudget:
-    """How much of a page texts may still take."""
+    """The remaining size of the texts of a page."""
 
     around: MarkdownContext
     left: int = ROOM
 
     def show(self, text: str) -> tuple[Markup, bool]:
-        """Return a text as HTML, and whether all of it is there."""
+        """Return a text as HTML, and whether it is complete."""
         allowed = max(self.left, LEAST)
         made, is_whole = markdown(text, self.around, most=allowed), len(text) <= allowed
         # Also what is not shown counts, because it took its time.
@@ -49,7 +49,7 @@ class TextBudget:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Something that was said or happened; which fields matter depends on its kind."""
+    """A comment or an event; the kind determines which fields are used."""
 
     id: int
     kind: str
@@ -68,14 +68,14 @@ class TimelineEntry:
     added: list[LabelBadge] = field(default_factory=list)
     taken: list[LabelBadge] = field(default_factory=list)
     gone: int = 0
-    """How many labels it names that are no more."""
+    """The number of deleted labels."""
     commit: str = ""
-    """The commit that closed the issue, opened it again or named it."""
+    """The commit that closed, reopened or referenced the issue."""
     is_commit_here: bool = False
-    """Whether that one is of the issue's own repository."""
+    """Whether the commit belongs to the same repository."""
     other: Related | None = None
     side: str = ""
-    """How the other issue stands to this one now: `blocker`, `blocked` or neither."""
+    """The relation of the other issue now: `blocker`, `blocked` or empty."""
 
 
 def told(
@@ -87,7 +87,7 @@ def told(
     blockers: Collection[int] = (),
     blocked: Collection[int] = (),
 ) -> list[TimelineEntry]:
-    """Make the entries of a page of a timeline; labels that one person changed at once are one entry.
+    """Return the entries of a page of the timeline; labels changed at once by one user are one entry.
 
     `blockers` and `blocked` are the ids of the issues on either side of this one.
     """
@@ -120,7 +120,7 @@ def told(
 
 
 def said(entry: Comment, parts: TimelineParts, room: TextBudget) -> TimelineEntry:
-    """Make the entry of a comment."""
+    """Return the entry of a comment."""
     text, is_whole = room.show(entry.body)
     return TimelineEntry(
         id=entry.id,
@@ -135,7 +135,7 @@ def said(entry: Comment, parts: TimelineParts, room: TextBudget) -> TimelineEntr
 
 
 def labelled(entry: Comment, parts: TimelineParts, before: TimelineEntry | None) -> TimelineEntry:
-    """Make the entry of a label that came or went, together with the one before."""
+    """Return the entry of a label change, merged into the one before."""
     label = parts.labels.get(entry.happening.label_id or 0)
     shown = [] if label is None else [tag(label)]
     is_added = entry.body == "1"
@@ -160,7 +160,7 @@ def happened(
     blockers: Collection[int],
     blocked: Collection[int],
 ) -> TimelineEntry:
-    """Make the entry of everything else."""
+    """Return the entry of any other event."""
     facts = entry.happening
     old, new = facts.old_title or facts.old_ref, facts.new_title or facts.new_ref
     if entry.kind == "milestone":

@@ -1,1 +1,1 @@
-"""The pages of people and organizations, and the forms that make new ones of what they own."""
+"""The pages of users and organizations, and the forms to create repositories and organizations."""

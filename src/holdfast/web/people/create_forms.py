@@ -1,4 +1,4 @@
-"""The forms that make a repository and an organization."""
+"""The forms to create a repository and an organization."""
 
 from typing import Final
 from urllib.parse import quote
@@ -23,7 +23,7 @@ REPOSITORY: Final = ("user", "repository", "organization")
 
 
 class RepositoryForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     owner: str = ""
     name: str = ""
@@ -34,7 +34,7 @@ class RepositoryForm(msgspec.Struct, frozen=True):
 
 
 class OrganizationForm(msgspec.Struct, frozen=True):
-    """What was typed."""
+    """The fields of the form."""
 
     username: str = ""
     full_name: str = ""
@@ -43,7 +43,7 @@ class OrganizationForm(msgspec.Struct, frozen=True):
 
 
 class NewOwnerQuery(msgspec.Struct, frozen=True):
-    """Who is to own it."""
+    """The preselected owner."""
 
     owner: str = ""
 
@@ -51,7 +51,7 @@ class NewOwnerQuery(msgspec.Struct, frozen=True):
 def show_repository_form(
     request: RequestContext, form: RepositoryForm, error: HostingError | None = None
 ) -> RawResponse:
-    """Show the form; its owners are those the viewer may make repositories for."""
+    """Render the form with the owners the user may create repositories for."""
     owners = [request.user, *organization_store.open_to(request.app.database, request.user)]
     wanted = form.owner.casefold()
     if request.actor.is_admin and wanted and wanted not in {owner.name.casefold() for owner in owners}:
@@ -74,13 +74,13 @@ def show_repository_form(
 
 @endpoint("GET /-/new", scope=REPOSITORY, guards=(signed_in,), slow=True)
 def new_repository_page(request: RequestContext, query: NewOwnerQuery) -> RawResponse:
-    """Ask what a new repository is to be."""
+    """Show the form of a new repository."""
     return show_repository_form(request, RepositoryForm(owner=query.owner or request.user.name, auto_init="on"))
 
 
 @endpoint("POST /-/new", scope=REPOSITORY, guards=(signed_in,))
 def create_repository_page(request: RequestContext, body: RepositoryForm) -> RawResponse:
-    """Make a repository."""
+    """Create a repository."""
     wanted = NewRepository(
         name=body.name.strip(),
         description=body.description.strip(),

@@ -1,4 +1,4 @@
-"""The page of a user or an organization: what they own, and who belongs to them, as far as the viewer may know."""
+"""The page of a user or an organization: the repositories, members and teams the viewer may see."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,7 +33,7 @@ SORTS: Final = {"updated": "Recently updated", "name": "Name"}
 
 
 class OwnerPageQuery(msgspec.Struct, frozen=True):
-    """What to show, and what to look for."""
+    """The tab, and the filters of its list."""
 
     show: str = "repositories"
     q: str = ""
@@ -41,14 +41,14 @@ class OwnerPageQuery(msgspec.Struct, frozen=True):
 
 
 class PublicityForm(msgspec.Struct, frozen=True):
-    """Whether everybody may know of a membership."""
+    """Whether a membership is public."""
 
     publicly: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerTab:
-    """One list about an owner."""
+    """A tab of the page."""
 
     name: str
     words: str
@@ -58,7 +58,7 @@ class OwnerTab:
 def owned(
     request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
 ) -> tuple[list[Repository], int]:
-    """Return one page of what an owner has and the viewer may see."""
+    """Return one page of the owner's repositories that the viewer may see."""
     user = request.actor.user
     conditions = [
         repositories.readable_by(user, public_only=request.actor.public_only),
@@ -93,7 +93,7 @@ def show_owner(
 
 
 def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams) -> RawResponse:
-    """Show somebody."""
+    """Render the page of a user."""
     groups, total = organizations.list_of_user(request.app, request.actor, owner, skip=0, limit=SHOWN)
     email = shown_email(request.actor, owner) if request.actor.user is not None and not owner.hides_email else ""
     is_own = request.actor.user is not None and request.actor.user.id == owner.id
@@ -114,7 +114,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, 
 def show_organization(
     request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
 ) -> RawResponse:
-    """Show an organization, and to those who belong its people and teams."""
+    """Render the page of an organization, with teams for members."""
     organization = organizations.access_in(request.app, request.actor, owner)
     mode = organization.mode
     if mode == Mode.NONE:
@@ -167,7 +167,7 @@ def show_organization(
 def shown(
     request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams, **values: object
 ) -> RawResponse:
-    """Show the page; its list of repositories only where that is looked at."""
+    """Render the page; repositories are loaded only for their tab."""
     found, total = owned(request, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)
     kept = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
     kept["show"] = "" if kept["show"] == "repositories" else kept["show"]

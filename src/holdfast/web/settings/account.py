@@ -24,7 +24,7 @@ __all__ = [
 
 
 class AccountProfileForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     full_name: str = ""
     email: str = ""
@@ -36,7 +36,7 @@ class AccountProfileForm(msgspec.Struct, frozen=True):
 
 
 class PasswordForm(msgspec.Struct, frozen=True):
-    """The password there is, and the one there shall be, twice."""
+    """The current password, and the new one twice."""
 
     old: str = ""
     new: str = ""
@@ -44,12 +44,12 @@ class PasswordForm(msgspec.Struct, frozen=True):
 
 
 def oneself(request: RequestContext) -> None:
-    """Ask for somebody who is signed in on the website: a token, or an administrator as them, is not enough."""
+    """Require a session of the user; a token or an administrator acting as them is rejected."""
     access.require_session(request.actor)
 
 
 def session_of(request: RequestContext) -> Secret | None:
-    """Return the session of the browser that asks."""
+    """Return the session token of the request."""
     cookie = request.cookies.get(sessions.COOKIE)
     return None if cookie is None else Secret(cookie)
 
@@ -57,7 +57,7 @@ def session_of(request: RequestContext) -> Secret | None:
 def show_form(
     request: RequestContext, form: AccountProfileForm, refusal: HostingError | None = None
 ) -> RawResponse:
-    """Show what one says about oneself."""
+    """Render the form of the profile."""
     return in_account(
         request,
         "settings/profile.html",
@@ -70,7 +70,7 @@ def show_form(
 
 @endpoint(f"GET {ACCOUNT}", scope="user", guards=(signed_in,), slow=True)
 def show_profile(request: RequestContext) -> RawResponse:
-    """Show the profile of whoever asks."""
+    """Show the profile of the user."""
     user = request.user
     return show_form(
         request,
@@ -106,7 +106,7 @@ def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResp
 
 
 def show_passwords(request: RequestContext, refusal: HostingError | None = None) -> RawResponse:
-    """Ask for the password and a new one."""
+    """Render the form of the password."""
     return in_account(
         request,
         "settings/password.html",
@@ -134,7 +134,7 @@ def check_new(form: PasswordForm) -> None:
 
 @endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
 def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
-    """Change the password; every other browser is logged out, since somebody else may sit at one."""
+    """Change the password, and end all other sessions."""
     must = request.user.must_change_password
     try:
         passwords.confirm(request.app, request.actor, Secret(body.old), request.address)

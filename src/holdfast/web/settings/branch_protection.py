@@ -33,18 +33,18 @@ FLAG, NAMES, LINES, NUMBER, TEXT = "flag", "names", "lines", "number", "text"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a rule, in words."""
+    """A field of the form of a rule."""
 
     name: str
     kind: str
     label: str
     hint: str = ""
     inner: bool = False
-    """Whether it says more about the one before it."""
+    """Whether it refines the field before it."""
 
 
 def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
-    """Return the fields that list people and teams."""
+    """Return the fields for users and teams."""
     return (
         Field(f"{prefix}_usernames", NAMES, f"Users who {who}", "Usernames, separated by commas.", inner=True),
         Field(
@@ -123,7 +123,7 @@ FIELDS: Final = {field.name: field for _, _, fields in GROUPS for field in field
 
 
 class ProtectionForm(msgspec.Struct, frozen=True):
-    """What was typed; the fields are named as the API names them."""
+    """The fields of the form, named as in the API."""
 
     rule_name: str = ""
     priority: str = "0"
@@ -141,13 +141,13 @@ class ProtectionForm(msgspec.Struct, frozen=True):
 
 
 class RuleQuery(msgspec.Struct, frozen=True):
-    """Which rule; its name may be anything, so it stands in the query."""
+    """The name of the rule, in the query because it may contain slashes."""
 
     name: str = ""
 
 
 def form_of(rule: BranchProtection) -> ProtectionForm:
-    """Return the form of a rule there is."""
+    """Return the form for an existing rule."""
     values: dict[str, str] = {"rule_name": rule.rule_name}
     for name, field in FIELDS.items():
         kept = getattr(rule, name)
@@ -198,7 +198,7 @@ def show_form(
 
 
 def summary(rule: BranchProtection) -> str:
-    """Say in a few words what a rule does."""
+    """Return a summary of a rule."""
     if not rule.enable_push:
         parts = ["push disabled"]
     elif rule.enable_push_whitelist:
@@ -231,13 +231,13 @@ def list_protections_page(request: RequestContext, target: RepositoryAccess) -> 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
 def new_protection_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # guards give it
-    """Ask what a new rule is to say."""
+    """Show the form of a new rule."""
     return show_form(request, ProtectionForm(rule_name=request.query("name") or "", enable_push="on"), kept=None)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS)
 def create_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
-    """Make a rule."""
+    """Create a rule."""
     try:
         changes = changes_in(body)
         branch_protection.create(request.app, request.actor, target, body.rule_name.strip(), changes)
@@ -255,7 +255,7 @@ def show_protection_page(request: RequestContext, target: RepositoryAccess, quer
 
 @endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
 def change_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
-    """Change a rule."""
+    """Edit a rule."""
     branch_protection.find(request.app, request.actor, target, body.rule_name)
     try:
         branch_protection.edit(request.app, request.actor, target, body.rule_name, changes_in(body))
@@ -266,6 +266,6 @@ def change_protection_page(request: RequestContext, target: RepositoryAccess, bo
 
 @endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
 def remove_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
-    """Remove a rule."""
+    """Delete a rule."""
     branch_protection.delete(request.app, request.actor, target, body.rule_name)
     return go(f"{root_path(target)}/settings/branches", "rule-deleted", body.rule_name)

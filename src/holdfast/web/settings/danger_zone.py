@@ -28,7 +28,7 @@ GUARDS: Final = (in_repository, administers)
 
 
 class RepositoryDangerForm(msgspec.Struct, frozen=True):
-    """What was typed."""
+    """The fields of the forms."""
 
     name: str = ""
     new_owner: str = ""

@@ -35,7 +35,7 @@ FIRST: Final = PageParams(1, 30)
 
 
 class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
-    """Which deliveries to show."""
+    """The filters of the list."""
 
     status: str = ""
     event: str = ""
@@ -44,12 +44,12 @@ class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
 
 
 class RangeForm(DeliveryHistoryQuery, frozen=True):
-    """Which deliveries to make again."""
+    """The deliveries to queue again."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyExcerpt:
-    """A body as far as a page shows it."""
+    """The shown part of a body."""
 
     text: str
     size: int
@@ -57,7 +57,7 @@ class BodyExcerpt:
 
 
 def shown_body(text: str) -> BodyExcerpt:
-    """Write a body for people: JSON on several lines, also out of a form, and not more than a page holds."""
+    """Format a body for the page: JSON is indented, and long bodies are truncated."""
     size = len(text.encode())
     inner = dict(parse_qsl(text)).get("payload", text) if text.startswith("payload=") else text
     try:
@@ -75,7 +75,7 @@ def shown_body(text: str) -> BodyExcerpt:
 
 
 def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the headers as far as a page shows them."""
+    """Return the headers with long values truncated."""
     kept = list(headers.items())[:MOST_HEADERS]
     return [
         (name[:LONGEST_HEADER], value if len(value) <= LONGEST_HEADER else f"{value[:LONGEST_HEADER]}…")
@@ -84,7 +84,7 @@ def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def delivery_filter(form: DeliveryHistoryQuery) -> DeliveryFilter:
-    """Read which deliveries a form is about."""
+    """Return the filter of a form."""
     return DeliveryFilter(
         state=form.status.strip() or None,
         kind=form.event.strip() or None,
@@ -94,7 +94,7 @@ def delivery_filter(form: DeliveryHistoryQuery) -> DeliveryFilter:
 
 
 def moment_in(text: str, field: str) -> int | None:
-    """Read a time that was typed, in seconds since 1970."""
+    """Parse a time of a form as a Unix timestamp."""
     try:
         return decode_time(text, field) if text.strip() else None
     except ApiError:
@@ -143,7 +143,7 @@ class DeliveryPages(HookPages):
         id: int,  # noqa: A002
         body: RangeForm,
     ) -> RawResponse:
-        """Queue the deliveries of a time again."""
+        """Queue the deliveries of a time range again."""
         try:
             if not body.since.strip():
                 raise InvalidField("Since", Violation.REQUIRED)

@@ -1,4 +1,4 @@
-"""A repository's general settings: what it says about itself, who sees it, and which of its parts are on."""
+"""The general settings of a repository: description, visibility and features."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ LONGEST_OFFERED: Final = 100
 
 
 class GeneralForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     description: str = ""
     website: str = ""
@@ -40,12 +40,12 @@ class GeneralForm(msgspec.Struct, frozen=True):
 
 
 def ticked(value: object) -> str:
-    """Return what a form has for a box."""
+    """Return the value of a checkbox."""
     return "on" if value else ""
 
 
 def form_of(kept: Repository) -> GeneralForm:
-    """Return the form of a repository as it is."""
+    """Return the form for a repository."""
     return GeneralForm(
         description=kept.description,
         website=kept.website,

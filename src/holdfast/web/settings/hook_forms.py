@@ -18,14 +18,14 @@ __all__ = ["EVENT_GROUPS", "KINDS", "HookForm", "HookKind", "form_of", "new_form
 
 @dataclass(frozen=True, slots=True)
 class HookKind:
-    """A type of webhook, as people choose it."""
+    """A type of webhook and the fields of its form."""
 
     type: str
     name: str
     about: str
     url_hint: str
     fields: frozenset[str] = frozenset()
-    """What it has besides an address, events and a branch filter."""
+    """Its fields besides URL, events and branch filter."""
     secret_hint: str = ""
 
 
@@ -144,7 +144,7 @@ ALONE: Final = {"issues": "issues_only", "pull_request": "pull_request_only"}
 
 @redacted
 class HookForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     type: str = ""
     name: str = ""
@@ -170,7 +170,7 @@ def new_form(kind: str) -> HookForm:
 
 
 def form_of(hook: Hook) -> HookForm:
-    """Return the form of a webhook there is; what is secret stays empty."""
+    """Return the form for an existing webhook; secrets are left empty."""
     meta = msgspec.json.decode(hook.meta, type=dict[str, str]) if hook.type == "slack" else {}
     return HookForm(
         type=hook.type,

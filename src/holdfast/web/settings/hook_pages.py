@@ -33,13 +33,13 @@ AT: Final = "Webhooks"
 
 
 class TypeQuery(msgspec.Struct, frozen=True):
-    """Which type was chosen."""
+    """The chosen type."""
 
     type: str = ""
 
 
 class TestForm(msgspec.Struct, frozen=True):
-    """What a test is about; empty means the latest."""
+    """The repository and ref of a test delivery; empty means the latest."""
 
     repository: str = ""
     ref: str = ""

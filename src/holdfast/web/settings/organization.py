@@ -33,13 +33,13 @@ __all__ = [
 
 AT: Final = "/-/orgs/{org}/settings"
 GUARDS: Final = (in_organization, owns_organization)
-# So many teams are offered to put somebody in.
+# The number of teams offered for a new member.
 TEAMS_OFFERED: Final = 50
 TEAM_ID: Final = re.compile(r"[0-9]{1,18}")
 
 
 class OrganizationProfileForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     full_name: str = ""
     email: str = ""
@@ -51,14 +51,14 @@ class OrganizationProfileForm(msgspec.Struct, frozen=True):
 
 
 class MemberForm(msgspec.Struct, frozen=True):
-    """Whom to take in, and into which team."""
+    """The user to add, and the team."""
 
     name: str = ""
     team: str = ""
 
 
 class OrganizationDangerForm(msgspec.Struct, frozen=True):
-    """What was typed."""
+    """The fields of the form."""
 
     new_name: str = ""
     confirm: str = ""
@@ -67,7 +67,7 @@ class OrganizationDangerForm(msgspec.Struct, frozen=True):
 def show_profile(
     request: RequestContext, form: OrganizationProfileForm, refusal: HostingError | None = None
 ) -> RawResponse:
-    """Show what an organization says about itself."""
+    """Render the profile of an organization."""
     return in_organization_settings(
         request,
         "settings/organization.html",
@@ -123,7 +123,7 @@ def show_members(
     form: MemberForm,
     refusal: HostingError | None = None,
 ) -> RawResponse:
-    """Show an organization's people, and the form that takes somebody in."""
+    """Render the members of an organization and the form to add one."""
     found, total = members.list_members(request.app, request.actor, organization, skip=page.skip, limit=page.size)
     how = memberships(request.app.database, organization.account, [person.id for person in found])
     offered, _ = teams.list_teams(request.app, request.actor, organization, skip=0, limit=TEAMS_OFFERED)
@@ -144,13 +144,13 @@ def show_members(
 
 @endpoint(f"GET {AT}/members", scope="organization", guards=GUARDS, slow=True)
 def list_members_page(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> RawResponse:
-    """Show who belongs to an organization."""
+    """List the members of an organization."""
     return show_members(request, organization, page, MemberForm())
 
 
 @endpoint(f"POST {AT}/members", scope="organization", guards=GUARDS)
 def add_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
-    """Put somebody into a team, and so into the organization."""
+    """Add a user to a team, and so to the organization."""
     try:
         team_id = int(body.team) if TEAM_ID.fullmatch(body.team) else 0
         team = teams.find(request.app, request.actor, team_id)
@@ -165,7 +165,7 @@ def add_member_page(request: RequestContext, organization: OrganizationAccess, b
 
 @endpoint(f"POST {AT}/members/remove", scope="organization", guards=GUARDS)
 def remove_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
-    """Take somebody out of all teams, and so out of the organization."""
+    """Remove a user from all teams, and so from the organization."""
     try:
         person = users.find_visible(request.app, request.actor, body.name.strip())
         members.remove(request.app, request.actor, organization, person)
@@ -177,7 +177,7 @@ def remove_member_page(request: RequestContext, organization: OrganizationAccess
 def show_dangers(
     request: RequestContext, form: OrganizationDangerForm, refusal: HostingError | None = None
 ) -> RawResponse:
-    """Show what cannot be taken back easily."""
+    """Show the danger zone."""
     return in_organization_settings(
         request,
         "settings/organization_dangers.html",
@@ -191,7 +191,7 @@ def show_dangers(
 
 @endpoint(f"GET {AT}/danger", scope="organization", guards=GUARDS, slow=True)
 def show_organization_dangers(request: RequestContext, organization: OrganizationAccess) -> RawResponse:
-    """Show what cannot be taken back easily."""
+    """Show the danger zone."""
     return show_dangers(request, OrganizationDangerForm(new_name=organization.account.name))
 
 
@@ -199,7 +199,7 @@ def show_organization_dangers(request: RequestContext, organization: Organizatio
 def rename_organization_page(
     request: RequestContext, organization: OrganizationAccess, body: OrganizationDangerForm
 ) -> RawResponse:
-    """Give an organization another name."""
+    """Rename an organization."""
     name = body.new_name.strip()
     try:
         check_typed(body.confirm, organization.account.name)
@@ -213,7 +213,7 @@ def rename_organization_page(
 def delete_organization_page(
     request: RequestContext, organization: OrganizationAccess, body: OrganizationDangerForm
 ) -> RawResponse:
-    """Remove an organization that owns nothing any more."""
+    """Delete an organization that owns no repositories."""
     try:
         check_typed(body.confirm, organization.account.name)
         organizations.delete(request.app, request.actor, organization)

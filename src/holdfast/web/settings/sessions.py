@@ -28,7 +28,7 @@ SYSTEMS: Final = (
 
 
 class EndForm(msgspec.Struct, frozen=True):
-    """Which session."""
+    """The session to end."""
 
     key: str = ""
 
@@ -43,7 +43,7 @@ class SessionRow:
 
 
 def named(user_agent: str) -> str:
-    """Return what people call a browser; one nobody knows is called what it calls itself."""
+    """Return the name of a browser and its system; an unknown one is named by its user agent."""
     browser = next((name for name, pattern in BROWSERS if re.search(pattern, user_agent)), "")
     system = next((name for name, pattern in SYSTEMS if re.search(pattern, user_agent)), "")
     if browser:
@@ -53,7 +53,7 @@ def named(user_agent: str) -> str:
 
 @endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(oneself,), slow=True)
 def list_sessions_page(request: RequestContext) -> RawResponse:
-    """Show where somebody is logged in."""
+    """List the sessions of the user."""
     mine = session_of(request)
     own = "" if mine is None else hashed(mine)
     found = [
@@ -66,13 +66,13 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
 
 @endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(oneself,))
 def end_one_session(request: RequestContext, body: EndForm) -> RawResponse:
-    """Log one browser out."""
+    """End one session."""
     sessions.end(request.app, request.actor, body.key)
     return go(f"{ACCOUNT}/sessions", "session-ended")
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
 def end_other_sessions(request: RequestContext) -> RawResponse:
-    """Log every other browser out."""
+    """End all other sessions."""
     sessions.end_others(request.app, request.actor, session_of(request))
     return go(f"{ACCOUNT}/sessions", "sessions-ended")

@@ -1,4 +1,4 @@
-"""The frames around settings: what they are the settings of, and the list of their sections."""
+"""The layouts of settings pages: heading and navigation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ ADMIN: Final = "/-/admin"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One page of settings in the list beside it."""
+    """An entry of the navigation."""
 
     name: str
     path: str
@@ -89,13 +89,13 @@ SERVICE: Final = (
 
 
 def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestContext) -> list[Section]:
-    """Return the sections below an address; where there are no webhooks, there is no page for them."""
+    """Return the navigation; without webhooks if they are disabled."""
     without = () if request.app.settings.webhooks else ("Webhooks",)
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
 def answered(made: RawResponse, refusal: HostingError | None) -> RawResponse:
-    """Send along with a page what a refusal says in headers, such as when to try again."""
+    """Add the headers of an error to a page, such as Retry-After."""
     known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
     if known is not None:
         made.headers.update(known.headers)
@@ -111,7 +111,7 @@ def in_repository_settings(
     refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
-    """Show one of a repository's settings."""
+    """Render a page of a repository's settings."""
     place = request.resolved(RepositoryAccess)
     made = show_in(
         request,
@@ -143,7 +143,7 @@ def in_organization_settings(
     refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
-    """Show one of an organization's settings; those who do not own it see the teams they are in, and no others."""
+    """Render a page of an organization's settings; members who are not owners see their teams only."""
     organization = request.resolved(OrganizationAccess)
     owns = organization.mode >= Mode.OWNER
     account = organization.account
@@ -176,7 +176,7 @@ def in_account(
     refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
-    """Show one of somebody's own settings."""
+    """Render a page of the user's settings."""
     return standing(OWN, ACCOUNT, "Your account")(request, template, at=at, title=title, refusal=refusal, **values)
 
 
@@ -189,14 +189,14 @@ def in_admin(
     refusal: HostingError | None = None,
     **values: object,
 ) -> RawResponse:
-    """Show something only administrators see."""
+    """Render a page of site administration."""
     return standing(SERVICE, ADMIN, "Administration")(
         request, template, at=at, title=title, refusal=refusal, **values
     )
 
 
 def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., RawResponse]:
-    """Make the frame of settings that are always at the same address."""
+    """Return the layout of settings with a fixed path."""
 
     def show(
         request: RequestContext,

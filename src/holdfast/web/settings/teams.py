@@ -67,7 +67,7 @@ SHOWN: Final = 50
 
 
 class TeamForm(msgspec.Struct, frozen=True):
-    """What was typed; a checkbox that is not ticked is empty."""
+    """The fields of the form; an unchecked checkbox is empty."""
 
     name: str = ""
     description: str = ""
@@ -80,7 +80,7 @@ class TeamForm(msgspec.Struct, frozen=True):
 
 
 class NameForm(msgspec.Struct, frozen=True):
-    """Who or what the form is about."""
+    """The user, repository or team of a form."""
 
     name: str = ""
     confirm: str = ""

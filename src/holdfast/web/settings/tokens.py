@@ -31,7 +31,7 @@ ABOUT: Final = {
 
 @redacted
 class TokenForm(msgspec.Struct, frozen=True):
-    """What was typed; each category is empty, `read` or `write`."""
+    """The fields of the form; each category is empty, `read` or `write`."""
 
     name: str = ""
     password: str = ""
