@@ -44,4 +44,5 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "go"):
                 continue
             if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-                assert (len(node.args) == 3) == ("{}" in NOTICES[node.args[1].value]), f"{path}:{node.lineno}"
+                text = NOTICES[str(node.args[1].value)]
+                assert (len(node.args) == 3) == ("{}" in text), f"{path}:{node.lineno}"

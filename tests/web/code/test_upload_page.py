@@ -66,7 +66,7 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
     assert "This repository is public" in ada.get(f"{AT}/_upload/main").text
     warned = ada.post(f"{AT}/_upload/main", files=[("files", ("phone.binproto", plain))])
     assert warned.status_code == 422
-    assert "not encrypted" in warned.text
+    assert "unencrypted chat backup" in warned.text
     assert 'name="plain"' in warned.text
     assert clients.anonymous.get("/repos/ada/Notes/contents/phone.binproto").status_code == 404
     sealed = [("files", ("phone.backup", (tmp_path / "sealed").read_bytes()))]
