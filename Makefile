@@ -27,7 +27,7 @@ QUICK  := -n $(JOBS) --dist worksteal -m "not long and not postgres"
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test coverage test-postgres test-long schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve clients test coverage test-postgres test-long test-properties schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -89,8 +89,10 @@ coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage o
 test-postgres: $(VENV)/.dev clients ## run what was asked of SQLite once more on PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
-test-long: $(VENV)/.dev ## run the tests that take minutes each, and properties on four times the examples
+test-long: $(VENV)/.dev ## run the tests that take minutes each
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+
+test-properties: $(VENV)/.dev ## run the property tests on four times the examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile=thorough \
 		-m "hypothesis and not long and not postgres" $(PYTEST_ARGS)
 
