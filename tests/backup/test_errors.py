@@ -12,7 +12,8 @@ def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
     """Every class below `root` with how deep it hangs."""
     tree = {root.__name__: depth}
     for child in root.__subclasses__():
-        if child.__module__ == errors.__name__:
+        # One that was used by its public name shows that module instead of its own.
+        if getattr(errors, child.__name__, None) is child:
             tree |= family(child, depth + 1)
     return tree
 
