@@ -4,6 +4,7 @@ Each worker process counts in a file of its own, and the one that is scraped add
 mode at import time by `PROMETHEUS_MULTIPROC_DIR`, so it is imported only when something is counted.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,8 @@ class Instruments:
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Histogram  # noqa: PLC0415  # see above
 
+        # The library has just read this variable, and keeps to it.
+        self.is_shared = "PROMETHEUS_MULTIPROC_DIR" in os.environ
         self.registry: CollectorRegistry = CollectorRegistry()
         self.requests: Histogram = Histogram(
             "holdfast_request_seconds",
@@ -111,7 +114,7 @@ def delivery_histogram(outcome: str) -> "Histogram":
 def looked_at(gauges: Sequence[Gauge]) -> bytes:
     """Format gauges."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
-    from prometheus_client import Gauge as Instrument  # noqa: PLC0415
+    from prometheus_client import Gauge as Instrument  # noqa: PLC0415  # see above
 
     registry = CollectorRegistry()
     for gauge in gauges:
@@ -126,13 +129,12 @@ def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
 
 def counted() -> bytes:
     """Return the counted metrics."""
-    from prometheus_client import CollectorRegistry, generate_latest, values  # noqa: PLC0415  # see above
-    from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415
+    from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
+    from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415  # see above
 
     own = instruments().registry
-    # The library's own check.
-    if not values.ValueClass._multiprocess:  # noqa: SLF001
+    if not instruments().is_shared:
         return generate_latest(own)
     everything = CollectorRegistry()
-    MultiProcessCollector(everything)  # type: ignore[no-untyped-call]
+    MultiProcessCollector(everything)  # type: ignore[no-untyped-call]  # the library does not type it
     return generate_latest(everything)
