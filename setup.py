@@ -94,7 +94,7 @@ extensions: list[Extension] = [
         shared_utility_qualified_name=SHARED,
         **OPTIONS,
     ),
-    *cythonize([extension(name, "pyx") for name in CALLS], **OPTIONS),  # type: ignore[no-untyped-call]
+    *cythonize([extension(name, "pyx") for name in CALLS], **OPTIONS),  # type: ignore[no-untyped-call]  # Cython exports no types
 ]
 for made in extensions:
     made.optional = True  # said here, because cythonize makes extensions of its own

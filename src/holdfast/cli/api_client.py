@@ -191,7 +191,7 @@ class Remote:
 
     def _send(self, request: HttpRequest, upload: Iterable[bytes] | None) -> "SyncResponse":
         # Only here: commands that send nothing do not wait for aiohttp to be imported.
-        from holdfast.http_client import sync  # noqa: PLC0415
+        from holdfast.http_client import sync  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
         try:
             return sync.send(request, upload, read_timeout=TIMEOUT_S)

@@ -68,7 +68,7 @@ def lazy_group(table: Mapping[str, tuple[str, str]]) -> type[LazyGroup]:
 
 def configure_logs(context: typer.Context) -> None:
     """Set up logging as the options before the command say; commands that never log do without importing it."""
-    from holdfast import logs  # noqa: PLC0415
+    from holdfast import logs  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     given = context.obj if isinstance(context.obj, dict) else {}
     logs.configure(style=given.get("log_format") or "text", level=given.get("log_level") or "warning")

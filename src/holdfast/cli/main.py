@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def message_of(error: HoldfastError) -> str:
     """Return what to print for an error; those that name a field of the API name it in words."""
-    from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415
+    from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     if not isinstance(error, InvalidField | InvalidValue):
         return str(error)
@@ -147,15 +147,15 @@ def message_of(error: HoldfastError) -> str:
 
 def exit_code_of(error: HoldfastError) -> ExitCode:
     """Return the exit status of an error; what decides it is imported when there is one."""
-    from holdfast.cli.error_codes import exit_for  # noqa: PLC0415
+    from holdfast.cli.error_codes import exit_for  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     return exit_for(error)
 
 
 def fault_in(error: Exception) -> HoldfastError | None:
     """Return the hosting error for a failure of the database or the disk; None if it is a bug."""
-    from holdfast.hosting.errors import StorageError  # noqa: PLC0415
-    from holdfast.hosting.store.faults import translate  # noqa: PLC0415
+    from holdfast.hosting.errors import StorageError  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     fault = translate(error)
     if isinstance(fault, StorageError) and isinstance(error, OSError) and error.filename is not None:
@@ -165,7 +165,7 @@ def fault_in(error: Exception) -> HoldfastError | None:
 
 def fail(message: str, status: ExitCode, *, debug: bool) -> ExitCode:
     """Print an error, with its traceback in debug mode, and return the exit status."""
-    from holdfast.cli.output import print_error  # noqa: PLC0415
+    from holdfast.cli.output import print_error  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     if debug:
         traceback.print_exc()

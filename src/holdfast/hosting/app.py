@@ -65,7 +65,7 @@ class App:
     def open(cls, settings: Settings) -> Self:
         """Open what the settings name; the database must be migrated."""
         # Imported late: the module of payloads imports this one.
-        from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415
+        from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415  # see above
 
         folders = Folders(settings.data / "repositories")
         cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)

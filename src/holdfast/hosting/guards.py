@@ -146,7 +146,7 @@ class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_r
 
 
 @dataclass(frozen=True, slots=True)
-class writes:  # noqa: N801
+class writes:  # noqa: N801  # reads as a word where it declares an endpoint
     """Requires write access to a unit."""
 
     unit: Unit

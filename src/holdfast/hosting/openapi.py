@@ -98,7 +98,7 @@ def answered(answers: Any) -> Any:
     if isinstance(answers, UnionType) and RawResponse in get_args(answers):
         (answers,) = (kind for kind in get_args(answers) if kind is not RawResponse)
     if get_origin(answers) is PagedList:
-        return list[get_args(answers)[0]]  # type: ignore[misc]
+        return list[get_args(answers)[0]]  # type: ignore[misc]  # a type made at run time
     if get_origin(answers) is tuple:
         return answered(get_args(answers)[1])
     return answers

@@ -29,8 +29,8 @@ class BufferedTransport(asyncio.Transport):
         """Whether the client was told to send the body of the current request."""
         self.is_reading_paused = False
         # Called for every request.
-        self.is_closing = transport.is_closing  # type: ignore[method-assign]
-        self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]
+        self.is_closing = transport.is_closing  # type: ignore[method-assign]  # the transport's own method, without a call between
+        self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]  # the transport's own method, without a call between
 
     def begin_response(self) -> None:
         """Mark that what follows belongs to the next response."""

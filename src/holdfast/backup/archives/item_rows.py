@@ -649,7 +649,7 @@ class ItemReader(Cursor):
                 self.skip(tag, 2)
 
 
-def place_of(  # noqa: PLR0917
+def place_of(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     chat: cython.ulonglong,
     author: cython.ulonglong,
     first_sent: cython.ulonglong,

@@ -132,18 +132,18 @@ class Filled:
         key = "groupNameUpdate" if name else "groupNameUpdate.removed"
         return self.by(key, self.details.get("updaterAci"), name=name)
 
-    def say_groupDescriptionUpdate(self) -> str:  # noqa: N802
+    def say_groupDescriptionUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a group is described now."""
         text = self.details.get("newDescription")
         key = "groupDescriptionUpdate" if text else "groupDescriptionUpdate.removed"
         return self.by(key, self.details.get("updaterAci"), text=text)
 
-    def say_groupAvatarUpdate(self) -> str:  # noqa: N802
+    def say_groupAvatarUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say what became of the picture."""
         key = "groupAvatarUpdate.removed" if self.details.get("wasRemoved") else "groupAvatarUpdate"
         return self.by(key, self.details.get("updaterAci"))
 
-    def say_groupMemberAddedUpdate(self) -> str:  # noqa: N802
+    def say_groupMemberAddedUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say who was added."""
         invited = self.details.get("hadOpenInvitation")
         return self.by(
@@ -151,7 +151,7 @@ class Filled:
             self.details.get("updaterAci"),
         )
 
-    def say_groupInvitationRevokedUpdate(self) -> str:  # noqa: N802
+    def say_groupInvitationRevokedUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say whose invitation was taken back."""
         invitees = self.details.get("invitees")
         people = invitees if isinstance(invitees, list) else []
@@ -163,11 +163,11 @@ class Filled:
             return self.by("groupInvitationRevokedUpdate.one", doer, member=member)
         return self.by("groupInvitationRevokedUpdate.many", doer, count=len(people))
 
-    def say_groupExpirationTimerUpdate(self) -> str:  # noqa: N802
+    def say_groupExpirationTimerUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say how long messages stay in a group."""
         return self.timer("groupExpirationTimerUpdate", self.details.get("updaterAci"))
 
-    def say_expirationTimerChange(self) -> str:  # noqa: N802
+    def say_expirationTimerChange(self) -> str:  # noqa: N802  # named after the record's field
         """Say how long messages stay."""
         return self.timer("expirationTimerChange", self.author)
 
@@ -178,12 +178,12 @@ class Filled:
             return self.by(f"{key}.off", doer)
         return self.by(key, doer, time=duration(time, self.table))
 
-    def say_profileChange(self) -> str:  # noqa: N802
+    def say_profileChange(self) -> str:  # noqa: N802  # named after the record's field
         """Say how somebody is called now."""
         before, after = self.details.get("previousName"), self.details.get("newName")
         return self.by("profileChange", self.author, before=before, after=after)
 
-    def say_learnedProfileChange(self) -> str:  # noqa: N802
+    def say_learnedProfileChange(self) -> str:  # noqa: N802  # named after the record's field
         """Say who somebody was before the name was known."""
         number = self.number("e164")
         before = f"+{number}" if number else self.details.get("username")
@@ -191,11 +191,11 @@ class Filled:
             "learnedProfileChange" if before else "learnedProfileChange.unknown", self.author, before=before
         )
 
-    def say_threadMerge(self) -> str:  # noqa: N802
+    def say_threadMerge(self) -> str:  # noqa: N802  # named after the record's field
         """Say that two chats became one."""
         return self.numbered("threadMerge", "previousE164")
 
-    def say_sessionSwitchover(self) -> str:  # noqa: N802
+    def say_sessionSwitchover(self) -> str:  # noqa: N802  # named after the record's field
         """Say that messages go elsewhere."""
         return self.numbered("sessionSwitchover", "e164")
 
@@ -204,22 +204,22 @@ class Filled:
         number = self.number(field)
         return self.by(key if number else f"{key}.unknown", self.author, number=f"+{number}")
 
-    def say_pollTerminate(self) -> str:  # noqa: N802
+    def say_pollTerminate(self) -> str:  # noqa: N802  # named after the record's field
         """Say which poll was ended."""
         return self.by("pollTerminate", self.author, question=self.details.get("question"))
 
-    def say_pinMessage(self) -> str:  # noqa: N802
+    def say_pinMessage(self) -> str:  # noqa: N802  # named after the record's field
         """Say whose message was pinned."""
         author = self.called(self.details.get("authorId"), first=False)
         return self.by("pinMessage", self.author, author=author)
 
-    def say_individualCall(self) -> str:  # noqa: N802
+    def say_individualCall(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a call went."""
         call = self.table[f"call.{self.details.get('type') or 'AUDIO_CALL'}"]
         direction, state = self.details.get("direction") or "INCOMING", self.details.get("state") or "ACCEPTED"
         return self.by(f"individualCall.{direction}.{state}", self.author, call=call)
 
-    def say_groupCall(self) -> str:  # noqa: N802
+    def say_groupCall(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a call of the group went."""
         state = self.details.get("state") or "GENERIC"
         starter, ringer = self.details.get("startedCallRecipientId"), self.details.get("ringerRecipientId")

@@ -19,7 +19,7 @@ try:
 
     ENGINE = "zlib-ng"
 except ImportError:
-    import zlib as deflate  # type: ignore[no-redef]
+    import zlib as deflate  # type: ignore[no-redef]  # the standard library's has the same functions
 
     ENGINE = "zlib"
 

@@ -24,7 +24,7 @@ def check_pyarrow() -> None:
 
 def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
     """Return the Arrow schema of a table."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415  # an extra, loaded when it is asked for
 
     types = {
         "text": pa.string(),
@@ -38,7 +38,7 @@ def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
 
 def record_batch(table: Table, schema: Any, rows: Sequence[Row]) -> Any:
     """Turn rows of a table into a record batch."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415  # an extra, loaded when it is asked for
 
     cells: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
     for n, column in enumerate(table.columns):

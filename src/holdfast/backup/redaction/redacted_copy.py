@@ -131,7 +131,7 @@ class Redactor:
     def __init__(self, seed: int | None) -> None:
         # Whoever knows what is written next learns nothing about what stood there, so this need not be a secret.
         # It must only not be what a made-up backup was made with, or its own bytes would come back.
-        rng = random.Random(f"redact {secrets.randbits(256) if seed is None else seed}")  # noqa: S311
+        rng = random.Random(f"redact {secrets.randbits(256) if seed is None else seed}")  # noqa: S311  # not for secrets: the seed makes it repeatable
         self._ways = replacements(rng)
         self.frames = 0
         self.damaged = 0

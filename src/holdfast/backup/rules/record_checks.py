@@ -333,7 +333,7 @@ def read_number(
     return True
 
 
-def read_packed(  # noqa: PLR0917
+def read_packed(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     slot: cython.Py_ssize_t,
     shape: cython.ulonglong,
@@ -348,7 +348,7 @@ def read_packed(  # noqa: PLR0917
         read_number(context, slot, shape, depth, number)
 
 
-def enum_value(  # noqa: PLR0917
+def enum_value(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     shape: cython.ulonglong,
     depth: cython.int,

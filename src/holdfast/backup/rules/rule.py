@@ -181,7 +181,7 @@ class Rule:
         return next((fix.action for fix in self.repairs if fix.loses == loses), None)
 
 
-def rule(  # noqa: PLR0917
+def rule(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     name: str,
     wrong: str,
     advice: str,

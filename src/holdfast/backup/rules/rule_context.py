@@ -175,7 +175,7 @@ class RuleContext(Cursor):
         used, self.used = self.used, 0
         return bytes(memoryview(self.findings)[:used]) if used else b""
 
-    def report(  # noqa: PLR0917
+    def report(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
         self,
         rule: cython.uint,
         depth: cython.int,

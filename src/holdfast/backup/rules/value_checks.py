@@ -52,7 +52,7 @@ KEY_SIZE = cython.declare(cython.Py_ssize_t, 33)
 ONE = cython.declare(cython.ulonglong, 1)
 
 
-def check_number(  # noqa: PLR0917
+def check_number(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     slot: cython.size_t,
     depth: cython.int,
@@ -81,7 +81,7 @@ def check_number(  # noqa: PLR0917
         context.report(context.rules[slot], depth, number, element, 0, 0, 0)
 
 
-def check_twice(  # noqa: PLR0917
+def check_twice(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     slot: cython.size_t,
     depth: cython.int,
@@ -113,7 +113,7 @@ def check_date(
         context.report_field(DATE_PAST, depth, number)
 
 
-def check_reference(  # noqa: PLR0917
+def check_reference(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     slot: cython.size_t,
     depth: cython.int,
@@ -145,7 +145,7 @@ def check_reference(  # noqa: PLR0917
     context.sizes[depth * WIDTH + number] = kind
 
 
-def check_span(  # noqa: PLR0917
+def check_span(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     context: RuleContext,
     slot: cython.size_t,
     depth: cython.int,

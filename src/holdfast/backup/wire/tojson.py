@@ -44,7 +44,7 @@ def settle(raw: bytes, root: int) -> bytes:
     return message.SerializeToString()
 
 
-def render_record(raw: bytes, root: cython.uint, names: Names, lossless: bool) -> bytes:  # noqa: FBT001
+def render_record(raw: bytes, root: cython.uint, names: Names, lossless: bool) -> bytes:  # noqa: FBT001  # a C function: no keywords
     """Write one record."""
     walker: Walker = Walker(raw, 0, len(raw))
     renderer: Renderer

@@ -110,7 +110,7 @@ def show_comment(request: RequestContext, target: RepositoryAccess, id: int) -> 
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
-def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> CommentSchema:  # noqa: A002
+def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> CommentSchema:  # noqa: A002  # the path parameter's name
     """Change the body of a comment."""
     found = service.find(request.app, target, id)
     changed = service.edit(request.app, request.actor, target, found, body.body)
@@ -118,7 +118,7 @@ def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, bod
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
-def delete_comment(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002
+def delete_comment(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002  # the path parameter's name
     """Delete a comment."""
     service.delete(request.app, request.actor, target, service.find(request.app, target, id))
 

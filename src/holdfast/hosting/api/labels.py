@@ -109,14 +109,14 @@ def show_label(request: RequestContext, target: RepositoryAccess, id: int) -> La
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
-def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: EditLabelOption) -> LabelSchema:  # noqa: A002
+def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: EditLabelOption) -> LabelSchema:  # noqa: A002  # the path parameter's name
     """Change a label of a repository."""
     changed = service.edit(request.app, request.actor, target, id, body.changes)
     return label_schema(request, target, changed)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
-def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002
+def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002  # the path parameter's name
     """Delete a label of a repository, also from its issues."""
     service.delete(request.app, request.actor, target, id)
 
@@ -139,7 +139,7 @@ def create_organization_label(
 
 
 @endpoint("GET /orgs/{org}/labels/{id}", scope="organization", guards=(in_organization,))
-def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> LabelSchema:  # noqa: A002
+def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> LabelSchema:  # noqa: A002  # the path parameter's name
     """Show a label of an organization."""
     found = labels.find_label(request.app.database, organization.account, id)
     return label_schema(request, organization, found)
@@ -149,7 +149,7 @@ def show_organization_label(request: RequestContext, organization: OrganizationA
 def edit_organization_label(
     request: RequestContext,
     organization: OrganizationAccess,
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002  # the path parameter's name
     body: EditLabelOption,
 ) -> LabelSchema:
     """Change a label of an organization."""
@@ -158,6 +158,6 @@ def edit_organization_label(
 
 
 @endpoint("DELETE /orgs/{org}/labels/{id}", scope="organization", guards=OWNING)
-def delete_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> None:  # noqa: A002
+def delete_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> None:  # noqa: A002  # the path parameter's name
     """Delete a label of an organization, also from all issues."""
     service.delete(request.app, request.actor, organization, id)

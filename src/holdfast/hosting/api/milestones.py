@@ -111,7 +111,7 @@ def edit_milestone(
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
-def delete_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> None:  # noqa: A002
+def delete_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> None:  # noqa: A002  # the path parameter's name
     """Delete a milestone; its issues stay, without one."""
     milestone = milestones.find_milestone(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, milestone)

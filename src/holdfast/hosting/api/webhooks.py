@@ -143,7 +143,7 @@ def create_hook(request: RequestContext, hook_owner: WebhookOwner, body: CreateH
 def edit_hook(
     request: RequestContext,
     hook_owner: WebhookOwner,
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002  # the path parameter's name
     body: EditHookOption,
 ) -> schemas.HookSchema:
     """Change a webhook; absent keys keep their value."""
@@ -185,19 +185,19 @@ def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
         request.response_headers["Warning"] = f'299 - "{text}"'
 
 
-def delete_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> None:  # noqa: A002
+def delete_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> None:  # noqa: A002  # the path parameter's name
     """Delete a webhook and its deliveries."""
     webhooks.delete(request.app, request.actor, hook_owner, id)
 
 
-def test_hook(request: RequestContext, hook_owner: WebhookOwner, id: int, query: TestHookQuery) -> None:  # noqa: A002
+def test_hook(request: RequestContext, hook_owner: WebhookOwner, id: int, query: TestHookQuery) -> None:  # noqa: A002  # the path parameter's name
     """Send a webhook a push event without new commits."""
     webhooks.send_test(
         request.app, request.actor, hook_owner, id, ref=query.ref.strip(), repository=query.repository
     )
 
 
-def resume_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002
+def resume_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002  # the path parameter's name
     """Resume a paused webhook."""
     return schemas.hook(webhooks.resume(request.app, request.actor, hook_owner, id))
 
@@ -205,7 +205,7 @@ def resume_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> s
 def list_deliveries(
     request: RequestContext,
     hook_owner: WebhookOwner,
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002  # the path parameter's name
     query: DeliveryQuery,
     page: PageParams,
 ) -> PagedList[schemas.DeliverySchema]:
@@ -219,7 +219,7 @@ def list_deliveries(
 def show_delivery(
     request: RequestContext,
     hook_owner: WebhookOwner,
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002  # the path parameter's name
     delivery: str,
 ) -> schemas.DeliveryDetails:
     """Show a delivery by id or UUID, with request and response."""
@@ -227,12 +227,12 @@ def show_delivery(
     return schemas.details(found.delivery, found.payload)
 
 
-def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002
+def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002  # the path parameter's name
     """Cancel a waiting delivery, so that it no longer blocks those behind it."""
     webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
 
 
-def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> schemas.DeliverySchema:  # noqa: A002
+def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> schemas.DeliverySchema:  # noqa: A002  # the path parameter's name
     """Queue a delivery again, behind everything that waits."""
     return schemas.delivery(webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery))
 
@@ -240,7 +240,7 @@ def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delive
 def redeliver_all(
     request: RequestContext,
     hook_owner: WebhookOwner,
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002  # the path parameter's name
     body: RedeliverOption,
 ) -> Redelivered:
     """Queue past deliveries again, each event once and in order."""

@@ -109,10 +109,10 @@ def check_counters(app: App) -> Iterator[Finding]:
     for row in rows_of(app, wrong):
 
         def recount(number: int = row.id) -> None:
-            set_repository(app, number, open_issues=opened, open_pulls=pulls)  # type: ignore[arg-type]
+            set_repository(app, number, open_issues=opened, open_pulls=pulls)  # type: ignore[arg-type]  # columns of a row have no types
 
         def renumber(number: int = row.id) -> None:
-            set_repository(app, number, last_issue=last)  # type: ignore[arg-type]
+            set_repository(app, number, last_issue=last)  # type: ignore[arg-type]  # columns of a row have no types
 
         if (row.open_issues, row.open_pulls) != (row.opened, row.pulls):
             counts = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"

@@ -352,7 +352,7 @@ def log_changes(
         if commit:
             yield commit, parents, changed
         commit, *behind = token.decode().split()
-        parents, changed = tuple(behind), set()  # type: ignore[assignment]
+        parents, changed = tuple(behind), set()  # type: ignore[assignment]  # mypy does not infer the empty set here
     if commit:
         yield commit, parents, changed
 

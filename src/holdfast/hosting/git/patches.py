@@ -126,7 +126,7 @@ def parse_count(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int
     return path, (int(additions), int(deletions), False)
 
 
-def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001
+def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001  # what the caller unpacks
     """Return a file with its line counts."""
     return FileDiff(
         file.status,

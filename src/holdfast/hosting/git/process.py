@@ -66,7 +66,7 @@ class StderrReader(asyncio.Protocol):
         """Append data, keeping the end."""
         self.kept = (self.kept + data)[-STDERR_KEPT:]
 
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002  # the signature of asyncio's protocols
         """Mark the end of the output."""
         if not self.closed.done():
             self.closed.set_result(None)

@@ -90,7 +90,7 @@ class TreeListing:
 
 def type_of(mode: int) -> EntryType:
     """Return the entry type of a mode."""
-    return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]
+    return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]  # the values of the table are of that type
 
 
 def canonical_mode(mode: int) -> int:

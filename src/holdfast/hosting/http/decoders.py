@@ -70,7 +70,7 @@ def is_required(kind: type, name: str) -> bool:
 @cache
 def field_title(kind: type, key: str) -> str:
     """Return the name errors call a field by: its title, or its key in the manner of clients' own structs."""
-    for name, encoded in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):  # type: ignore[attr-defined]
+    for name, encoded in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):  # type: ignore[attr-defined]  # msgspec does not type it
         if encoded == key:
             title = next((meta.title for meta in metas(hints(kind)[name]) if meta.title), None)
             if title:
@@ -82,7 +82,7 @@ def field_title(kind: type, key: str) -> str:
 def form_names(kind: type) -> dict[str, str]:
     """Return the keys of a struct by the names they have in a form."""
     names = {}
-    for key in kind.__struct_encode_fields__:  # type: ignore[attr-defined]
+    for key in kind.__struct_encode_fields__:  # type: ignore[attr-defined]  # msgspec does not type it
         names[WORD.sub("_", field_title(kind, key)).lower()] = key
         names[key] = key
     return names

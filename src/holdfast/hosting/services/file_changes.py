@@ -39,9 +39,9 @@ PROGRAM: Final = 0o100755
 LONGEST_TARGET: Final = 4095
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 WORDS: Final = {"create": "Add", "delete": "Delete"}
-FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
-LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
-FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001
+FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
+LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
+FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001  # the apostrophe of Gitea's message
 EXISTS: Final = "repository file already exists [path: {}]"
 
 

@@ -103,7 +103,7 @@ class SnapshotWriter:
         self._raw = os.fdopen(descriptor, "wb")
         packed = self._target.name.endswith((".gz", ".tgz"))
         # Packs and most LFS objects are compressed already; a higher level gains nothing.
-        self._stream: IO[bytes] = gzip.GzipFile("", "wb", 1, self._raw) if packed else self._raw  # type: ignore[assignment]
+        self._stream: IO[bytes] = gzip.GzipFile("", "wb", 1, self._raw) if packed else self._raw  # type: ignore[assignment]  # a GzipFile is read and written like a file
         self._tar = tarfile.open(fileobj=self._stream, mode="w", format=tarfile.PAX_FORMAT)
         self._lines = tempfile.TemporaryFile(dir=self._target.parent)
         self._digest = hashlib.sha256()
@@ -172,7 +172,7 @@ class SnapshotWriter:
         info.mtime = self.head.made_at
         self._tar.addfile(info, content)
         # tarfile remembers every member, which is too much for a million files.
-        self._tar.members.clear()  # type: ignore[attr-defined]
+        self._tar.members.clear()  # type: ignore[attr-defined]  # typeshed does not know it
 
 
 class HashingReader:
@@ -234,7 +234,7 @@ def read_members(path: Path) -> Iterator[ArchiveMember]:
                 info = tar.next()
                 if info is None:
                     return
-                tar.members.clear()  # type: ignore[attr-defined]
+                tar.members.clear()  # type: ignore[attr-defined]  # typeshed does not know it
                 content = tar.extractfile(info) if info.isreg() and is_harmless(info.name) else None
             if content is None:
                 raise SnapshotDamaged(f"{path} holds {info.name!r}, which a backup never contains")
@@ -272,7 +272,7 @@ def verify(path: Path, progress: Progress = lambda done: done) -> SnapshotManife
             else:
                 hashed = HashingReader(member.content)
                 if count == 0:
-                    first = read_small(ArchiveMember(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
+                    first = read_small(ArchiveMember(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]  # it only has to be readable
                     check_format(decode_json(first, SnapshotHeader, damaged), path)
                 while hashed.read(CHUNK):
                     pass

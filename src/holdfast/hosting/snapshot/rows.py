@@ -149,7 +149,7 @@ def read_sequences(connection: Connection) -> Numbers:
         "WHERE table_schema = current_schema() AND column_name = 'id' AND is_identity = 'YES'"
     )
     for table, sequence in connection.execute(text(owned)).all():
-        last, called = connection.execute(text(f"SELECT last_value, is_called FROM {sequence}")).one()  # noqa: S608
+        last, called = connection.execute(text(f"SELECT last_value, is_called FROM {sequence}")).one()  # noqa: S608  # the name of a sequence, from the catalogue
         if called:
             found[str(table)] = int(last)
     return found

@@ -319,7 +319,7 @@ def upsert(target: Database | Connection, table: Table) -> sqlite.Insert | postg
 ConnectionType = TypeVar("ConnectionType", bound=sqlite3.Connection)
 
 
-def open_sqlite(path: Path, factory: type[ConnectionType] = sqlite3.Connection) -> ConnectionType:  # type: ignore[assignment]
+def open_sqlite(path: Path, factory: type[ConnectionType] = sqlite3.Connection) -> ConnectionType:  # type: ignore[assignment]  # the default of a type variable
     """Connect to an existing SQLite file (`mode=rw`); a missing one must not be replaced by an empty one."""
     # Not tied to this thread: another one may close the database.
     return sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, check_same_thread=False, factory=factory)

@@ -36,7 +36,7 @@ def directory() -> ScriptDirectory:
 def latest() -> str:
     """Return the newest revision of this version."""
     head = directory().get_current_head()
-    assert head is not None, "the package has at least one migration"  # noqa: S101
+    assert head is not None, "the package has at least one migration"  # noqa: S101  # a migration is part of the package
     return head
 
 

@@ -80,7 +80,7 @@ def create_organization(database: Database, owner: Account, name: str, **columns
         may_create_repositories=True,
     )
     with database.write() as connection:
-        organization_id = add_account(connection, name, is_organization=True, **columns)  # type: ignore[arg-type]
+        organization_id = add_account(connection, name, is_organization=True, **columns)  # type: ignore[arg-type]  # columns by name
         team = team_store.add_team(connection, organization_id, owners)
         membership.join(connection, organization_id, team, owner.id)
     return find_account(database, organization_id)

@@ -30,7 +30,7 @@ Link = Connection | Bare
 """A transaction: SQLAlchemy's, or on SQLite the driver's own, where a hot path writes."""
 DIALECTS: Final[dict[str, Dialect]] = {
     "sqlite": sqlite.dialect(paramstyle="named"),
-    "postgresql": postgresql.dialect(paramstyle="pyformat"),  # type: ignore[no-untyped-call]
+    "postgresql": postgresql.dialect(paramstyle="pyformat"),  # type: ignore[no-untyped-call]  # SQLAlchemy does not type it
 }
 
 

@@ -59,7 +59,7 @@ def act_on_chats(
     request: RequestContext,
     target: RepositoryAccess,
     kind: str,
-    filepath: str,  # noqa: ARG001
+    filepath: str,  # noqa: ARG001  # part of the route; a guard reads it
     body: KeyForm,
 ) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""

@@ -62,7 +62,7 @@ def delete_form(
 
 
 @endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
+def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to delete a file."""
     spot = branch_spot(request, target)
     entry = entry_at(spot, is_text=False)
@@ -75,7 +75,7 @@ def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str
 def page_deleted(
     request: RequestContext,
     target: RepositoryAccess,
-    filepath: str,  # noqa: ARG001
+    filepath: str,  # noqa: ARG001  # part of the route; a guard reads it
     body: DeleteFileForm,
 ) -> RawResponse:
     """Delete a file."""

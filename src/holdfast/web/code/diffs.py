@@ -85,7 +85,7 @@ class DiffQuery(msgspec.Struct, frozen=True):
     skip: str = ""
 
 
-def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917
+def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917  # all of them are needed
     """Return the address of one side of a file that is a picture; empty for any other."""
     if mode in {0, SUBMODULE, DIRECTORY} or not commit:
         return ""
@@ -203,7 +203,7 @@ def patch_shown(
     )
 
 
-def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001
+def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001  # what the caller unpacks
     """Leave out what a page has no room for; a few endless lines would fill any."""
     kept: list[Hunk] = []
     for hunk in hunks:

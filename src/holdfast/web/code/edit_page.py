@@ -137,7 +137,7 @@ def preview_of(spot: CodeLocation, written: EditFileForm, before: bytes) -> Prev
 
 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001
+def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Ask for a new file."""
     spot = branch_spot(request, target)
     folder = f"{spot.title}/" if spot.path else ""
@@ -150,7 +150,7 @@ def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, q
 def page_save_new(
     request: RequestContext,
     target: RepositoryAccess,
-    filepath: str,  # noqa: ARG001
+    filepath: str,  # noqa: ARG001  # part of the route; a guard reads it
     body: EditFileForm,
 ) -> RawResponse:
     """Create a file."""
@@ -168,7 +168,7 @@ def page_save_new(
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
+def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to edit a file."""
     spot = branch_spot(request, target)
     entry = entry_at(spot)
@@ -198,7 +198,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
 
 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
-def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001
+def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Commit an edited file, or show the conflict if it changed in the meantime."""
     spot = branch_spot(request, target)
     if body.path == LINE_BREAK.sub("", spot.title):

@@ -90,7 +90,7 @@ def way_of(kind: str) -> Way:
     """Return how to show bytes of a type."""
     if kind == "application/pdf":
         return "pdf"
-    return WAYS.get(kind.partition("/")[0], "other")  # type: ignore[return-value]
+    return WAYS.get(kind.partition("/")[0], "other")  # type: ignore[return-value]  # the values of the table are of that type
 
 
 def file_shown(

@@ -23,6 +23,6 @@ def page_raw(request: RequestContext, target: RepositoryAccess, kind: str, filep
 
 
 @endpoint("GET /{owner}/{repo}/media/{kind}/{filepath...}", scope="repository", guards=READING)
-def page_media(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001
+def page_media(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Return the content of a file; of one stored with LFS, its object."""
     return media_response(file_at(request, target, kind))

@@ -85,7 +85,7 @@ def upload_form(
 
 
 @endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
+def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Ask for files."""
     spot = branch_spot(request, target)
     said = saying_for(request, spot, barrier(request, target, spot.ref, ""))

@@ -85,7 +85,7 @@ def submit_edit_comment(
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=CHANGE_ISSUES)
-def submit_delete_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002
+def submit_delete_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
     """Delete a comment."""
     service.delete(request.app, request.actor, target, service.find(request.app, target, id))
     return go(issue_path(target.repository, index), "comment-deleted")

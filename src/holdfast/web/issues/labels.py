@@ -90,7 +90,7 @@ def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
-def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
+def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
     """Delete a label."""
     label = labels.find_label(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, id)

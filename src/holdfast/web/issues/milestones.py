@@ -114,7 +114,7 @@ def submit_edit_milestone(
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
-def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
+def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
     """Delete a milestone; its issues stay."""
     milestone = milestones.find_milestone(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, milestone)

@@ -116,11 +116,11 @@ class DeliveryPages(HookPages):
         """List the deliveries of a webhook, newest first."""
         return self._history(request, hook_owner, id, query, page)
 
-    def delivery(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def delivery(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Show one delivery: the request and the response."""
         return self._delivery(request, hook_owner, id, delivery)
 
-    def redeliver(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def redeliver(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Queue a delivery again."""
         try:
             queued = webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery)
@@ -128,7 +128,7 @@ class DeliveryPages(HookPages):
             return self._delivery(request, hook_owner, id, delivery, error)
         return go(f"{self.owner.root(request)}/{id}/deliveries/{queued.id}", "redelivery-queued")
 
-    def cancel(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def cancel(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Cancel a pending delivery."""
         try:
             webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
@@ -140,7 +140,7 @@ class DeliveryPages(HookPages):
         self,
         request: RequestContext,
         hook_owner: WebhookOwner,
-        id: int,  # noqa: A002
+        id: int,  # noqa: A002  # the path parameter's name
         body: RangeForm,
     ) -> RawResponse:
         """Queue the deliveries of a time range again."""

@@ -110,7 +110,7 @@ class HookPages:
         hook = webhooks.find(request.app, request.actor, hook_owner, id)
         return self._form(request, form_of(hook), hook)
 
-    def edit(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: HookForm) -> RawResponse:  # noqa: A002
+    def edit(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: HookForm) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Edit a webhook."""
         hook = webhooks.find(request.app, request.actor, hook_owner, id)
         typed = msgspec.structs.replace(body, type=hook.type)
@@ -120,12 +120,12 @@ class HookPages:
             return self._form(request, typed, hook, error)
         return go(f"{self.owner.root(request)}/{id}", "webhook-updated")
 
-    def delete(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002
+    def delete(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Delete a webhook with its deliveries."""
         webhooks.delete(request.app, request.actor, hook_owner, id)
         return go(self.owner.root(request), "webhook-deleted")
 
-    def test(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: TestForm) -> RawResponse:  # noqa: A002
+    def test(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: TestForm) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Send a test delivery."""
         hook = webhooks.find(request.app, request.actor, hook_owner, id)
         ref, repository = body.ref.strip(), body.repository.strip()
@@ -135,7 +135,7 @@ class HookPages:
             return self._form(request, form_of(hook), hook, error)
         return go(f"{self.owner.root(request)}/{id}/deliveries", "test-queued")
 
-    def resume(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002
+    def resume(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
         """End the pause of a webhook."""
         webhooks.resume(request.app, request.actor, hook_owner, id)
         return go(f"{self.owner.root(request)}/{id}", "webhook-resumed")
