@@ -46,3 +46,18 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
             if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
                 text = NOTICES[str(node.args[1].value)]
                 assert (len(node.args) == 3) == ("{}" in text), f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("cookie", "text"),
+    [
+        ("repository-created:northshore%2Fboats", "Repository northshore/boats created."),
+        ("webhook-deleted:", "Webhook deleted."),
+        ("unknown:northshore", ""),
+        (f"repository-created:{'x' * 5000}", f"Repository {'x' * 100} created."),
+        ("repository-created:%ff", "Repository \ufffd created."),
+    ],
+)
+def test_a_notice_is_a_known_sentence_about_a_short_subject(cookie: str, text: str) -> None:
+    """Whoever set the cookie: the browser sends it, and it is not signed."""
+    assert pages.notice_text(cookie) == text
