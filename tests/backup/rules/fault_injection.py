@@ -8,7 +8,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from holdfast.backup.rules import RULES, Finding, Severity
-from holdfast.backup.rules.checks import Check, Op, Role
+from holdfast.backup.rules.checks import CheckRole, FieldCheck, Op
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire.collect import name_of
 from tests.backup.rules.example_backup import findings
@@ -28,7 +28,7 @@ WRONG: dict[Op, object] = {
     Op.DECIMAL: "x",
     Op.CLOCK: 2460,
     Op.CHARACTERS: "x" * 201,
-    Op.IDENTITY_KEY: b"\x05",
+    Op.PREFIXED: b"\x05",
 }
 
 
@@ -47,10 +47,10 @@ def error_rows(found: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
     return [(one.rule.id, one.frame, one.path) for one in found if one.severity is Severity.ERROR]
 
 
-def wrong(rng: random.Random, owner: Message, check: Check) -> bool:
+def wrong(rng: random.Random, owner: Message, check: FieldCheck) -> bool:
     """Break a check at a field of a message; return whether there is a way."""
     name = check.field.rpartition(".")[2]
-    if check.role is Role.ONEOF:
+    if check.role is CheckRole.ONEOF:
         member = owner.WhichOneof(name)
         if member is not None:
             owner.ClearField(member)
@@ -58,10 +58,10 @@ def wrong(rng: random.Random, owner: Message, check: Check) -> bool:
     field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[name]  # type: ignore[assignment]  # two classes for one
     if not is_there(owner, field):
         return False
-    if check.role is Role.MISSING:
+    if check.role is CheckRole.MISSING:
         owner.ClearField(name)
         return True
-    if check.role is not Role.VALUE:
+    if check.role is not CheckRole.VALUE:
         return False
     value = WRONG.get(check.op)
     if check.op is Op.LENGTH:
@@ -80,7 +80,7 @@ def wrong(rng: random.Random, owner: Message, check: Check) -> bool:
     return True
 
 
-def holders(frame: Frame, check: Check) -> list[Message]:
+def holders(frame: Frame, check: FieldCheck) -> list[Message]:
     """Find the messages of a frame that have the field, or the oneof, of a check."""
     message = check.field.rpartition(".")[0]
     every = {id(owner): (owner, name_of(field)) for owner, field in fields_of(frame)}

@@ -8,7 +8,8 @@ from google.protobuf.descriptor import Descriptor
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
 from holdfast.backup.rules import rule_numbers as numbers
 from holdfast.backup.rules.backup_state import BackupState
-from holdfast.backup.rules.checks import ADDITIONS, SLOT_BY_NAME, CheckTables, Role, required
+from holdfast.backup.rules.check_tables import CheckTables
+from holdfast.backup.rules.checks import ADDITIONS, SLOT_BY_NAME, CheckRole, required
 from holdfast.backup.rules.registry import FAMILIES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
@@ -107,7 +108,7 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
     look(example.header)
     for frame in example.frames.values():
         look(frame)
-    checked = {check.field for rule in RULES for check in rule.checks if check.role is not Role.ONEOF}
+    checked = {check.field for rule in RULES for check in rule.checks if check.role is not CheckRole.ONEOF}
     # Of fields that differ in nothing but their message, one stands for all.
     alike = {name for name in checked if name.startswith(("Group", "SelfInvited", "AccountData.AutoDownload"))}
     assert checked - there - alike <= {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup import Wanted, plan_repair, repair, undo_repair
+from holdfast.backup import RepairOptions, plan_repair, repair, undo_repair
 from holdfast.backup.repairs.log import log_beside
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.container import RULE_OF
@@ -74,9 +74,9 @@ def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -
     source.write_bytes(stream_of(example.records()))
     assert name in errors(source, **how)
     for drop in (False, True):
-        wanted = Wanted(drop=drop, **how)  # type: ignore[arg-type]  # the names are right
-        planned = plan_repair(source, wanted=wanted)
-        done = repair(source, target, wanted=wanted, replace=True)
+        options = RepairOptions(drop=drop, **how)  # type: ignore[arg-type]  # the names are right
+        planned = plan_repair(source, options=options)
+        done = repair(source, target, options=options, replace=True)
         assert done == planned
         assert done.passes == (errors(target, **how) == [])
         assert drop or not any(step.loses for step in done.steps)

@@ -6,23 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
-from holdfast.backup.rules import rule_numbers
+from holdfast.backup.rules import pxd_generator, rule_numbers
 from holdfast.backup.rules.checker import Checker
-from holdfast.backup.rules.registry import CHECK_TABLES
+from holdfast.backup.rules.registry import FAMILIES
 
 ROOT = Path(__file__).parents[3]
+# What the build generates in place of these modules is part of the compiled core.
+INTERPRETED_ONLY = ("holdfast.backup.rules.check_tables", "holdfast.backup.rules.dispatch")
 
 
 def core_modules() -> list[str]:
-    """Read the names of the compiled modules from setup.py, in an order in which they can be imported."""
+    """Return the names of the compiled modules: those in setup.py, and those with generated declarations."""
     for node in ast.parse((ROOT / "setup.py").read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CORE":
-            return [str(name) for name in ast.literal_eval(node.value)]
+            assert isinstance(node.value, ast.List)
+            listed = [str(name.value) for name in node.value.elts if isinstance(name, ast.Constant)]
+            return listed + [f"holdfast.backup.rules.{name}" for name in (*pxd_generator.CORE, *FAMILIES)]
     raise AssertionError("setup.py no longer says what is compiled")
 
 
@@ -39,16 +41,16 @@ class Core:
     unknown: ModuleType
     render: ModuleType
     tojson: ModuleType
+    line_encoder: ModuleType
     id_table: ModuleType
     checker: ModuleType
     item_rows: ModuleType
     part_rows: ModuleType
     plain_rows: ModuleType
-    families: tuple[ModuleType, ...]
 
-    def new_checker(self, *_arguments: object) -> Checker:
-        """Make a checker of this core, with the checks of its record families."""
-        made: Checker = self.checker.Checker(CHECK_TABLES, [family.add_checks for family in self.families])
+    def new_checker(self) -> Checker:
+        """Make a checker of this core."""
+        made: Checker = self.checker.Checker()
         return made
 
 
@@ -64,14 +66,14 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "unknown",
         "render",
         "tojson",
+        "line_encoder",
         "id_table",
         "checker",
         "item_rows",
         "part_rows",
         "plain_rows",
     )
-    families = tuple(module for module in modules.values() if hasattr(module, "add_checks"))
-    return Core(name, **{module: short[module] for module in names}, families=families)
+    return Core(name, **{module: short[module] for module in names})
 
 
 def installed() -> Core:
@@ -80,29 +82,29 @@ def installed() -> Core:
 
 
 def interpreted() -> Core:
-    """Load the source of every module again, under another name, so that they find each other."""
+    """Import the source of every module again; only the numbers of rules stay those of the installed core."""
     installed()
-    modules: dict[str, ModuleType] = {}
-    with modules_replaced(core_modules()):
-        for name in core_modules():
-            path = ROOT / "src" / f"{name.replace('.', '/')}.py"
-            # A name inside the package, so that coverage counts what runs.
-            loader = SourceFileLoader(f"{name}_interpreted", str(path))
-            spec = spec_from_loader(loader.name, loader)
-            assert spec is not None
-            modules[name] = sys.modules[name] = module_from_spec(spec)
-            loader.exec_module(modules[name])
-    return gather("interpreted", modules)
+    names = [name for name in core_modules() if name != rule_numbers.__name__]
+    with modules_forgotten([*names, *INTERPRETED_ONLY]):
+        return gather("interpreted", {name: import_module(name) for name in names})
 
 
 @contextmanager
-def modules_replaced(names: list[str]) -> Iterator[None]:
-    """Put the imported modules back afterwards; meanwhile their rules may be described again."""
-    before = {name: sys.modules[name] for name in names}
+def modules_forgotten(names: list[str]) -> Iterator[None]:
+    """Import modules from their source in this context, and put those imported before back afterwards."""
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     described = set(rule_numbers.DESCRIBED)
     rule_numbers.DESCRIBED.clear()
+    finder = pxd_generator.SourceFinder(ROOT / "src")
+    sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
-        sys.modules.update(before)
+        sys.meta_path.remove(finder)
         rule_numbers.DESCRIBED.update(described)
+        for name in names:
+            del sys.modules[name]
+        for name, module in before.items():
+            package, _, child = name.rpartition(".")
+            setattr(sys.modules[package], child, module)
+            sys.modules[name] = module

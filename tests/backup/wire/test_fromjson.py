@@ -4,18 +4,22 @@ import base64
 import json
 import random
 import struct
+from functools import partial
 
 import pytest
 from google.protobuf.json_format import ParseDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.errors import BackupError, UnfitJson
+from holdfast.backup.errors import BackupError, DamagedRecord, UnfitJson
 from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire import fromjson
 from holdfast.backup.wire.fromjson import frame_from_json, header_from_json
+from holdfast.backup.wire.names import SPELLINGS
 from holdfast.backup.wire.tojson import frame_to_json
 from tests.backup.wire.core import Core
 from tests.backup.wire.encoding import delimited, nested_items, number
+from tests.backup.wire.mutations import mutate
 from tests.backup.wire.random_frames import random_frames, random_header
 from tests.backup.wire.test_tojson import KNOTTED, ODD, RENAMED
 
@@ -46,6 +50,47 @@ def test_headers_come_back(core: Core) -> None:
 def test_odd_frames_come_back(core: Core, raw: bytes) -> None:
     """What JSON cannot say is in "@raw"."""
     assert frame_from_json(core.tojson.frame_to_json(raw)) == raw
+
+
+def read_twice(line: bytes, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Read a line as it is read, and as if every line were parsed: bytes and whether edited, or the error."""
+    found: list[object] = []
+    for parsed in (False, True):
+        with monkeypatch.context() as patched:
+            if parsed:
+                patched.setattr(fromjson, "original_bytes", lambda *_: None)
+            edited: list[bool] = []
+            try:
+                raw = frame_from_json(line, on_edited=partial(edited.append, True))
+            except UnfitJson as error:
+                found.append(str(error))
+            else:
+                found.append((raw, bool(edited)))
+    return found
+
+
+def test_lines_with_their_bytes_are_read_as_if_they_were_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of whatever frame, in either spelling, edited or not."""
+    rng = random.Random(59)
+    carried = edited = 0
+    for raw in random_frames(1500, seed=61):
+        changed = mutate(rng, raw)
+        try:
+            line = frame_to_json(changed, rng.choice(SPELLINGS))
+        except DamagedRecord:
+            continue
+        if b'"@raw"' not in line:
+            continue
+        carried += 1
+        fast, slow = read_twice(line, monkeypatch)
+        assert fast == slow == (changed, False)
+        at = rng.randrange(len(line))
+        damaged = line[:at] + rng.choice((b"", b"1", b"A", b'"', b" ", b"=", line[at : at + 1])) + line[at + 1 :]
+        fast, slow = read_twice(damaged, monkeypatch)
+        assert fast == slow
+        edited += damaged != line
+    assert carried > 200
+    assert edited > 150
 
 
 def test_any_nan_comes_back(core: Core) -> None:

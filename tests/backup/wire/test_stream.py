@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.schema.backup_pb2 import AccountData, Recipient
 from holdfast.backup.schema.backup_pb2 import Frame as FrameMessage
-from holdfast.backup.wire import Block, FrameStream, Limits, stream
+from holdfast.backup.wire import Block, FrameStream, StreamLimits, stream
 from holdfast.backup.wire.faults import CUT
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.streams import record
@@ -152,8 +152,8 @@ def test_a_frame_over_the_limit_is_refused() -> None:
     """The cap is a setting of the caller."""
     data = record(HEADER) + record(b"\x22" + record(bytes(100)))
     with pytest.raises(DamagedBackup, match=r"longer than is allowed \(frame 1, byte 3\)"):
-        list(FrameStream(io.BytesIO(data), limits=Limits(frame_bytes=100)))
-    assert len(list(FrameStream(io.BytesIO(data), limits=Limits(frame_bytes=102)))) == 1
+        list(FrameStream(io.BytesIO(data), limits=StreamLimits(frame_bytes=100)))
+    assert len(list(FrameStream(io.BytesIO(data), limits=StreamLimits(frame_bytes=102)))) == 1
 
 
 def test_frames_before_the_damage_are_given_out() -> None:

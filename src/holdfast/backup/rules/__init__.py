@@ -1,10 +1,13 @@
 """Validation of a backup: the rules, one module per record family, and the validator that applies them.
 
 account, chat, contact, group, message, poll, ...    a record family each: limits, rules, repairs, checks
-checks      the checks a single field can have, and all of them as flat arrays
+checks      the checks a single field can have
+check_tables, dispatch    all of them as flat arrays, and the checks of each message
 checker     checks the frames of a buffer; compiled, as is what it calls
 rule_context    what the checks of a frame share: values, reference tables, findings
-record_checks, value_checks    read the fields of a record, and check single values
+record_checks, value_checks, value_forms    read the fields of a record, and check single values
+rule_numbers    the numbers by which the core knows rules
+pxd_generator   generates what the compiler must be told of all this, when the package is built
 id_table    the ids of a backup, and what each stands for
 registry    all rules, by id and by number
 rule        what a rule is

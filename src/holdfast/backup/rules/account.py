@@ -5,7 +5,6 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules.checks import (
-    MESSAGE_BY_NAME,
     UUID_SIZE,
     field,
     filled,
@@ -15,12 +14,13 @@ from holdfast.backup.rules.checks import (
     required,
     username,
 )
+from holdfast.backup.rules.contact import FEWEST_DIGITS, LONGEST_NICKNAME
 from holdfast.backup.rules.repairs import DROP_RECORD, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 SETTINGS = "AccountData.AccountSettings"
 
@@ -72,7 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the name as the server gave it, or leave it out.",
         "contract 5.4",
         Breach.CARE,
-        username("AccountData.username"),
+        username("AccountData.username", longest=LONGEST_NICKNAME, digits=FEWEST_DIGITS),
         repairs=(discard("The user name, which cannot be one, is left out."),),
     ),
     rule(
@@ -257,15 +257,16 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-USERNAME = cython.declare(cython.uint, field("AccountData.username"))
-USERNAME_LINK = cython.declare(cython.uint, field("AccountData.usernameLink"))
-TIER = cython.declare(cython.uint, field("AccountData.AccountSettings.backupTier"))
-OPTIMIZE = cython.declare(cython.uint, field("AccountData.AccountSettings.optimizeOnDeviceStorage"))
-_FREE = cython.declare(cython.ulonglong, FREE_TIER)
-_PAID = cython.declare(cython.ulonglong, PAID_TIER)
-LINK_USERNAME = cython.declare(cython.uint, number_of_rule("account.username-link.username"))
-TIER_KNOWN = cython.declare(cython.uint, number_of_rule("settings.backup-tier.known"))
-OPTIMIZE_TIER = cython.declare(cython.uint, number_of_rule("settings.optimize-storage.tier"))
+if not cython.compiled:
+    USERNAME = field("AccountData.username")
+    USERNAME_LINK = field("AccountData.usernameLink")
+    TIER = field("AccountData.AccountSettings.backupTier")
+    OPTIMIZE = field("AccountData.AccountSettings.optimizeOnDeviceStorage")
+    _FREE = FREE_TIER
+    _PAID = PAID_TIER
+    LINK_USERNAME = number_of_rule("account.username-link.username")
+    TIER_KNOWN = number_of_rule("settings.backup-tier.known")
+    OPTIMIZE_TIER = number_of_rule("settings.optimize-storage.tier")
 
 
 def check_account(context: RuleContext, depth: cython.int) -> cython.void:
@@ -283,7 +284,8 @@ def check_settings(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(OPTIMIZE_TIER, depth, OPTIMIZE)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["AccountData"], check_account)
-    context.add_check(MESSAGE_BY_NAME["AccountData.AccountSettings"], check_settings)
+if not cython.compiled:
+    CHECKS = {
+        "AccountData": check_account,
+        "AccountData.AccountSettings": check_settings,
+    }

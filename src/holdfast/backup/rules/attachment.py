@@ -4,15 +4,16 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, UUID_SIZE, field, filled, length, required
-from holdfast.backup.rules.notes import NOTE_FLAG
+from holdfast.backup.rules.checks import UUID_SIZE, field, filled, length, required
 from holdfast.backup.rules.repairs import EMPTY, LOST_FILE, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
-from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_FLAG
+
+__all__ = ["RULES"]
 
 MARK_LOST: Final = Fix(
     RepairAction.PUT,
@@ -162,56 +163,37 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-FLAG = cython.declare(cython.uint, field("MessageAttachment.flag"))
-VOICE = cython.declare(cython.ulonglong, backup_pb2.MessageAttachment.Flag.VOICE_MESSAGE)
-QUOTED = cython.declare(cython.uint, MESSAGE_BY_NAME["Quote.QuotedAttachment"])
-CHAT_STYLE = cython.declare(cython.uint, MESSAGE_BY_NAME["ChatStyle"])
-MAC = cython.declare(cython.uint, field("FilePointer.incrementalMac"))
-MAC_CHUNK = cython.declare(cython.uint, field("FilePointer.incrementalMacChunkSize"))
-FILE_NAME = cython.declare(cython.uint, field("FilePointer.fileName"))
-WIDTH = cython.declare(cython.uint, field("FilePointer.width"))
-HEIGHT = cython.declare(cython.uint, field("FilePointer.height"))
-CAPTION = cython.declare(cython.uint, field("FilePointer.caption"))
-KEY = cython.declare(cython.uint, field("FilePointer.LocatorInfo.key"))
-CDN_KEY = cython.declare(cython.uint, field("FilePointer.LocatorInfo.transitCdnKey"))
-CDN_NUMBER = cython.declare(cython.uint, field("FilePointer.LocatorInfo.transitCdnNumber"))
-UPLOADED = cython.declare(cython.uint, field("FilePointer.LocatorInfo.transitTierUploadTimestamp"))
-MEDIA_CDN = cython.declare(cython.uint, field("FilePointer.LocatorInfo.mediaTierCdnNumber"))
-LOCAL_KEY = cython.declare(cython.uint, field("FilePointer.LocatorInfo.localKey"))
-HASH = cython.declare(cython.uint, field("FilePointer.LocatorInfo.plaintextHash"))
-DIGEST = cython.declare(cython.uint, field("FilePointer.LocatorInfo.encryptedDigest"))
-QUOTED_VOICE = cython.declare(cython.uint, number_of_rule("quote.thumbnail.voice"))
-WALLPAPER_PLAIN = cython.declare(cython.uint, number_of_rule("chat-style.wallpaper.plain"))
-MAC_PAIR = cython.declare(cython.uint, number_of_rule("file.incremental-mac.pair"))
-TRANSIT_PAIR = cython.declare(cython.uint, number_of_rule("locator.transit.pair"))
-TRANSIT_UPLOADED = cython.declare(cython.uint, number_of_rule("locator.transit.uploaded"))
-INTEGRITY_SET = cython.declare(cython.uint, number_of_rule("locator.integrity.set"))
-DIGEST_TRANSIT = cython.declare(cython.uint, number_of_rule("locator.digest.transit"))
-KEY_SET = cython.declare(cython.uint, number_of_rule("locator.key.set"))
-LOCAL_KEY_HASH = cython.declare(cython.uint, number_of_rule("locator.local-key.hash"))
-MEDIA_TIER_HASH = cython.declare(cython.uint, number_of_rule("locator.media-tier.hash"))
-_NOTE_FLAG = cython.declare(cython.int, NOTE_FLAG)
+if not cython.compiled:
+    FLAG = field("MessageAttachment.flag")
+    MAC = field("FilePointer.incrementalMac")
+    MAC_CHUNK = field("FilePointer.incrementalMacChunkSize")
+    KEY = field("FilePointer.LocatorInfo.key")
+    CDN_KEY = field("FilePointer.LocatorInfo.transitCdnKey")
+    CDN_NUMBER = field("FilePointer.LocatorInfo.transitCdnNumber")
+    UPLOADED = field("FilePointer.LocatorInfo.transitTierUploadTimestamp")
+    MEDIA_CDN = field("FilePointer.LocatorInfo.mediaTierCdnNumber")
+    LOCAL_KEY = field("FilePointer.LocatorInfo.localKey")
+    HASH = field("FilePointer.LocatorInfo.plaintextHash")
+    DIGEST = field("FilePointer.LocatorInfo.encryptedDigest")
+    MAC_PAIR = number_of_rule("file.incremental-mac.pair")
+    TRANSIT_PAIR = number_of_rule("locator.transit.pair")
+    TRANSIT_UPLOADED = number_of_rule("locator.transit.uploaded")
+    INTEGRITY_SET = number_of_rule("locator.integrity.set")
+    DIGEST_TRANSIT = number_of_rule("locator.digest.transit")
+    KEY_SET = number_of_rule("locator.key.set")
+    LOCAL_KEY_HASH = number_of_rule("locator.local-key.hash")
+    MEDIA_TIER_HASH = number_of_rule("locator.media-tier.hash")
 
 
 def check_attachment(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message around an attachment its flag; the thumbnail of a quote is no voice message."""
-    flag: cython.ulonglong = context.value(depth, FLAG)
-    context.set_note(depth - 1, _NOTE_FLAG, flag + 1)
-    if flag == VOICE and context.messages[depth - 1] == QUOTED:
-        context.report_field(QUOTED_VOICE, depth, FLAG)
+    """Tell the message around an attachment its flag."""
+    context.set_note(depth - 1, NOTE_FLAG, context.value(depth, FLAG) + 1)
 
 
 def check_file(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a file pointer; that of a wallpaper has nothing that people would read."""
+    """Check that a file pointer has both parts of the incremental MAC, or neither."""
     if context.has(depth, MAC) != context.has(depth, MAC_CHUNK):
         context.report_field(MAC_PAIR, depth, MAC if context.has(depth, MAC) else MAC_CHUNK)
-    if context.messages[depth - 1] == CHAT_STYLE and (
-        context.has(depth, FILE_NAME)
-        or context.has(depth, WIDTH)
-        or context.has(depth, HEIGHT)
-        or context.has(depth, CAPTION)
-    ):
-        context.report_field(WALLPAPER_PLAIN, depth, 0)
 
 
 def check_locator(context: RuleContext, depth: cython.int) -> cython.void:
@@ -240,8 +222,9 @@ def check_locator(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(MEDIA_TIER_HASH, depth, MEDIA_CDN)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["MessageAttachment"], check_attachment)
-    context.add_check(MESSAGE_BY_NAME["FilePointer"], check_file)
-    context.add_check(MESSAGE_BY_NAME["FilePointer.LocatorInfo"], check_locator)
+if not cython.compiled:
+    CHECKS = {
+        "MessageAttachment": check_attachment,
+        "FilePointer": check_file,
+        "FilePointer.LocatorInfo": check_locator,
+    }

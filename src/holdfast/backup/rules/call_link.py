@@ -4,13 +4,13 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, filled, known, length
+from holdfast.backup.rules.checks import field, filled, known, length
 from holdfast.backup.rules.repairs import DROP_RECORD, clear
 from holdfast.backup.rules.rule import SPEC, Breach, Limit, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 # Exactly 16 bytes in the specification, today 16 or more.
 ROOT_KEY: Final = Limit(range(16, 17), range(16, 1 << 31))
@@ -58,9 +58,10 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-EPOCH = cython.declare(cython.uint, field("CallLink.epoch"))
-_EPOCH_SIZE = cython.declare(cython.Py_ssize_t, EPOCH_SIZE)
-EPOCH_LENGTH = cython.declare(cython.uint, number_of_rule("call-link.epoch.length"))
+if not cython.compiled:
+    EPOCH = field("CallLink.epoch")
+    _EPOCH_SIZE = EPOCH_SIZE
+    EPOCH_LENGTH = number_of_rule("call-link.epoch.length")
 
 
 def check_call_link(context: RuleContext, depth: cython.int) -> cython.void:
@@ -69,6 +70,7 @@ def check_call_link(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(EPOCH_LENGTH, depth, EPOCH)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["CallLink"], check_call_link)
+if not cython.compiled:
+    CHECKS = {
+        "CallLink": check_call_link,
+    }

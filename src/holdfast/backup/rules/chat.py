@@ -5,13 +5,13 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, of_kind, refers, required
+from holdfast.backup.rules.checks import field, of_kind, refers, required
 from holdfast.backup.rules.repairs import DROP_RECORD, MOVE_UP, Fix, RepairAction, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -70,9 +70,10 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-TIMER = cython.declare(cython.uint, field("Chat.expirationTimerMs"))
-TIMER_VERSION_FIELD = cython.declare(cython.uint, field("Chat.expireTimerVersion"))
-TIMER_VERSION = cython.declare(cython.uint, number_of_rule("chat.expiration-timer.version"))
+if not cython.compiled:
+    TIMER = field("Chat.expirationTimerMs")
+    TIMER_VERSION_FIELD = field("Chat.expireTimerVersion")
+    TIMER_VERSION = number_of_rule("chat.expiration-timer.version")
 
 
 def check_chat(context: RuleContext, depth: cython.int) -> cython.void:
@@ -81,6 +82,7 @@ def check_chat(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(TIMER_VERSION, depth, TIMER)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Chat"], check_chat)
+if not cython.compiled:
+    CHECKS = {
+        "Chat": check_chat,
+    }

@@ -5,7 +5,7 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, UUID_SIZE, field, known, length, of_kind, refers, unique
+from holdfast.backup.rules.checks import UUID_SIZE, apart, field, known, length, of_kind, refers, unique
 from holdfast.backup.rules.repairs import (
     DROP_DUPLICATE,
     DROP_ELEMENT,
@@ -21,7 +21,7 @@ from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RECIPIENT_LISTS = ("ChatFolder.includedRecipientIds", "ChatFolder.excludedRecipientIds")
 
@@ -136,7 +136,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Name it in one of the two lists.",
         "contract 5.12",
         Breach.CARE,
-        fields=RECIPIENT_LISTS,
+        apart(*RECIPIENT_LISTS),
         repairs=(DROP_ELEMENT,),
     ),
     rule(
@@ -159,22 +159,23 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-NAME = cython.declare(cython.uint, field("ChatFolder.name"))
-ONLY_UNREAD = cython.declare(cython.uint, field("ChatFolder.showOnlyUnread"))
-SHOW_MUTED = cython.declare(cython.uint, field("ChatFolder.showMutedChats"))
-ALL_INDIVIDUAL = cython.declare(cython.uint, field("ChatFolder.includeAllIndividualChats"))
-ALL_GROUPS = cython.declare(cython.uint, field("ChatFolder.includeAllGroupChats"))
-FOLDER_TYPE = cython.declare(cython.uint, field("ChatFolder.folderType"))
-INCLUDED = cython.declare(cython.uint, field("ChatFolder.includedRecipientIds"))
-EXCLUDED = cython.declare(cython.uint, field("ChatFolder.excludedRecipientIds"))
-TYPE_ALL = cython.declare(cython.ulonglong, backup_pb2.ChatFolder.FolderType.ALL)
-TYPE_CUSTOM = cython.declare(cython.ulonglong, backup_pb2.ChatFolder.FolderType.CUSTOM)
-ALL_NAME = cython.declare(cython.uint, number_of_rule("chat-folder.all.name"))
-ALL_UNREAD = cython.declare(cython.uint, number_of_rule("chat-folder.all.unread"))
-ALL_MUTED = cython.declare(cython.uint, number_of_rule("chat-folder.all.muted"))
-ALL_EVERYBODY = cython.declare(cython.uint, number_of_rule("chat-folder.all.everybody"))
-ALL_RECIPIENTS = cython.declare(cython.uint, number_of_rule("chat-folder.all.recipients"))
-CUSTOM_NAME = cython.declare(cython.uint, number_of_rule("chat-folder.custom.name"))
+if not cython.compiled:
+    NAME = field("ChatFolder.name")
+    ONLY_UNREAD = field("ChatFolder.showOnlyUnread")
+    SHOW_MUTED = field("ChatFolder.showMutedChats")
+    ALL_INDIVIDUAL = field("ChatFolder.includeAllIndividualChats")
+    ALL_GROUPS = field("ChatFolder.includeAllGroupChats")
+    FOLDER_TYPE = field("ChatFolder.folderType")
+    INCLUDED = field("ChatFolder.includedRecipientIds")
+    EXCLUDED = field("ChatFolder.excludedRecipientIds")
+    TYPE_ALL = backup_pb2.ChatFolder.FolderType.ALL
+    TYPE_CUSTOM = backup_pb2.ChatFolder.FolderType.CUSTOM
+    ALL_NAME = number_of_rule("chat-folder.all.name")
+    ALL_UNREAD = number_of_rule("chat-folder.all.unread")
+    ALL_MUTED = number_of_rule("chat-folder.all.muted")
+    ALL_EVERYBODY = number_of_rule("chat-folder.all.everybody")
+    ALL_RECIPIENTS = number_of_rule("chat-folder.all.recipients")
+    CUSTOM_NAME = number_of_rule("chat-folder.custom.name")
 
 
 def check_folder(context: RuleContext, depth: cython.int) -> cython.void:
@@ -200,6 +201,7 @@ def check_folder(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(ALL_RECIPIENTS, depth, EXCLUDED)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["ChatFolder"], check_folder)
+if not cython.compiled:
+    CHECKS = {
+        "ChatFolder": check_folder,
+    }

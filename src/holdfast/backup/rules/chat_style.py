@@ -10,7 +10,7 @@ from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 DROP_COLOR: Final = discard("The colour, which cannot be one, is left out.", up="customChatColors")
 # The number of colours of a gradient.
@@ -110,19 +110,23 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-COLORS = cython.declare(cython.uint, field("ChatStyle.Gradient.colors"))
-POSITIONS = cython.declare(cython.uint, field("ChatStyle.Gradient.positions"))
-CUSTOM_COLOR = cython.declare(cython.uint, field("ChatStyle.customColorId"))
-CHAT = cython.declare(cython.uint, MESSAGE_BY_NAME["Chat"])
-_STOPS = cython.declare(cython.ulonglong, STOPS)
-# The bits of 1.0 as a float; of -0.0 all but the sign are those of 0.0.
-FLOAT_ONE = cython.declare(cython.ulonglong, 0x3F800000)
-SIGN = cython.declare(cython.ulonglong, 0x7FFFFFFF)
-GRADIENT_STOPS = cython.declare(cython.uint, number_of_rule("gradient.stops"))
-COLOR_KNOWN = cython.declare(cython.uint, number_of_rule("chat-style.color.known"))
-# Notes of a gradient: the bits of its first two positions.
-NOTE_FIRST = cython.declare(cython.int, 0)
-NOTE_SECOND = cython.declare(cython.int, 1)
+if not cython.compiled:
+    COLORS = field("ChatStyle.Gradient.colors")
+    POSITIONS = field("ChatStyle.Gradient.positions")
+    CUSTOM_COLOR = field("ChatStyle.customColorId")
+    CHAT = MESSAGE_BY_NAME["Chat"]
+    CHAT_STYLE = MESSAGE_BY_NAME["ChatStyle"]
+    DESCRIPTION = sum(1 << field(f"FilePointer.{name}") for name in ("fileName", "width", "height", "caption"))
+    _STOPS = STOPS
+    # The bits of 1.0 as a float; of -0.0 all but the sign are those of 0.0.
+    FLOAT_ONE = 0x3F800000
+    SIGN = 0x7FFFFFFF
+    GRADIENT_STOPS = number_of_rule("gradient.stops")
+    COLOR_KNOWN = number_of_rule("chat-style.color.known")
+    WALLPAPER_PLAIN = number_of_rule("chat-style.wallpaper.plain")
+    # Notes of a gradient: the bits of its first two positions.
+    NOTE_FIRST = 0
+    NOTE_SECOND = 1
 
 
 def check_gradient(context: RuleContext, depth: cython.int) -> cython.void:
@@ -144,7 +148,15 @@ def check_style(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(COLOR_KNOWN, depth, CUSTOM_COLOR)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["ChatStyle.Gradient"], check_gradient)
-    context.add_check(MESSAGE_BY_NAME["ChatStyle"], check_style)
+def check_wallpaper(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that the file pointer of a wallpaper has nothing that describes the file to people."""
+    if context.messages[depth - 1] == CHAT_STYLE and context.seen[depth] & DESCRIPTION:
+        context.report_field(WALLPAPER_PLAIN, depth, 0)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "FilePointer": check_wallpaper,
+        "ChatStyle.Gradient": check_gradient,
+        "ChatStyle": check_style,
+    }

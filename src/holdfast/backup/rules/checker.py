@@ -1,10 +1,8 @@
 """Checks the frames of a buffer one after the other, without building objects and without the interpreter."""
 
-from collections.abc import Callable, Iterable
-
 import cython
 
-from holdfast.backup.rules.checks import CheckTables, field
+from holdfast.backup.rules.checks import field
 from holdfast.backup.rules.record_checks import TANGLED
 from holdfast.backup.rules.rule_context import ReferenceTables, RuleContext
 
@@ -19,15 +17,10 @@ ITEM_TAG = cython.declare(cython.uint, field("Frame.chatItem") << 3 | 2)
 
 
 class Checker:
-    """Checks frames; each thread has its own.
+    """Checks frames; each thread has its own."""
 
-    `families` are the `add_checks` functions of the record families, which add their checks to the rule context.
-    """
-
-    def __init__(self, checks: CheckTables, families: Iterable[Callable[[RuleContext], None]]) -> None:
-        self.context = RuleContext(checks)
-        for add_checks in families:
-            add_checks(self.context)
+    def __init__(self) -> None:
+        self.context = RuleContext()
 
     def bind(self, references: ReferenceTables) -> None:
         """Check what is read from now on against these tables."""

@@ -1,31 +1,29 @@
-"""The checks a single field can be held to, as rules state them and as the core reads them.
+"""The checks a single field can be held to, as rules state them; a rule about one field at a time is a handful."""
 
-A rule about one field at a time is a handful of these. `CheckTables` holds all of them as flat arrays by slot and
-by message; the core looks a field up in them when it reads it, and a message when it has read it to its end.
-"""
-
-from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import Final
 
 from holdfast.backup.schema import backup_pb2
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
-from holdfast.backup.wire.layout import AGED, CHECKED, DATED, REFERRING, TARGET_AT
 
 __all__ = [
+    "ADDITIONS",
+    "LOSSES",
+    "LOW_ARGUMENT",
     "MESSAGE_BY_NAME",
     "NEWER",
     "RETIRED",
+    "SECOND_ARGUMENT_AT",
     "SLOT_BY_NAME",
     "UUID_SIZE",
-    "Check",
-    "CheckTables",
+    "CheckRole",
+    "FieldCheck",
     "Op",
-    "Role",
     "among",
+    "apart",
     "by_name",
     "characters",
     "clock",
@@ -35,13 +33,13 @@ __all__ = [
     "decimal",
     "field",
     "filled",
-    "identity_key",
     "known",
     "length",
     "nonzero",
     "of_kind",
     "one_of_fields",
     "opaque",
+    "prefixed",
     "refers",
     "required",
     "service_id",
@@ -57,6 +55,9 @@ MESSAGE_BY_NAME: Final = {
 }
 
 
+# Where the second of two arguments begins in the number that the core has for both, and the bits of the first.
+SECOND_ARGUMENT_AT: Final = 32
+LOW_ARGUMENT: Final = (1 << SECOND_ARGUMENT_AT) - 1
 # The number of bytes of a UUID, as which accounts and other things are identified.
 UUID_SIZE: Final = 16
 
@@ -70,39 +71,40 @@ class Op(IntEnum):
     """What the core does with the value of a field."""
 
     NONE = 0
-    LENGTH = 1
-    AT_LEAST = 2
-    NONZERO = 3
-    AMONG = 4
-    DATE = 5
-    DATE_OR_FOREVER = 6
-    REFERS = 7
-    SERVICE_ID = 8
-    OPAQUE = 9
-    DECIMAL = 10
-    USERNAME = 11
-    CLOCK = 12
-    CHARACTERS = 13
-    IDENTITY_KEY = 14
+    LENGTH = auto()
+    AT_LEAST = auto()
+    NONZERO = auto()
+    AMONG = auto()
+    DATE = auto()
+    DATE_OR_FOREVER = auto()
+    REFERS = auto()
+    SERVICE_ID = auto()
+    OPAQUE = auto()
+    DECIMAL = auto()
+    USERNAME = auto()
+    CLOCK = auto()
+    CHARACTERS = auto()
+    PREFIXED = auto()
 
 
-class Role(IntEnum):
+class CheckRole(IntEnum):
     """Which of the things that can be wrong with a field a check is about."""
 
-    VALUE = 0
-    MISSING = 1
-    KIND = 2
-    TWICE = 3
-    ONEOF = 4
-    ZERO_DATE = 5
+    VALUE = auto()
+    MISSING = auto()
+    KIND = auto()
+    TWICE = auto()
+    APART = auto()
+    ONEOF = auto()
+    ZERO_DATE = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FieldCheck:
     """One thing a field, or with `Role.ONEOF` a oneof, is held to."""
 
     field: str
-    role: Role
+    role: CheckRole
     op: Op = Op.NONE
     argument: int = 0
 
@@ -113,68 +115,68 @@ def by_name(name: str) -> tuple[int, bool]:
     return slot, bool(tables.SHAPES[slot] & tables.KEPT)
 
 
-def values(op: Op, argument: int, fields: Iterable[str], *, may_miss: bool = False) -> tuple[Check, ...]:
+def values(op: Op, argument: int, fields: Iterable[str], *, may_miss: bool = False) -> tuple[FieldCheck, ...]:
     """Check values; a field that is left out when it has its default is then missing, which is the same fault."""
-    made: list[Check] = []
+    made: list[FieldCheck] = []
     for name in fields:
-        made.append(Check(name, Role.VALUE, op, argument))
+        made.append(FieldCheck(name, CheckRole.VALUE, op, argument))
         if not may_miss and not by_name(name)[1]:
-            made.append(Check(name, Role.MISSING))
+            made.append(FieldCheck(name, CheckRole.MISSING))
     return tuple(made)
 
 
-def required(*fields: str) -> tuple[Check, ...]:
+def required(*fields: str) -> tuple[FieldCheck, ...]:
     """Fields that must be there and, where their default is not written, not have it."""
-    return tuple(Check(name, Role.MISSING) for name in fields)
+    return tuple(FieldCheck(name, CheckRole.MISSING) for name in fields)
 
 
-def length(size: int, *fields: str) -> tuple[Check, ...]:
+def length(size: int, *fields: str) -> tuple[FieldCheck, ...]:
     """Bytes of one exact length."""
     return values(Op.LENGTH, size, fields)
 
 
-def filled(*fields: str) -> tuple[Check, ...]:
+def filled(*fields: str) -> tuple[FieldCheck, ...]:
     """Text or bytes that, if they are there, are not empty."""
     return values(Op.AT_LEAST, 1, fields, may_miss=True)
 
 
-def nonzero(*fields: str) -> tuple[Check, ...]:
+def nonzero(*fields: str) -> tuple[FieldCheck, ...]:
     """Numbers that, if they are there, are not 0."""
     return values(Op.NONZERO, 0, fields)
 
 
-def known(*fields: str) -> tuple[Check, ...]:
+def known(*fields: str) -> tuple[FieldCheck, ...]:
     """Enums that must not be unknown: neither 0 nor a number without a name."""
     return values(Op.NONZERO, 0, fields)
 
 
-def among(numbers: Iterable[int], *fields: str) -> tuple[Check, ...]:
+def among(numbers: Iterable[int], *fields: str) -> tuple[FieldCheck, ...]:
     """Enums that have one of these numbers, below 64; 0 may be missing if it is among them."""
     allowed = set(numbers)
     return values(Op.AMONG, sum(1 << number for number in allowed), fields, may_miss=0 in allowed)
 
 
-def date(*fields: str) -> tuple[Check, ...]:
+def date(*fields: str) -> tuple[FieldCheck, ...]:
     """Dates, of which 0 is worth a warning."""
-    made: list[Check] = []
+    made: list[FieldCheck] = []
     for name in fields:
-        made.append(Check(name, Role.VALUE, Op.DATE, 1))
+        made.append(FieldCheck(name, CheckRole.VALUE, Op.DATE, 1))
         if not by_name(name)[1]:
-            made.append(Check(name, Role.ZERO_DATE))
+            made.append(FieldCheck(name, CheckRole.ZERO_DATE))
     return tuple(made)
 
 
-def date_or_none(*fields: str) -> tuple[Check, ...]:
+def date_or_none(*fields: str) -> tuple[FieldCheck, ...]:
     """Dates, of which 0 says that there is none."""
     return values(Op.DATE, 0, fields, may_miss=True)
 
 
-def date_or_forever(*fields: str) -> tuple[Check, ...]:
+def date_or_forever(*fields: str) -> tuple[FieldCheck, ...]:
     """Dates, of which the largest number says that it never comes."""
     return values(Op.DATE_OR_FOREVER, 1, fields, may_miss=True)
 
 
-def refers(*fields: str) -> tuple[Check, ...]:
+def refers(*fields: str) -> tuple[FieldCheck, ...]:
     """Ids of recipients that must have appeared."""
     return tuple(
         check
@@ -183,56 +185,66 @@ def refers(*fields: str) -> tuple[Check, ...]:
     )
 
 
-def of_kind(kinds: int, *fields: str) -> tuple[Check, ...]:
+def of_kind(kinds: int, *fields: str) -> tuple[FieldCheck, ...]:
     """Ids of recipients that must be of one of these kinds; the fields must also be in a `refers`."""
-    return tuple(Check(name, Role.KIND, argument=kinds) for name in fields)
+    return tuple(FieldCheck(name, CheckRole.KIND, argument=kinds) for name in fields)
 
 
-def unique(*fields: str) -> tuple[Check, ...]:
+def unique(*fields: str) -> tuple[FieldCheck, ...]:
     """Ids of recipients that may stand only once in their list."""
-    return tuple(Check(name, Role.TWICE) for name in fields)
+    return tuple(FieldCheck(name, CheckRole.TWICE) for name in fields)
 
 
-def one_of_fields(*oneofs: str) -> tuple[Check, ...]:
+def apart(*fields: str) -> tuple[FieldCheck, ...]:
+    """Recipients that may stand in only one of these lists; the fields must also be in a `unique`."""
+    return tuple(FieldCheck(name, CheckRole.APART) for name in fields)
+
+
+def one_of_fields(*oneofs: str) -> tuple[FieldCheck, ...]:
     """Oneofs of which a member must be set, each written as `Message.oneof`."""
-    return tuple(Check(name, Role.ONEOF) for name in oneofs)
+    return tuple(FieldCheck(name, CheckRole.ONEOF) for name in oneofs)
 
 
-def service_id(*fields: str, pni: bool) -> tuple[Check, ...]:
+def service_id(*fields: str, pni: bool) -> tuple[FieldCheck, ...]:
     """Service ids in their binary form: of an account, or with `pni` also of a number."""
     return values(Op.SERVICE_ID, int(pni), fields)
 
 
-def opaque(*fields: str) -> tuple[Check, ...]:
+def opaque(*fields: str) -> tuple[FieldCheck, ...]:
     """Colours through which nothing shows."""
     return values(
         Op.OPAQUE, 0, fields, may_miss=any(tables.SHAPES[by_name(name)[0]] & tables.REPEATED for name in fields)
     )
 
 
-def decimal(*fields: str) -> tuple[Check, ...]:
+def decimal(*fields: str) -> tuple[FieldCheck, ...]:
     """Decimal numbers as text."""
     return values(Op.DECIMAL, 0, fields)
 
 
-def username(*fields: str) -> tuple[Check, ...]:
-    """User names: a nickname, a dot and digits."""
-    return values(Op.USERNAME, 0, fields)
+def username(*fields: str, longest: int, digits: int) -> tuple[FieldCheck, ...]:
+    """User names: a nickname of at most `longest` bytes, a dot and at least so many digits."""
+    return values(Op.USERNAME, two_arguments(longest, digits), fields)
 
 
-def clock(*fields: str) -> tuple[Check, ...]:
+def clock(*fields: str) -> tuple[FieldCheck, ...]:
     """Clock times as the number HHMM."""
     return values(Op.CLOCK, 0, fields, may_miss=True)
 
 
-def characters(most: int, *fields: str) -> tuple[Check, ...]:
+def characters(most: int, *fields: str) -> tuple[FieldCheck, ...]:
     """Text of one to so many characters, as people count them."""
     return values(Op.CHARACTERS, most, fields)
 
 
-def identity_key(*fields: str) -> tuple[Check, ...]:
-    """Public keys with the byte before them that tells their kind."""
-    return values(Op.IDENTITY_KEY, 0, fields)
+def prefixed(*fields: str, first: int, size: int) -> tuple[FieldCheck, ...]:
+    """Bytes that have at least a size, and begin with one that tells their kind."""
+    return values(Op.PREFIXED, two_arguments(size, first), fields)
+
+
+def two_arguments(low: int, high: int) -> int:
+    """Put two arguments of a check into the one that the core has for each field."""
+    return high << SECOND_ARGUMENT_AT | low
 
 
 NEWER: Final = 1
@@ -261,79 +273,3 @@ ADDITIONS: Final = (
     "GroupChangeChatUpdate.Update.groupTerminateChangeUpdate",
 )
 LOSSES: Final = ("CallLink.epoch",)
-
-
-def slots_of_oneof(name: str) -> tuple[int, int]:
-    """Find the message of a oneof, and the set of its members' numbers."""
-    message, _, oneof = name.rpartition(".")
-    index = MESSAGE_BY_NAME[message]
-    return index, sum(1 << field.number for field in tables.MESSAGES[index].oneofs_by_name[oneof].fields)
-
-
-class CheckTables:
-    """All checks of all rules, laid out for the core; rules are given by their numbers."""
-
-    def __init__(self, checks: Iterable[tuple[int, Check]]) -> None:
-        slots, messages = tables.SLOTS, len(tables.MESSAGES)
-        self.ops = array("B", bytes(slots))
-        self.arguments = array("Q", [0] * slots)
-        self.rules = array("I", [0] * slots)
-        self.missing = array("I", [0] * slots)
-        self.kinds = array("I", [0] * slots)
-        self.kind_rules = array("I", [0] * slots)
-        self.twice = array("I", [0] * slots)
-        self.ages = array("B", bytes(slots))
-        # The fields of a message that must be filled: those with a rule for when they are missing, and dates.
-        self.wanted = array("Q", [0] * messages)
-        self.oneofs = array("Q", [0] * (2 * messages))
-        self.oneof_rules = array("I", [0] * (2 * messages))
-        for name in ADDITIONS:
-            self.ages[SLOT_BY_NAME[name]] = NEWER
-        for name in LOSSES:
-            self.ages[SLOT_BY_NAME[name]] = RETIRED
-        for number, check in checks:
-            self._add(number, check)
-        self.shapes = array("Q", map(self._shape, range(slots)))
-
-    def _shape(self, slot: int) -> int:
-        """Put what is checked of a field, and what it leads to, into its shape."""
-        return (
-            tables.SHAPES[slot]
-            | (CHECKED if self.ops[slot] else 0)
-            | (AGED if self.ages[slot] else 0)
-            | (DATED if self.ops[slot] in (Op.DATE, Op.DATE_OR_FOREVER) else 0)
-            | (REFERRING if self.ops[slot] == Op.REFERS else 0)
-            | tables.TARGETS[slot] << TARGET_AT
-        )
-
-    def _add(self, number: int, check: Check) -> None:
-        if check.role is Role.ONEOF:
-            message, members = slots_of_oneof(check.field)
-            place = 2 * message + (1 if self.oneofs[2 * message] else 0)
-            put(self.oneofs, place, members, check)
-            self.oneof_rules[place] = number
-            return
-        slot = SLOT_BY_NAME[check.field]
-        bit = 1 << tables.FIELDS[slot].number
-        message = MESSAGE_BY_NAME[check.field.rpartition(".")[0]]
-        if check.role is Role.VALUE:
-            put(self.ops, slot, check.op, check)
-            self.arguments[slot] = check.argument
-            self.rules[slot] = number
-        elif check.role is Role.MISSING:
-            put(self.missing, slot, number, check)
-            self.wanted[message] |= bit
-        elif check.role is Role.KIND:
-            put(self.kind_rules, slot, number, check)
-            self.kinds[slot] = check.argument
-        elif check.role is Role.TWICE:
-            put(self.twice, slot, number, check)
-        else:
-            self.wanted[message] |= bit
-
-
-def put(column: "array[int]", place: int, value: int, check: Check) -> None:
-    """Write a value where there is none yet: the core looks at one check of each role only."""
-    if column[place]:
-        raise ValueError(f"{check.field} is checked twice in the role {check.role.name}")
-    column[place] = value

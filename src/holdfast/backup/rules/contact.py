@@ -5,13 +5,12 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules.checks import (
-    MESSAGE_BY_NAME,
     UUID_SIZE,
     field,
-    identity_key,
     length,
     nonzero,
     one_of_fields,
+    prefixed,
     username,
 )
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, clear, discard, put
@@ -19,7 +18,14 @@ from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["FEWEST_DIGITS", "LONGEST_NICKNAME", "RULES"]
+
+# A user name is a nickname of so many bytes at most, a dot, and so many digits at least.
+LONGEST_NICKNAME: Final = 48
+FEWEST_DIGITS: Final = 2
+# An identity key is a public key of this type, which its first byte tells, with that byte.
+IDENTITY_KEY_TYPE: Final = 5
+IDENTITY_KEY_SIZE: Final = 33
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -65,7 +71,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the name as the server gave it, or leave it out.",
         "contract 5.6",
         Breach.CARE,
-        username("Contact.username"),
+        username("Contact.username", longest=LONGEST_NICKNAME, digits=FEWEST_DIGITS),
         repairs=(discard("The user name, which cannot be one, is left out."),),
     ),
     rule(
@@ -103,7 +109,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write all 33 bytes, or leave it out.",
         "contract 5.6",
         Breach.FORMAT,
-        identity_key("Contact.identityKey"),
+        prefixed("Contact.identityKey", first=IDENTITY_KEY_TYPE, size=IDENTITY_KEY_SIZE),
         repairs=(discard("The key, which cannot be one, is left out."),),
     ),
     rule(
@@ -127,19 +133,20 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-ACI = cython.declare(cython.uint, field("Contact.aci"))
-PNI = cython.declare(cython.uint, field("Contact.pni"))
-E164 = cython.declare(cython.uint, field("Contact.e164"))
-BLOCKED = cython.declare(cython.uint, field("Contact.blocked"))
-BLOCKED_AT = cython.declare(cython.uint, field("Contact.blockedAtTimestamp"))
-IDENTITY_KEY = cython.declare(cython.uint, field("Contact.identityKey"))
-IDENTITY_STATE = cython.declare(cython.uint, field("Contact.identityState"))
-GIVEN = cython.declare(cython.uint, field("Contact.Name.given"))
-FAMILY = cython.declare(cython.uint, field("Contact.Name.family"))
-IDENTIFIER = cython.declare(cython.uint, number_of_rule("contact.identifier"))
-BLOCKED_AT_BLOCKED = cython.declare(cython.uint, number_of_rule("contact.blocked-at.blocked"))
-IDENTITY_STATE_KEY = cython.declare(cython.uint, number_of_rule("contact.identity-state.key"))
-NICKNAME_EMPTY = cython.declare(cython.uint, number_of_rule("contact.nickname.empty"))
+if not cython.compiled:
+    ACI = field("Contact.aci")
+    PNI = field("Contact.pni")
+    E164 = field("Contact.e164")
+    BLOCKED = field("Contact.blocked")
+    BLOCKED_AT = field("Contact.blockedAtTimestamp")
+    IDENTITY_KEY = field("Contact.identityKey")
+    IDENTITY_STATE = field("Contact.identityState")
+    GIVEN = field("Contact.Name.given")
+    FAMILY = field("Contact.Name.family")
+    IDENTIFIER = number_of_rule("contact.identifier")
+    BLOCKED_AT_BLOCKED = number_of_rule("contact.blocked-at.blocked")
+    IDENTITY_STATE_KEY = number_of_rule("contact.identity-state.key")
+    NICKNAME_EMPTY = number_of_rule("contact.nickname.empty")
 
 
 def check_contact(context: RuleContext, depth: cython.int) -> cython.void:
@@ -158,7 +165,8 @@ def check_nickname(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(NICKNAME_EMPTY, depth, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Contact"], check_contact)
-    context.add_check(MESSAGE_BY_NAME["Contact.Name"], check_nickname)
+if not cython.compiled:
+    CHECKS = {
+        "Contact": check_contact,
+        "Contact.Name": check_nickname,
+    }

@@ -4,13 +4,13 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, required
+from holdfast.backup.rules.checks import field, known, required
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, clear, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 NAME: Final = tuple(
     f"ContactAttachment.Name.{part}"
@@ -74,11 +74,11 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-ADDRESS_TYPE = cython.declare(cython.uint, field("ContactAttachment.PostalAddress.type"))
-ADDRESS_LABEL = cython.declare(cython.uint, field("ContactAttachment.PostalAddress.label"))
-ONE = cython.declare(cython.ulonglong, 1)
-NAME_EMPTY = cython.declare(cython.uint, number_of_rule("contact-card.name.empty"))
-ADDRESS_EMPTY = cython.declare(cython.uint, number_of_rule("contact-card.address.empty"))
+if not cython.compiled:
+    # The fields of an address that say nothing about where it is.
+    LABELS = sum(1 << field(f"ContactAttachment.PostalAddress.{name}") for name in ("type", "label"))
+    NAME_EMPTY = number_of_rule("contact-card.name.empty")
+    ADDRESS_EMPTY = number_of_rule("contact-card.address.empty")
 
 
 def check_name(context: RuleContext, depth: cython.int) -> cython.void:
@@ -89,11 +89,12 @@ def check_name(context: RuleContext, depth: cython.int) -> cython.void:
 
 def check_address(context: RuleContext, depth: cython.int) -> cython.void:
     """Check that a postal address has more than a type and a label."""
-    if context.filled[depth] & ~(ONE << ADDRESS_TYPE | ONE << ADDRESS_LABEL) == 0:
+    if context.filled[depth] | LABELS == LABELS:
         context.report_field(ADDRESS_EMPTY, depth, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["ContactAttachment.Name"], check_name)
-    context.add_check(MESSAGE_BY_NAME["ContactAttachment.PostalAddress"], check_address)
+if not cython.compiled:
+    CHECKS = {
+        "ContactAttachment.Name": check_name,
+        "ContactAttachment.PostalAddress": check_address,
+    }

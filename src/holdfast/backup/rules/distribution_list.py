@@ -6,7 +6,6 @@ import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.checks import (
-    MESSAGE_BY_NAME,
     UUID_SIZE,
     field,
     known,
@@ -22,7 +21,7 @@ from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -138,21 +137,22 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-LIST_ID = cython.declare(cython.uint, field("DistributionListItem.distributionId"))
-DELETED = cython.declare(cython.uint, field("DistributionListItem.deletionTimestamp"))
-MODE = cython.declare(cython.uint, field("DistributionList.privacyMode"))
-MEMBERS = cython.declare(cython.uint, field("DistributionList.memberRecipientIds"))
-ALL_EXCEPT = cython.declare(cython.ulonglong, backup_pb2.DistributionList.PrivacyMode.ALL_EXCEPT)
-ALL = cython.declare(cython.ulonglong, backup_pb2.DistributionList.PrivacyMode.ALL)
-_UUID_SIZE = cython.declare(cython.Py_ssize_t, UUID_SIZE)
-ID_RANDOM = cython.declare(cython.uint, number_of_rule("distribution-list.id.random"))
-MODE_MY_STORY = cython.declare(cython.uint, number_of_rule("distribution-list.privacy-mode.my-story"))
-MY_STORY_KEPT = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.kept"))
-MY_STORY_ALL = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.all"))
-MY_STORY_EXCEPT = cython.declare(cython.uint, number_of_rule("distribution-list.my-story.except"))
-# Notes of a list item: the mode of its list, and how many members that has, one more each.
-NOTE_MODE = cython.declare(cython.int, 0)
-NOTE_MEMBERS = cython.declare(cython.int, 1)
+if not cython.compiled:
+    LIST_ID = field("DistributionListItem.distributionId")
+    DELETED = field("DistributionListItem.deletionTimestamp")
+    MODE = field("DistributionList.privacyMode")
+    MEMBERS = field("DistributionList.memberRecipientIds")
+    ALL_EXCEPT = backup_pb2.DistributionList.PrivacyMode.ALL_EXCEPT
+    ALL = backup_pb2.DistributionList.PrivacyMode.ALL
+    _UUID_SIZE = UUID_SIZE
+    ID_RANDOM = number_of_rule("distribution-list.id.random")
+    MODE_MY_STORY = number_of_rule("distribution-list.privacy-mode.my-story")
+    MY_STORY_KEPT = number_of_rule("distribution-list.my-story.kept")
+    MY_STORY_ALL = number_of_rule("distribution-list.my-story.all")
+    MY_STORY_EXCEPT = number_of_rule("distribution-list.my-story.except")
+    # Notes of a list item: the mode of its list, and how many members that has, one more each.
+    NOTE_MODE = 0
+    NOTE_MEMBERS = 1
 
 
 def check_list(context: RuleContext, depth: cython.int) -> cython.void:
@@ -187,7 +187,8 @@ def check_list_item(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(MY_STORY_EXCEPT, depth, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["DistributionList"], check_list)
-    context.add_check(MESSAGE_BY_NAME["DistributionListItem"], check_list_item)
+if not cython.compiled:
+    CHECKS = {
+        "DistributionList": check_list,
+        "DistributionListItem": check_list_item,
+    }

@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.folder import Snapshot, snapshots_in
+from holdfast.backup.container.folder import SnapshotFolder, snapshots_in
 from holdfast.backup.errors import (
     AttachmentError,
     AttachmentMismatch,
@@ -50,7 +50,7 @@ def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
         yield from found(MANIFEST_READABLE, profile, None)
 
 
-def listed(snapshot: Snapshot | None) -> set[str] | None:
+def listed(snapshot: SnapshotFolder | None) -> set[str] | None:
     """Return the attachments in the manifest of a snapshot, None where no manifest can be read."""
     try:
         return set(snapshot.manifest()) if snapshot is not None and snapshot.has_manifest() else None
@@ -95,7 +95,7 @@ def found(number: int, profile: Profile, frame: int | None, path: str = "", deta
         yield Finding(rule, severity, frame, None, path, detail)
 
 
-def unused(snapshot: Snapshot, names: set[str]) -> Iterator[str]:
+def unused(snapshot: SnapshotFolder, names: set[str]) -> Iterator[str]:
     """Yield the files of the content store that neither these names nor any snapshot's manifest refer to.
 
     Where a manifest cannot be read nothing is said: any file may be in it.

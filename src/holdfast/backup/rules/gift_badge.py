@@ -4,7 +4,7 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
+from holdfast.backup.rules.checks import field
 from holdfast.backup.rules.receipts import is_receipt
 from holdfast.backup.rules.repairs import discard
 from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
@@ -12,7 +12,7 @@ from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 # The core reports every receipt: one that can be a receipt measures 1, any other 0.
 RECEIPT: Final = Limit(range(1, 2), range(1, 2), measure=is_receipt)
@@ -39,11 +39,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-PRESENTATION_FIELD = cython.declare(cython.uint, field("GiftBadge.receiptCredentialPresentation"))
-STATE = cython.declare(cython.uint, field("GiftBadge.state"))
-FAILED = cython.declare(cython.ulonglong, backup_pb2.GiftBadge.State.FAILED)
-PRESENTATION = cython.declare(cython.uint, number_of_rule("gift-badge.presentation"))
-FAILED_EMPTY = cython.declare(cython.uint, number_of_rule("gift-badge.failed.empty"))
+if not cython.compiled:
+    PRESENTATION_FIELD = field("GiftBadge.receiptCredentialPresentation")
+    STATE = field("GiftBadge.state")
+    FAILED = backup_pb2.GiftBadge.State.FAILED
+    PRESENTATION = number_of_rule("gift-badge.presentation")
+    FAILED_EMPTY = number_of_rule("gift-badge.failed.empty")
 
 
 def check_badge(context: RuleContext, depth: cython.int) -> cython.void:
@@ -56,6 +57,7 @@ def check_badge(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(FAILED_EMPTY, depth, PRESENTATION_FIELD)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["GiftBadge"], check_badge)
+if not cython.compiled:
+    CHECKS = {
+        "GiftBadge": check_badge,
+    }

@@ -20,9 +20,9 @@ from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
 if not cython.compiled:
-    from holdfast.backup.rules.value_checks import is_service_id
+    from holdfast.backup.rules.value_forms import is_service_id
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 # Levels of access, as `Group.AccessControl.AccessRequired` numbers them.
 UNKNOWN, ANY, MEMBER, ADMINISTRATOR, UNSATISFIABLE = range(5)
@@ -221,30 +221,31 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-BLOCKED = cython.declare(cython.uint, field("Group.blocked"))
-BLOCKED_AT = cython.declare(cython.uint, field("Group.blockedAtTimestamp"))
-TITLE = cython.declare(cython.uint, field("Group.GroupSnapshot.title"))
-TIMER = cython.declare(cython.uint, field("Group.GroupSnapshot.disappearingMessagesTimer"))
-BLOB_TITLE = cython.declare(cython.uint, field("Group.GroupAttributeBlob.title"))
-BLOB_TIMER = cython.declare(cython.uint, field("Group.GroupAttributeBlob.disappearingMessagesDuration"))
-BLOB_DESCRIPTION = cython.declare(cython.uint, field("Group.GroupAttributeBlob.descriptionText"))
-PENDING = cython.declare(cython.uint, MESSAGE_BY_NAME["Group.MemberPendingProfileKey"])
-USER_ID = cython.declare(cython.uint, field("Group.Member.userId"))
-LABEL_EMOJI = cython.declare(cython.uint, field("Group.Member.labelEmoji"))
-LABEL_STRING = cython.declare(cython.uint, field("Group.Member.labelString"))
-ADDED_BY = cython.declare(cython.uint, field("Group.MemberPendingProfileKey.addedByUserId"))
-ACI_SIZE = cython.declare(cython.Py_ssize_t, UUID_SIZE)
-BLOCKED_AT_BLOCKED = cython.declare(cython.uint, number_of_rule("group.blocked-at.blocked"))
-ATTRIBUTE_SET = cython.declare(cython.uint, number_of_rule("group.attribute.set"))
-ATTRIBUTE_KIND = cython.declare(cython.uint, number_of_rule("group.attribute.kind"))
-MEMBER_ID = cython.declare(cython.uint, number_of_rule("group.member.id"))
-MEMBER_LABEL = cython.declare(cython.uint, number_of_rule("group.member.label"))
-PENDING_ID = cython.declare(cython.uint, number_of_rule("group.pending-member.id"))
-PENDING_LABEL = cython.declare(cython.uint, number_of_rule("group.pending-member.label"))
-PENDING_INVITER = cython.declare(cython.uint, number_of_rule("group.pending-member.inviter.other"))
-# Notes of a pending member: where their id begins, and its size.
-NOTE_START = cython.declare(cython.int, 0)
-NOTE_SIZE = cython.declare(cython.int, 1)
+if not cython.compiled:
+    BLOCKED = field("Group.blocked")
+    BLOCKED_AT = field("Group.blockedAtTimestamp")
+    TITLE = field("Group.GroupSnapshot.title")
+    TIMER = field("Group.GroupSnapshot.disappearingMessagesTimer")
+    BLOB_TITLE = field("Group.GroupAttributeBlob.title")
+    BLOB_TIMER = field("Group.GroupAttributeBlob.disappearingMessagesDuration")
+    BLOB_DESCRIPTION = field("Group.GroupAttributeBlob.descriptionText")
+    PENDING = MESSAGE_BY_NAME["Group.MemberPendingProfileKey"]
+    USER_ID = field("Group.Member.userId")
+    LABEL_EMOJI = field("Group.Member.labelEmoji")
+    LABEL_STRING = field("Group.Member.labelString")
+    ADDED_BY = field("Group.MemberPendingProfileKey.addedByUserId")
+    ACI_SIZE = UUID_SIZE
+    BLOCKED_AT_BLOCKED = number_of_rule("group.blocked-at.blocked")
+    ATTRIBUTE_SET = number_of_rule("group.attribute.set")
+    ATTRIBUTE_KIND = number_of_rule("group.attribute.kind")
+    MEMBER_ID = number_of_rule("group.member.id")
+    MEMBER_LABEL = number_of_rule("group.member.label")
+    PENDING_ID = number_of_rule("group.pending-member.id")
+    PENDING_LABEL = number_of_rule("group.pending-member.label")
+    PENDING_INVITER = number_of_rule("group.pending-member.inviter.other")
+    # Notes of a pending member: where their id begins, and its size.
+    NOTE_START = 0
+    NOTE_SIZE = 1
 
 
 def check_group(context: RuleContext, depth: cython.int) -> cython.void:
@@ -256,14 +257,14 @@ def check_group(context: RuleContext, depth: cython.int) -> cython.void:
 def check_attribute(context: RuleContext, depth: cython.int) -> cython.void:
     """Check that an attribute of a group is what its field says."""
     step: cython.ulonglong = cython.cast(cython.ulonglong, context.steps[depth - 1])
-    wanted: cython.uint = BLOB_DESCRIPTION
+    expected: cython.uint = BLOB_DESCRIPTION
     if step == cython.cast(cython.ulonglong, context.slot(depth - 1, TITLE)):
-        wanted = BLOB_TITLE
+        expected = BLOB_TITLE
     elif step == cython.cast(cython.ulonglong, context.slot(depth - 1, TIMER)):
-        wanted = BLOB_TIMER
+        expected = BLOB_TIMER
     if not context.seen[depth]:
         context.report_field(ATTRIBUTE_SET, depth, 0)
-    elif not context.has(depth, wanted):
+    elif not context.has(depth, expected):
         context.report_field(ATTRIBUTE_KIND, depth, 0)
 
 
@@ -305,9 +306,10 @@ def same_bytes(
     return index == size
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Group"], check_group)
-    context.add_check(MESSAGE_BY_NAME["Group.GroupAttributeBlob"], check_attribute)
-    context.add_check(MESSAGE_BY_NAME["Group.Member"], check_member)
-    context.add_check(MESSAGE_BY_NAME["Group.MemberPendingProfileKey"], check_pending_member)
+if not cython.compiled:
+    CHECKS = {
+        "Group": check_group,
+        "Group.GroupAttributeBlob": check_attribute,
+        "Group.Member": check_member,
+        "Group.MemberPendingProfileKey": check_pending_member,
+    }

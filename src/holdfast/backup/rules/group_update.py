@@ -5,7 +5,6 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules.checks import (
-    MESSAGE_BY_NAME,
     UUID_SIZE,
     among,
     field,
@@ -21,7 +20,7 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 # Levels of access, as `GroupV2AccessLevel` numbers them.
 ANY, MEMBER, ADMINISTRATOR = 1, 2, 3
@@ -132,9 +131,10 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-HAD_INVITATION = cython.declare(cython.uint, field("GroupMemberAddedUpdate.hadOpenInvitation"))
-INVITER = cython.declare(cython.uint, field("GroupMemberAddedUpdate.inviterAci"))
-INVITER_INVITATION = cython.declare(cython.uint, number_of_rule("group-update.inviter.invitation"))
+if not cython.compiled:
+    HAD_INVITATION = field("GroupMemberAddedUpdate.hadOpenInvitation")
+    INVITER = field("GroupMemberAddedUpdate.inviterAci")
+    INVITER_INVITATION = number_of_rule("group-update.inviter.invitation")
 
 
 def check_member_added(context: RuleContext, depth: cython.int) -> cython.void:
@@ -143,6 +143,7 @@ def check_member_added(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(INVITER_INVITATION, depth, INVITER)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["GroupMemberAddedUpdate"], check_member_added)
+if not cython.compiled:
+    CHECKS = {
+        "GroupMemberAddedUpdate": check_member_added,
+    }

@@ -6,7 +6,6 @@ import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, of_kind, one_of_fields, refers
-from holdfast.backup.rules.notes import NOTE_AUTHORS, NOTE_CHATS, NOTE_CONTENT
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, PURPOSE_NUMBERS, Breach, Purpose, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
@@ -14,9 +13,10 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
 if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_CHAT, NOTE_VOICE
     from holdfast.backup.wire.layout import NOTES, WIDTH
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 # A remote backup leaves out messages that disappear within this many milliseconds: a day.
 SHORTEST_LIFE: Final = 24 * 60 * 60 * 1000
@@ -308,91 +308,75 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-CHAT_ITEM = cython.declare(cython.uint, MESSAGE_BY_NAME["ChatItem"])
-CHAT_ID = cython.declare(cython.uint, field("ChatItem.chatId"))
-AUTHOR = cython.declare(cython.uint, field("ChatItem.authorId"))
-EXPIRE_START = cython.declare(cython.uint, field("ChatItem.expireStartDate"))
-EXPIRES_IN = cython.declare(cython.uint, field("ChatItem.expiresInMs"))
-REVISIONS = cython.declare(cython.uint, field("ChatItem.revisions"))
-INCOMING = cython.declare(cython.uint, field("ChatItem.incoming"))
-OUTGOING = cython.declare(cython.uint, field("ChatItem.outgoing"))
-DIRECTIONLESS = cython.declare(cython.uint, field("ChatItem.directionless"))
-STANDARD = cython.declare(cython.uint, field("ChatItem.standardMessage"))
-UPDATE = cython.declare(cython.uint, field("ChatItem.updateMessage"))
-PAYMENT = cython.declare(cython.uint, field("ChatItem.paymentNotification"))
-VIEW_ONCE = cython.declare(cython.uint, field("ChatItem.viewOnceMessage"))
-STORY_REPLY = cython.declare(cython.uint, field("ChatItem.directStoryReplyMessage"))
-POLL = cython.declare(cython.uint, field("ChatItem.poll"))
-ADMIN_DELETED = cython.declare(cython.uint, field("ChatItem.adminDeletedMessage"))
-# Counted as a kind of message of its own.
-VOICE_MESSAGE = cython.declare(cython.ulonglong, 63)
+if not cython.compiled:
+    CHAT_ITEM = MESSAGE_BY_NAME["ChatItem"]
+    CHAT_ID = field("ChatItem.chatId")
+    AUTHOR = field("ChatItem.authorId")
+    EXPIRE_START = field("ChatItem.expireStartDate")
+    EXPIRES_IN = field("ChatItem.expiresInMs")
+    REVISIONS = field("ChatItem.revisions")
+    INCOMING = field("ChatItem.incoming")
+    OUTGOING = field("ChatItem.outgoing")
+    DIRECTIONLESS = field("ChatItem.directionless")
+    STANDARD = field("ChatItem.standardMessage")
+    UPDATE = field("ChatItem.updateMessage")
+    PAYMENT = field("ChatItem.paymentNotification")
+    STORY_REPLY = field("ChatItem.directStoryReplyMessage")
+    ADMIN_DELETED = field("ChatItem.adminDeletedMessage")
+    # Counted as a kind of message of its own.
+    VOICE_MESSAGE = 63
 
-BODIES = cython.declare(
-    cython.ulonglong,
-    sum(1 << member.number for member in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields),
-)
-EXPIRY = cython.declare(
-    cython.ulonglong, 1 << field("ChatItem.expireStartDate") | 1 << field("ChatItem.expiresInMs")
-)
+    BODIES = sum(1 << member.number for member in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields)
+    EXPIRY = 1 << field("ChatItem.expireStartDate") | 1 << field("ChatItem.expiresInMs")
 
-SELF = cython.declare(cython.uint, kinds.SELF)
-RELEASE_NOTES = cython.declare(cython.uint, kinds.RELEASE_NOTES)
-GROUP = cython.declare(cython.uint, kinds.GROUP)
-CONTACT = cython.declare(cython.uint, kinds.CONTACT)
-ONLY_PNI = cython.declare(cython.uint, kinds.CONTACT + kinds.PNI)
-HAS_ACI = cython.declare(cython.uint, kinds.CONTACT + kinds.ACI)
+    SELF = kinds.SELF
+    RELEASE_NOTES = kinds.RELEASE_NOTES
+    GROUP = kinds.GROUP
+    CONTACT = kinds.CONTACT
+    ONLY_PNI = kinds.CONTACT + kinds.PNI
+    HAS_ACI = kinds.CONTACT + kinds.ACI
 
-INCOMING_AUTHOR = cython.declare(cython.uint, number_of_rule("chat-item.incoming.author"))
-INCOMING_REACHABLE = cython.declare(cython.uint, number_of_rule("chat-item.incoming.reachable"))
-OUTGOING_AUTHOR = cython.declare(cython.uint, number_of_rule("chat-item.outgoing.author"))
-DIRECTION_UPDATE = cython.declare(cython.uint, number_of_rule("chat-item.direction.update"))
-CHAT_KNOWN = cython.declare(cython.uint, number_of_rule("chat-item.chat.known"))
-AUTHOR_CHAT = cython.declare(cython.uint, number_of_rule("chat-item.author.chat"))
-AUTHOR_RELEASE_NOTES = cython.declare(cython.uint, number_of_rule("chat-item.author.release-notes"))
-DIRECT_CHAT = cython.declare(cython.uint, number_of_rule("chat-item.chat.direct"))
-POLL_CHAT = cython.declare(cython.uint, number_of_rule("poll.chat"))
-ADMIN_DELETED_CHAT = cython.declare(cython.uint, number_of_rule("admin-deleted.chat"))
-EXPIRE_START_DURATION = cython.declare(cython.uint, number_of_rule("chat-item.expire-start.duration"))
-EXPIRY_STARTED = cython.declare(cython.uint, number_of_rule("chat-item.expiry.started"))
-EXPIRY_SOON = cython.declare(cython.uint, number_of_rule("chat-item.expiry.soon"))
-EXPIRY_TAKEOUT = cython.declare(cython.uint, number_of_rule("chat-item.expiry.takeout"))
-VIEW_ONCE_TAKEOUT = cython.declare(cython.uint, number_of_rule("view-once.takeout"))
-REVISIONS_KIND = cython.declare(cython.uint, number_of_rule("chat-item.revisions.kind"))
-REVISION_AUTHOR = cython.declare(cython.uint, number_of_rule("revision.author"))
-REVISION_DIRECTION = cython.declare(cython.uint, number_of_rule("revision.direction"))
-REVISION_KIND = cython.declare(cython.uint, number_of_rule("revision.kind"))
-REVISION_NESTED = cython.declare(cython.uint, number_of_rule("revision.nested"))
-REVISION_ORDER = cython.declare(cython.uint, number_of_rule("revision.order"))
-UPDATE_AUTHOR = cython.declare(cython.uint, number_of_rule("update.author"))
-UPDATE_CHAT = cython.declare(cython.uint, number_of_rule("update.chat"))
+    INCOMING_AUTHOR = number_of_rule("chat-item.incoming.author")
+    INCOMING_REACHABLE = number_of_rule("chat-item.incoming.reachable")
+    OUTGOING_AUTHOR = number_of_rule("chat-item.outgoing.author")
+    DIRECTION_UPDATE = number_of_rule("chat-item.direction.update")
+    CHAT_KNOWN = number_of_rule("chat-item.chat.known")
+    AUTHOR_CHAT = number_of_rule("chat-item.author.chat")
+    AUTHOR_RELEASE_NOTES = number_of_rule("chat-item.author.release-notes")
+    DIRECT_CHAT = number_of_rule("chat-item.chat.direct")
+    ADMIN_DELETED_CHAT = number_of_rule("admin-deleted.chat")
+    EXPIRE_START_DURATION = number_of_rule("chat-item.expire-start.duration")
+    EXPIRY_STARTED = number_of_rule("chat-item.expiry.started")
+    EXPIRY_SOON = number_of_rule("chat-item.expiry.soon")
+    EXPIRY_TAKEOUT = number_of_rule("chat-item.expiry.takeout")
+    REVISIONS_KIND = number_of_rule("chat-item.revisions.kind")
+    REVISION_AUTHOR = number_of_rule("revision.author")
+    REVISION_DIRECTION = number_of_rule("revision.direction")
+    REVISION_KIND = number_of_rule("revision.kind")
+    REVISION_NESTED = number_of_rule("revision.nested")
+    REVISION_ORDER = number_of_rule("revision.order")
 
-DATE_SENT = cython.declare(cython.uint, field("ChatItem.dateSent"))
-READ = cython.declare(cython.uint, field("ChatItem.IncomingMessageDetails.read"))
-SENT = cython.declare(
-    cython.ulonglong,
-    sum(1 << field(f"SendStatus.{name}") for name in ("sent", "delivered", "read", "viewed", "skipped")),
-)
+    DATE_SENT = field("ChatItem.dateSent")
+    READ = field("ChatItem.IncomingMessageDetails.read")
+    SENT = sum(1 << field(f"SendStatus.{name}") for name in ("sent", "delivered", "read", "viewed", "skipped"))
 
-PINNED_AT = cython.declare(cython.uint, field("ChatItem.PinDetails.pinnedAtTimestamp"))
-PIN_EXPIRES = cython.declare(cython.uint, field("ChatItem.PinDetails.pinExpiresAtTimestamp"))
-PIN_NEVER = cython.declare(cython.uint, field("ChatItem.PinDetails.pinNeverExpires"))
-PIN_EXPIRY_SET = cython.declare(cython.uint, number_of_rule("pin.expiry.set"))
-PIN_EXPIRY_LATER = cython.declare(cython.uint, number_of_rule("pin.expiry.later"))
-REMOTE = cython.declare(cython.int, PURPOSE_NUMBERS[Purpose.REMOTE])
-TAKEOUT = cython.declare(cython.int, PURPOSE_NUMBERS[Purpose.TAKEOUT])
-DAY = cython.declare(cython.ulonglong, SHORTEST_LIFE)
+    PINNED_AT = field("ChatItem.PinDetails.pinnedAtTimestamp")
+    PIN_EXPIRES = field("ChatItem.PinDetails.pinExpiresAtTimestamp")
+    PIN_NEVER = field("ChatItem.PinDetails.pinNeverExpires")
+    PIN_EXPIRY_SET = number_of_rule("pin.expiry.set")
+    PIN_EXPIRY_LATER = number_of_rule("pin.expiry.later")
+    REMOTE = PURPOSE_NUMBERS[Purpose.REMOTE]
+    TAKEOUT = PURPOSE_NUMBERS[Purpose.TAKEOUT]
+    DAY = SHORTEST_LIFE
 
-# A note of the details of an outgoing message: whether it waits to be sent to somebody.
-NOTE_WAITING = cython.declare(cython.int, 0)
-# Notes of a message, which no other family writes: when the latest of its earlier revisions so far was sent; its
-# direction and kind, once it is read; and whether its countdown must have begun.
-NOTE_REVISED = cython.declare(cython.int, 1)
-NOTE_DIRECTION = cython.declare(cython.int, 2)
-NOTE_KIND = cython.declare(cython.int, 3)
-NOTE_STARTED = cython.declare(cython.int, 4)
-_NOTE_AUTHORS = cython.declare(cython.int, NOTE_AUTHORS)
-_NOTE_CHATS = cython.declare(cython.int, NOTE_CHATS)
-_NOTE_CONTENT = cython.declare(cython.int, NOTE_CONTENT)
+    # A note of the details of an outgoing message: whether it waits to be sent to somebody.
+    NOTE_WAITING = 0
+    # Notes of a message, which no other family writes: when the latest of its earlier revisions so far was sent;
+    # its direction and kind, once it is read; and whether its countdown must have begun.
+    NOTE_REVISED = 1
+    NOTE_DIRECTION = 2
+    NOTE_KIND = 3
+    NOTE_STARTED = 4
 
 
 def check_send_status(context: RuleContext, depth: cython.int) -> cython.void:
@@ -413,20 +397,26 @@ def check_incoming(context: RuleContext, depth: cython.int) -> cython.void:
         context.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
 
 
+def kind_of_author(context: RuleContext, depth: cython.int) -> cython.uint:
+    """Return the kind of recipient that the author of a chat item is, 0 where that is not known."""
+    if (context.filled[depth] >> AUTHOR) & 1:
+        return cython.cast(cython.uint, context.sizes[depth * WIDTH + AUTHOR])
+    return 0
+
+
+def can_write(kind: cython.uint) -> cython.bint:
+    """Return whether a recipient of a kind can be an author; one that cannot has been reported as such."""
+    return kind >= CONTACT or kind in (SELF, RELEASE_NOTES)
+
+
 def check_item(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a message, all of it but its revisions."""
+    """Check a message, all of it but its revisions and what it holds."""
     direction: cython.uint = 0
     kind: cython.ulonglong = 0
     number: cython.uint
-    author: cython.uint = 0
+    author: cython.uint = kind_of_author(context, depth)
     notes: cython.Py_ssize_t = depth * NOTES
-    authors: cython.ulonglong = context.notes[notes + _NOTE_AUTHORS]
-    writes: cython.bint
     seen: cython.ulonglong = context.seen[depth]
-    if (context.filled[depth] >> AUTHOR) & 1:
-        author = cython.cast(cython.uint, context.sizes[depth * WIDTH + AUTHOR])
-    # An author who can write nothing at all has been reported as such.
-    writes = author >= CONTACT or author in (SELF, RELEASE_NOTES)
     if (seen >> STANDARD) & 1:
         kind = STANDARD
     elif seen & BODIES:
@@ -448,11 +438,7 @@ def check_item(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(OUTGOING_AUTHOR, depth, AUTHOR)
     if direction and kind and (direction == DIRECTIONLESS) != (kind == UPDATE):
         context.report_field(DIRECTION_UPDATE, depth, direction)
-    if kind == UPDATE and authors and writes and not (authors >> author) & 1:
-        context.report_field(UPDATE_AUTHOR, depth, AUTHOR)
-    if kind == VIEW_ONCE and context.purpose == TAKEOUT and context.notes[notes + _NOTE_CONTENT]:
-        context.report_field(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
-    if kind == STANDARD and context.notes[notes + _NOTE_CONTENT]:
+    if kind == STANDARD and context.notes[notes + NOTE_VOICE]:
         kind = VOICE_MESSAGE
     if (seen >> REVISIONS) & 1 and kind and kind not in (STANDARD, STORY_REPLY):
         context.report_field(REVISIONS_KIND, depth, REVISIONS)
@@ -520,11 +506,11 @@ def check_place(
     key: cython.ulonglong = context.values[row + CHAT_ID] if (context.seen[depth] >> CHAT_ID) & 1 else 0
     at: cython.Py_ssize_t = context.chats.find(key, context.frame)
     chat: cython.uint
-    allowed: cython.ulonglong = context.notes[depth * NOTES + _NOTE_CHATS]
     if at < 0:
         context.report_field(CHAT_KNOWN, depth, CHAT_ID)
         return
     chat = cython.cast(cython.uint, context.chats.marks[at] & 0xFF)
+    context.notes[depth * NOTES + NOTE_CHAT] = chat
     if chat == 0:
         return
     if author >= CONTACT:
@@ -537,14 +523,8 @@ def check_place(
     if kind in (STORY_REPLY, PAYMENT):
         if chat < HAS_ACI:
             context.report_field(DIRECT_CHAT, depth, cython.cast(cython.uint, kind))
-    elif kind == POLL:
-        if chat == RELEASE_NOTES:
-            context.report_field(POLL_CHAT, depth, POLL)
-    elif kind == ADMIN_DELETED:
-        if chat != GROUP:
-            context.report_field(ADMIN_DELETED_CHAT, depth, ADMIN_DELETED)
-    elif kind == UPDATE and allowed and not (allowed >> chat) & 1:
-        context.report_field(UPDATE_CHAT, depth, UPDATE)
+    elif kind == ADMIN_DELETED and chat != GROUP:
+        context.report_field(ADMIN_DELETED_CHAT, depth, ADMIN_DELETED)
 
 
 def check_pin(context: RuleContext, depth: cython.int) -> cython.void:
@@ -555,10 +535,11 @@ def check_pin(context: RuleContext, depth: cython.int) -> cython.void:
         context.report_field(PIN_EXPIRY_LATER, depth, PIN_EXPIRES)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["SendStatus"], check_send_status)
-    context.add_check(MESSAGE_BY_NAME["ChatItem.OutgoingMessageDetails"], check_outgoing)
-    context.add_check(MESSAGE_BY_NAME["ChatItem.IncomingMessageDetails"], check_incoming)
-    context.add_check(MESSAGE_BY_NAME["ChatItem"], check_item)
-    context.add_check(MESSAGE_BY_NAME["ChatItem.PinDetails"], check_pin)
+if not cython.compiled:
+    CHECKS = {
+        "SendStatus": check_send_status,
+        "ChatItem.OutgoingMessageDetails": check_outgoing,
+        "ChatItem.IncomingMessageDetails": check_incoming,
+        "ChatItem": check_item,
+        "ChatItem.PinDetails": check_pin,
+    }

@@ -5,9 +5,9 @@ from typing import Final
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.checks import (
     UUID_SIZE,
-    Check,
+    CheckRole,
+    FieldCheck,
     Op,
-    Role,
     clock,
     filled,
     length,
@@ -92,7 +92,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write 1 for Monday to 7 for Sunday.",
         "spec 2, contract 5.12",
         Breach.DEFAULTED,
-        (Check("NotificationProfile.scheduleDaysEnabled", Role.VALUE, Op.NONZERO),),
+        (FieldCheck("NotificationProfile.scheduleDaysEnabled", CheckRole.VALUE, Op.NONZERO),),
         importer="An importer takes it for Monday.",
         repairs=(put("The day is Monday.", scheduleDaysEnabled=1),),
     ),

@@ -4,13 +4,13 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, decimal, field, one_of_fields
+from holdfast.backup.rules.checks import decimal, field, one_of_fields
 from holdfast.backup.rules.repairs import clear, discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 IDENTIFICATION: Final = "PaymentNotification.TransactionDetails.CoinTxoIdentification"
 
@@ -48,9 +48,10 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-PUBLIC_KEYS = cython.declare(cython.uint, field(f"{IDENTIFICATION}.publicKey"))
-KEY_IMAGES = cython.declare(cython.uint, field(f"{IDENTIFICATION}.keyImages"))
-IDENTIFICATION_ONE = cython.declare(cython.uint, number_of_rule("payment.identification.one"))
+if not cython.compiled:
+    PUBLIC_KEYS = field(f"{IDENTIFICATION}.publicKey")
+    KEY_IMAGES = field(f"{IDENTIFICATION}.keyImages")
+    IDENTIFICATION_ONE = number_of_rule("payment.identification.one")
 
 
 def check_identification(context: RuleContext, depth: cython.int) -> cython.void:
@@ -59,6 +60,7 @@ def check_identification(context: RuleContext, depth: cython.int) -> cython.void
         context.report_field(IDENTIFICATION_ONE, depth, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME[IDENTIFICATION], check_identification)
+if not cython.compiled:
+    CHECKS = {
+        IDENTIFICATION: check_identification,
+    }

@@ -5,14 +5,17 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, characters, field, of_kind, refers
+from holdfast.backup.rules.checks import characters, field, of_kind, refers
 from holdfast.backup.rules.graphemes import count_graphemes
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_CHAT
+
+__all__ = ["RULES"]
 
 
 def max_characters(*, spec: int, current: int) -> Limit:
@@ -112,15 +115,19 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-OPTIONS = cython.declare(cython.uint, field("Poll.options"))
-ALLOW_MULTIPLE = cython.declare(cython.uint, field("Poll.allowMultiple"))
-VOTER = cython.declare(cython.uint, field("Poll.PollOption.PollVote.voterId"))
-_FEWEST_OPTIONS = cython.declare(cython.ulonglong, FEWEST_OPTIONS)
-OPTIONS_COUNT = cython.declare(cython.uint, number_of_rule("poll.options.count"))
-VOTER_UNIQUE = cython.declare(cython.uint, number_of_rule("poll.vote.voter.unique"))
-VOTE_SINGLE = cython.declare(cython.uint, number_of_rule("poll.vote.single"))
-# A note of a poll: the option, one more, of somebody who had voted for another.
-NOTE_SECOND_VOTE = cython.declare(cython.int, 0)
+if not cython.compiled:
+    POLL = field("ChatItem.poll")
+    OPTIONS = field("Poll.options")
+    ALLOW_MULTIPLE = field("Poll.allowMultiple")
+    VOTER = field("Poll.PollOption.PollVote.voterId")
+    _FEWEST_OPTIONS = FEWEST_OPTIONS
+    OPTIONS_COUNT = number_of_rule("poll.options.count")
+    VOTER_UNIQUE = number_of_rule("poll.vote.voter.unique")
+    VOTE_SINGLE = number_of_rule("poll.vote.single")
+    POLL_CHAT = number_of_rule("poll.chat")
+    RELEASE_NOTES = kinds.RELEASE_NOTES
+    # A note of a poll: the option, one more, of somebody who had voted for another.
+    NOTE_SECOND_VOTE = 0
 
 
 def check_poll(context: RuleContext, depth: cython.int) -> cython.void:
@@ -150,7 +157,15 @@ def check_vote(context: RuleContext, depth: cython.int) -> cython.void:
     context.listed_in[at] = context.serials[depth - 1] << 6
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Poll"], check_poll)
-    context.add_check(MESSAGE_BY_NAME["Poll.PollOption.PollVote"], check_vote)
+def check_poll_chat(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that a poll is in a chat where people can vote."""
+    if context.has(depth, POLL) and context.note(depth, NOTE_CHAT) == RELEASE_NOTES:
+        context.report_field(POLL_CHAT, depth, POLL)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "Poll": check_poll,
+        "Poll.PollOption.PollVote": check_vote,
+        "ChatItem": check_poll_chat,
+    }

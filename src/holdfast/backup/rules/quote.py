@@ -6,7 +6,6 @@ import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
 from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, of_kind, refers
-from holdfast.backup.rules.notes import NOTE_BODY
 from holdfast.backup.rules.repairs import MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
@@ -14,7 +13,10 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.rules.text import BODY_LIMIT, EXCERPT_LIMIT
 from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_BODY
+
+__all__ = ["RULES"]
 
 AUTHORS: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF, kinds.RELEASE_NOTES)
 
@@ -76,20 +78,24 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-TEXT = cython.declare(cython.uint, field("Quote.text"))
-ATTACHMENTS = cython.declare(cython.uint, field("Quote.attachments"))
-TYPE = cython.declare(cython.uint, field("Quote.type"))
-NORMAL = cython.declare(cython.ulonglong, backup_pb2.Quote.Type.NORMAL)
-LONGEST_EXCERPT = cython.declare(cython.ulonglong, EXCERPT_LIMIT.strictest)
-LONGEST_BODY = cython.declare(cython.ulonglong, BODY_LIMIT.strictest)
-CONTENT = cython.declare(cython.uint, number_of_rule("quote.content"))
-TEXT_LENGTH = cython.declare(cython.uint, number_of_rule("quote.text.length"))
-_NOTE_BODY = cython.declare(cython.int, NOTE_BODY)
+if not cython.compiled:
+    TEXT = field("Quote.text")
+    ATTACHMENTS = field("Quote.attachments")
+    TYPE = field("Quote.type")
+    NORMAL = backup_pb2.Quote.Type.NORMAL
+    LONGEST_EXCERPT = EXCERPT_LIMIT.strictest
+    LONGEST_BODY = BODY_LIMIT.strictest
+    CONTENT = number_of_rule("quote.content")
+    TEXT_LENGTH = number_of_rule("quote.text.length")
+    QUOTED_ATTACHMENT = MESSAGE_BY_NAME["Quote.QuotedAttachment"]
+    FLAG = field("MessageAttachment.flag")
+    VOICE = backup_pb2.MessageAttachment.Flag.VOICE_MESSAGE
+    THUMBNAIL_VOICE = number_of_rule("quote.thumbnail.voice")
 
 
 def check_quote(context: RuleContext, depth: cython.int) -> cython.void:
     """Check that a quote has content, and its length; a text too long for any message was reported as that."""
-    size: cython.ulonglong = context.note(depth, _NOTE_BODY)
+    size: cython.ulonglong = context.note(depth, NOTE_BODY)
     if (
         context.value(depth, TYPE) == NORMAL
         and not context.has(depth, TEXT)
@@ -100,6 +106,14 @@ def check_quote(context: RuleContext, depth: cython.int) -> cython.void:
         context.report(TEXT_LENGTH, depth, TEXT, -1, size, 0, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Quote"], check_quote)
+def check_thumbnail(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that the thumbnail of a quote is not flagged as a voice message."""
+    if context.messages[depth - 1] == QUOTED_ATTACHMENT and context.value(depth, FLAG) == VOICE:
+        context.report_field(THUMBNAIL_VOICE, depth, FLAG)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "Quote": check_quote,
+        "MessageAttachment": check_thumbnail,
+    }

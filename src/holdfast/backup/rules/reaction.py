@@ -5,7 +5,7 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, of_kind, refers, required
+from holdfast.backup.rules.checks import field, of_kind, refers, required
 from holdfast.backup.rules.repairs import DROP_ELEMENT, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
@@ -14,7 +14,7 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 if not cython.compiled:
     from holdfast.backup.wire.layout import WIDTH
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -56,8 +56,9 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-AUTHOR = cython.declare(cython.uint, field("Reaction.authorId"))
-AUTHOR_UNIQUE = cython.declare(cython.uint, number_of_rule("reaction.author.unique"))
+if not cython.compiled:
+    AUTHOR = field("Reaction.authorId")
+    AUTHOR_UNIQUE = number_of_rule("reaction.author.unique")
 
 
 def check_reaction(context: RuleContext, depth: cython.int) -> cython.void:
@@ -70,6 +71,7 @@ def check_reaction(context: RuleContext, depth: cython.int) -> cython.void:
     context.reacted_in[at] = context.serials[depth - 1]
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Reaction"], check_reaction)
+if not cython.compiled:
+    CHECKS = {
+        "Reaction": check_reaction,
+    }

@@ -9,21 +9,35 @@ the functions below. The place in the buffer is in `pos` there, and in `context.
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, NEWER, SLOT_BY_NAME, field
+from holdfast.backup.rules.checks import MESSAGE_BY_NAME, SLOT_BY_NAME, field
 from holdfast.backup.rules.rule_context import RuleContext
 from holdfast.backup.rules.rule_numbers import number_of_rule
-from holdfast.backup.wire import faults, tables
+from holdfast.backup.wire import faults
 
 if not cython.compiled:
+    from holdfast.backup.rules.check_tables import (
+        AGES,
+        CLASHES,
+        HEADS,
+        MISSING,
+        NAMED,
+        ONEOF_RULES,
+        ONEOFS,
+        REQUIRED,
+        SHAPES,
+    )
+    from holdfast.backup.rules.checks import NEWER
+    from holdfast.backup.rules.dispatch import run_checks
+    from holdfast.backup.rules.stream import USUAL_FROM, USUAL_TO
     from holdfast.backup.rules.value_checks import check_number, check_reference, check_span
     from holdfast.backup.wire.layout import (
         AGED,
         BOOL,
-        CHECK_AT,
         CHECKED,
         DATED,
         ENUM,
         FIXED32,
+        HEAD,
         KEPT,
         KIND,
         LIMIT_AT,
@@ -44,29 +58,26 @@ __all__ = ["TANGLED"]
 
 # A fault of no record: the frame must be written anew before it can be checked.
 TANGLED = 100
-_TANGLED = cython.declare(cython.int, TANGLED)
-CUT = cython.declare(cython.int, faults.CUT)
-BAD_TAG = cython.declare(cython.int, faults.BAD_TAG)
-BAD_LIST = cython.declare(cython.int, faults.BAD_LIST)
-TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
+if not cython.compiled:
+    TANGLED_FRAME = TANGLED
+    CUT = faults.CUT
+    BAD_TAG = faults.BAD_TAG
+    BAD_LIST = faults.BAD_LIST
+    TOO_DEEP = faults.TOO_DEEP
 
-NAMED = cython.declare(cython.const[cython.ulonglong][::1], tables.NAMED)
-LOW_32 = cython.declare(cython.ulonglong, (1 << 32) - 1)
-CHAT_ITEM = cython.declare(cython.uint, MESSAGE_BY_NAME["ChatItem"])
-POSITIONS = cython.declare(cython.Py_ssize_t, SLOT_BY_NAME["ChatStyle.Gradient.positions"])
-ITEM_SLOT = cython.declare(cython.Py_ssize_t, SLOT_BY_NAME["Frame.chatItem"])
-REVISIONS = cython.declare(cython.uint, field("ChatItem.revisions"))
-REVISIONS_SLOT = cython.declare(cython.Py_ssize_t, SLOT_BY_NAME["ChatItem.revisions"])
-# Dates between 2000 and 2100, in milliseconds, cannot be wrong.
-FIRST_DATE = cython.declare(cython.ulonglong, 946_684_800_000)
-DATES = cython.declare(cython.ulonglong, 4_102_444_800_000 - 946_684_800_000)
+    LOW_32 = (1 << 32) - 1
+    CHAT_ITEM = MESSAGE_BY_NAME["ChatItem"]
+    POSITIONS = SLOT_BY_NAME["ChatStyle.Gradient.positions"]
+    ITEM_SLOT = SLOT_BY_NAME["Frame.chatItem"]
+    REVISIONS = field("ChatItem.revisions")
+    REVISIONS_SLOT = SLOT_BY_NAME["ChatItem.revisions"]
 
-UNKNOWN_FIELD = cython.declare(cython.uint, number_of_rule("schema.field.unknown"))
-UNKNOWN_VALUE = cython.declare(cython.uint, number_of_rule("schema.value.unknown"))
-NEWER_FIELD = cython.declare(cython.uint, number_of_rule("schema.field.newer"))
-RETIRED_FIELD = cython.declare(cython.uint, number_of_rule("schema.field.retired"))
-DATE_ZERO = cython.declare(cython.uint, number_of_rule("date.zero"))
-_NEWER = cython.declare(cython.uint, NEWER)
+    UNKNOWN_FIELD = number_of_rule("schema.field.unknown")
+    UNKNOWN_VALUE = number_of_rule("schema.value.unknown")
+    NEWER_FIELD = number_of_rule("schema.field.newer")
+    RETIRED_FIELD = number_of_rule("schema.field.retired")
+    DATE_ZERO = number_of_rule("date.zero")
+    CROWDED = number_of_rule("frame.crowded")
 
 
 def check_record(context: RuleContext, root: cython.uint) -> cython.void:
@@ -78,7 +89,7 @@ def check_record(context: RuleContext, root: cython.uint) -> cython.void:
     if context.fault:
         context.used = used
     elif context.dropped:
-        context.report_dropped()
+        report_dropped(context)
 
 
 def check_item_frame(context: RuleContext) -> cython.void:
@@ -93,12 +104,18 @@ def check_item_frame(context: RuleContext) -> cython.void:
     if context.fault:
         context.used = used
     elif context.dropped:
-        context.report_dropped()
+        report_dropped(context)
+
+
+def report_dropped(context: RuleContext) -> cython.void:
+    """Report that a record has more findings than fit into the buffer, and whether one of those is an error."""
+    context.write_head(CROWDED, HEAD, context.dropped << 1 | (1 if context.dropped_error else 0), 0, 0)
+    context.used += HEAD
 
 
 def check_message(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915  # one loop: a call per field costs more
     """Check one message up to `end`, `depth` levels below the record."""
-    head: cython.ulonglong = context.heads[4 * message]
+    head: cython.ulonglong = HEADS[4 * message]
     base: cython.size_t = head & 0xFFFF
     limit: cython.uint = cython.cast(cython.uint, head >> LIMIT_AT & 0xFF)
     begin: cython.size_t = context.pos
@@ -136,7 +153,7 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
             pos = context.pos
         number = tag >> 3
         slot = base + number if number < limit else 0
-        shape = context.shapes[slot]
+        shape = SHAPES[slot]
         if tag & 7 != shape & WIRE_TYPE or shape & AGED:
             context.pos = pos
             if is_skipped(context, slot, shape, tag, depth):
@@ -149,8 +166,8 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
         if shape & REPEATED:
             if not seen & bit:
                 context.values[row + number] = 0
-        elif seen & context.clashes[slot]:
-            context.fault = _TANGLED
+        elif seen & CLASHES[slot]:
+            context.fault = TANGLED_FRAME
             return
         seen |= bit
         kind = shape & KIND
@@ -242,19 +259,18 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
                     pass
                 elif shape & REFERRING:
                     check_reference(context, slot, depth, number, -1, value)
-                elif not shape & DATED or value < FIRST_DATE or value - FIRST_DATE > DATES:
+                elif not shape & DATED or value < USUAL_FROM or value > USUAL_TO:
                     check_number(context, slot, depth, number, -1, value)
     context.pos = pos
     context.seen[depth] = seen
     context.filled[depth] = filled
-    if context.heads[4 * message + 1] & ~filled:
+    if HEADS[4 * message + 1] & ~filled:
         report_missing(context, message, depth)
-    if not seen & context.heads[4 * message + 2] or not seen & context.heads[4 * message + 3]:
+    if not seen & HEADS[4 * message + 2] or not seen & HEADS[4 * message + 3]:
         report_unset_oneofs(context, message, depth)
-    if head >> CHECK_AT:
-        context.message_checks[message](context, depth)
-        if message == CHAT_ITEM and (seen >> REVISIONS) & 1:
-            check_revisions(context, begin, depth)
+    run_checks(context, message, depth)
+    if message == CHAT_ITEM and (seen >> REVISIONS) & 1:
+        check_revisions(context, begin, depth)
 
 
 def check_revisions(context: RuleContext, begin: cython.size_t, depth: cython.int) -> cython.void:
@@ -292,7 +308,7 @@ def is_skipped(
         return True
     if not shape & AGED:
         return False
-    if context.ages[slot] != _NEWER:
+    if AGES[slot] != NEWER:
         context.report(RETIRED_FIELD, depth, tag >> 3, -1, 0, 0, 0)
         return False
     context.newer = True
@@ -366,13 +382,13 @@ def enum_value(  # noqa: PLR0917  # a C function: no keywords, and no struct to 
 
 def report_missing(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:
     """Report what a message lacks."""
-    left: cython.ulonglong = context.wanted[message] & ~context.filled[depth]
+    left: cython.ulonglong = REQUIRED[message] & ~context.filled[depth]
     slot: cython.Py_ssize_t = context.slot(depth, 0)
     number: cython.uint = 0
     while left:
         if left & 1:
-            if context.missing[slot]:
-                context.report_field(context.missing[slot], depth, number)
+            if MISSING[slot]:
+                context.report_field(MISSING[slot], depth, number)
             elif not context.muted[slot] & 1:
                 context.report_field(DATE_ZERO, depth, number)
         left >>= 1
@@ -384,10 +400,10 @@ def report_unset_oneofs(context: RuleContext, message: cython.uint, depth: cytho
     """Report a oneof of which nothing is there."""
     seen: cython.ulonglong = context.seen[depth]
     place: cython.Py_ssize_t = 2 * message
-    if context.oneofs[place] and not seen & context.oneofs[place]:
-        context.report_field(context.oneof_rules[place], depth, 0)
-    if context.oneofs[place + 1] and not seen & context.oneofs[place + 1]:
-        context.report_field(context.oneof_rules[place + 1], depth, 0)
+    if ONEOFS[place] and not seen & ONEOFS[place]:
+        context.report_field(ONEOF_RULES[place], depth, 0)
+    if ONEOFS[place + 1] and not seen & ONEOFS[place + 1]:
+        context.report_field(ONEOF_RULES[place + 1], depth, 0)
 
 
 def read_tag(context: RuleContext, limit: cython.uint) -> cython.uint:

@@ -33,11 +33,10 @@ from holdfast.backup.rules import (
     update,
     view_once,
 )
-from holdfast.backup.rules.checks import CheckTables
 from holdfast.backup.rules.rule import Profile, Rule, Severity
 from holdfast.backup.wire.layout import MOST_RULES
 
-__all__ = ["ADD_CHECKS", "CHECK_TABLES", "FAMILIES", "RULES", "error_mask", "rule_named", "rule_numbered"]
+__all__ = ["FAMILIES", "RULES", "error_mask", "rule_named", "rule_numbered"]
 
 # The record families, in the order in which their records stand in a backup.
 FAMILIES: Final = {
@@ -74,31 +73,6 @@ FAMILIES: Final = {
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES.values() for rule in family)
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}
 BY_NUMBER: Final[dict[int, Rule]] = {rule.number: rule for rule in RULES}
-# The functions that add the checks of several fields at once to a rule context.
-ADD_CHECKS: Final = (
-    account.add_checks,
-    attachment.add_checks,
-    call_link.add_checks,
-    chat.add_checks,
-    chat_folder.add_checks,
-    chat_style.add_checks,
-    contact.add_checks,
-    contact_card.add_checks,
-    distribution_list.add_checks,
-    gift_badge.add_checks,
-    group.add_checks,
-    group_update.add_checks,
-    message.add_checks,
-    payment.add_checks,
-    poll.add_checks,
-    quote.add_checks,
-    reaction.add_checks,
-    story_reply.add_checks,
-    text.add_checks,
-    update.add_checks,
-    view_once.add_checks,
-)
-CHECK_TABLES: Final = CheckTables((rule.number, check) for rule in RULES for check in rule.checks)
 
 
 def rule_named(name: str) -> Rule:

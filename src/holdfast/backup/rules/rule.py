@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from holdfast.backup.public import public
-from holdfast.backup.rules.checks import Check
+from holdfast.backup.rules.checks import FieldCheck
 from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.rules.rule_numbers import add_rule
 
@@ -139,9 +139,9 @@ def max_bytes(*, spec: int, current: int) -> Limit:
 @public
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `strict` and `lenient` are its severity under the two profiles, None where it is not asked.
+    """One rule. `strict` and `lenient` are its severity under the two profiles, None where it does not apply.
 
-    `editions` are those in which it is asked at all, `strict_editions` those in which exporters were held to it.
+    `editions` are those in which it applies at all, `strict_editions` those in which exporters were held to it.
     `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
     will do about it. `number` is how the compiled core knows it. `checks` are what the core holds single fields
     to; where there are none, other code asks for the number and checks the rule. `fields` are all it looks at,
@@ -161,7 +161,7 @@ class Rule:
     editions: frozenset[Edition]
     strict_editions: frozenset[Edition]
     fields: tuple[str, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[FieldCheck, ...]
     limit: Limit | None = field(repr=False)
     repairs: tuple[Fix, ...] = field(repr=False)
     file_repair: RepairAction | None = field(repr=False)
@@ -175,7 +175,7 @@ class Rule:
         return self.strict if edition is None or edition in self.strict_editions else None
 
     def first_repair(self, *, loses: bool) -> RepairAction | None:
-        """Return what is tried first: a safe repair, or with `loses` one that has to be asked for."""
+        """Return what is tried first: a safe repair, or with `loses` one that loses data."""
         if self.file_repair is not None:
             return self.file_repair if loses == (self.file_repair is RepairAction.DROP_BYTES) else None
         return next((fix.action for fix in self.repairs if fix.loses == loses), None)
@@ -187,7 +187,7 @@ def rule(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     advice: str,
     source: Source,
     breach: Breach,
-    checks: tuple[Check, ...] = (),
+    checks: tuple[FieldCheck, ...] = (),
     *,
     fields: tuple[str, ...] = (),
     importer: str = "",

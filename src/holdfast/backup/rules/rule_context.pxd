@@ -1,28 +1,8 @@
 from holdfast.backup.wire.cursor cimport Cursor
-from holdfast.backup.wire.layout cimport CHECK_AT, HEAD, LEVELS, LIMIT_AT, MOST_MESSAGES, MOST_SLOTS, NOTES, REGISTERS, WIDTH
+from holdfast.backup.wire.layout cimport HEAD, LEVELS, NOTES, REGISTERS, WIDTH
 from holdfast.backup.rules.id_table cimport IdTable
 
-cdef class RuleContext(Cursor)
-
-# A check of a message that has been read to its end, by how deep it lies.
-ctypedef void (*message_check)(RuleContext context, int depth) noexcept nogil
-
 cdef class RuleContext(Cursor):
-    cdef unsigned long long[MOST_SLOTS] shapes
-    cdef unsigned long long[MOST_SLOTS] clashes
-    cdef unsigned long long[4 * MOST_MESSAGES] heads
-    cdef message_check[MOST_MESSAGES] message_checks
-    cdef const unsigned char[::1] ops
-    cdef const unsigned long long[::1] arguments
-    cdef const unsigned int[::1] rules
-    cdef const unsigned int[::1] missing
-    cdef const unsigned int[::1] kinds
-    cdef const unsigned int[::1] kind_rules
-    cdef const unsigned int[::1] twice
-    cdef const unsigned char[::1] ages
-    cdef const unsigned long long[::1] wanted
-    cdef const unsigned long long[::1] oneofs
-    cdef const unsigned int[::1] oneof_rules
     cdef IdTable recipients
     cdef IdTable chats
     cdef IdTable colors
@@ -52,10 +32,8 @@ cdef class RuleContext(Cursor):
     cdef bint dropped_error
     cdef const unsigned char[::1] error_mask
 
-    cdef void add_check(self, unsigned int message, message_check check) except *
     cdef void report(self, unsigned int rule, int depth, unsigned int number, Py_ssize_t element, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
     cdef void write_head(self, unsigned int rule, Py_ssize_t size, unsigned long long extra, Py_ssize_t start, Py_ssize_t end) noexcept nogil
-    cdef void report_dropped(self) noexcept nogil
     cdef void report_field(self, unsigned int rule, int depth, unsigned int number) noexcept nogil
     cdef bint has(self, int depth, unsigned int number) noexcept nogil
     cdef bint holds(self, int depth, unsigned int number) noexcept nogil

@@ -9,35 +9,19 @@ that explains, the span of the value, and the path to the field, each step a slo
 """
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import cython
 
-from holdfast.backup.rules.checks import CheckTables
 from holdfast.backup.rules.id_table import IdTable
-from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.wire import layout, tables
 from holdfast.backup.wire.cursor import Cursor
 
 if not cython.compiled:
-    from holdfast.backup.wire.layout import (
-        CHECK_AT,
-        HEAD,
-        LEVELS,
-        LIMIT_AT,
-        MOST_MESSAGES,
-        MOST_SLOTS,
-        NOTES,
-        REGISTERS,
-        WIDTH,
-    )
+    from holdfast.backup.wire.layout import HEAD, LEVELS, NOTES, REGISTERS, WIDTH
 
-__all__ = ["MessageCheck", "ReferenceTables", "RuleContext"]
+__all__ = ["ReferenceTables", "RuleContext"]
 
-ALL = (1 << 64) - 1
-CROWDED = cython.declare(cython.uint, number_of_rule("frame.crowded"))
 BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
 
 
@@ -60,34 +44,11 @@ class ReferenceTables:
     spec_only: bool = False
 
 
-MessageCheck: TypeAlias = "Callable[[RuleContext, int], None]"
-
-
-def no_check(_context: "RuleContext", _depth: int) -> None:
-    """Check nothing."""
-
-
-def no_checks() -> list[MessageCheck]:
-    """Return a check that checks nothing for every message."""
-    return [no_check] * MOST_MESSAGES
-
-
 class RuleContext(Cursor):
     """A cursor with the values it has read, what they are checked against, and a buffer for findings."""
 
-    def __init__(self, checks: CheckTables) -> None:
+    def __init__(self) -> None:
         super().__init__(b"", 0, 0)
-        self.ops = checks.ops
-        self.arguments = checks.arguments
-        self.rules = checks.rules
-        self.missing = checks.missing
-        self.kinds = checks.kinds
-        self.kind_rules = checks.kind_rules
-        self.twice = checks.twice
-        self.ages = checks.ages
-        self.wanted = checks.wanted
-        self.oneofs = checks.oneofs
-        self.oneof_rules = checks.oneof_rules
         if not cython.compiled:
             # Compiled, these are arrays of C, which bounds checks do not cover. They are indexed by how deep a
             # message lies, which is bounded, and by numbers of fields that the schema has, which fit.
@@ -101,11 +62,6 @@ class RuleContext(Cursor):
             self.steps = array("q", bytes(8 * LEVELS))
             self.elements = array("q", bytes(8 * LEVELS))
             self.serials = array("Q", bytes(8 * LEVELS))
-            self.shapes = array("Q", bytes(8 * MOST_SLOTS))
-            self.clashes = array("Q", bytes(8 * MOST_SLOTS))
-            self.heads = array("Q", bytes(32 * MOST_MESSAGES))
-            self.message_checks = no_checks()
-        self.copy_tables(checks)
         self.listed_in = array("Q", bytes(8))
         self.reacted_in = array("Q", bytes(8))
         self.serial = 0
@@ -117,29 +73,6 @@ class RuleContext(Cursor):
         self.base = 0
         self.newer = False
         self.bind(ReferenceTables(IdTable(), IdTable(), IdTable(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
-
-    def copy_tables(self, checks: CheckTables) -> None:
-        """Copy what is looked up for every field and message to where that takes one step."""
-        slot: cython.Py_ssize_t
-        message: cython.Py_ssize_t
-        if tables.SLOTS > MOST_SLOTS or len(tables.MESSAGES) > MOST_MESSAGES or max(tables.LIMITS) > WIDTH:
-            raise IndexError("the schema has outgrown the core")
-        for slot in range(tables.SLOTS):
-            self.shapes[slot] = checks.shapes[slot]
-            self.clashes[slot] = tables.CLASHES[slot]
-        for message in range(len(tables.MESSAGES)):
-            self.heads[4 * message] = tables.BASES[message] | tables.LIMITS[message] << LIMIT_AT
-            self.heads[4 * message + 1] = checks.wanted[message]
-            # Where there is no oneof, nothing but a message without fields looks as if one were not set.
-            self.heads[4 * message + 2] = checks.oneofs[2 * message] or ALL
-            self.heads[4 * message + 3] = checks.oneofs[2 * message + 1] or ALL
-
-    def add_check(self, message: cython.uint, check: MessageCheck) -> cython.void:
-        """Have a function check the messages of a type, each when it has been read to its end."""
-        if self.heads[4 * message] >> CHECK_AT:
-            raise ValueError(f"two functions check {tables.MESSAGES[message].name}")
-        self.heads[4 * message] |= cython.cast(cython.ulonglong, 1) << CHECK_AT
-        self.message_checks[message] = check
 
     def bind(self, references: ReferenceTables) -> None:
         """Check what is read from now on against these tables."""
@@ -231,11 +164,6 @@ class RuleContext(Cursor):
         self.findings[at + 4] = extra
         self.findings[at + 5] = cython.cast(cython.ulonglong, start)
         self.findings[at + 6] = cython.cast(cython.ulonglong, end)
-
-    def report_dropped(self) -> cython.void:
-        """Write that a record has more findings than fit into the buffer, and whether one of those is an error."""
-        self.write_head(CROWDED, HEAD, self.dropped << 1 | (1 if self.dropped_error else 0), 0, 0)
-        self.used += HEAD
 
     def report_field(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
         """Write a finding about a field that is not a list, or about the whole message."""

@@ -1,21 +1,39 @@
 """The numbers by which the compiled core knows rules; everywhere else they have names.
 
-A rule gets its number when it is first named: by its description, or by the code that checks it. `require_checks`
-compares the two once everything is imported. Number 0 is no rule.
+The build numbers the rules and compiles the ids into this module, where they are looked up. Interpreted, a rule
+gets its number when it is first named: by its description, or by the code that checks it. Number 0 is no rule.
 """
 
 from typing import Final
 
+import cython
+
 __all__ = ["add_rule", "number_of_rule", "require_checks"]
 
-NUMBERS: Final[dict[str, int]] = {}
+if not cython.compiled:
+    # The id of each rule by its number, empty where there is none, and how many that are.
+    RULE_IDS: list[bytes] = []
+    RULE_COUNT = 0
+
+
+def compiled_numbers() -> dict[str, int]:
+    """Return the numbers that the core was compiled with, by the id of the rule."""
+    numbers: dict[str, int] = {}
+    for number in range(RULE_COUNT):
+        name: bytes = RULE_IDS[number]
+        if name:
+            numbers[name.decode()] = number
+    return numbers
+
+
+NUMBERS: Final = compiled_numbers()
 DESCRIBED: Final[set[str]] = set()
 CHECKED: Final[set[str]] = set()
 
 
-def number(name: str) -> int:
+def number_of(name: str) -> int:
     """Return the number of a rule, a new one for a new name."""
-    return NUMBERS.setdefault(name, len(NUMBERS) + 1)
+    return NUMBERS.setdefault(name, 1 + max(NUMBERS.values(), default=0))
 
 
 def add_rule(name: str, *, by_fields: bool) -> int:
@@ -28,18 +46,18 @@ def add_rule(name: str, *, by_fields: bool) -> int:
     DESCRIBED.add(name)
     if by_fields:
         CHECKED.add(name)
-    return number(name)
+    return number_of(name)
 
 
 def number_of_rule(name: str) -> int:
     """Return the number of a rule for the code that checks it, which must ask for it when it is imported."""
     CHECKED.add(name)
-    return number(name)
+    return number_of(name)
 
 
-def require_checks() -> None:
-    """Raise `ImportError` for a rule that no code checks, and for a check of a rule that does not exist."""
-    if unchecked := DESCRIBED - CHECKED:
-        raise ImportError(f"no code checks the rules: {', '.join(sorted(unchecked))}")
-    if unknown := CHECKED - DESCRIBED:
-        raise ImportError(f"code checks rules that do not exist: {', '.join(sorted(unknown))}")
+def require_checks(described: set[str], checked: set[str]) -> None:
+    """Raise `ValueError` for a rule that no code checks, and for a check of a rule that does not exist."""
+    if unchecked := described - checked:
+        raise ValueError(f"no code checks the rules: {', '.join(sorted(unchecked))}")
+    if unknown := checked - described:
+        raise ValueError(f"code checks rules that do not exist: {', '.join(sorted(unknown))}")

@@ -2,17 +2,11 @@
 
 from typing import Final
 
-import cython
-
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, filled, one_of_fields, required
-from holdfast.backup.rules.notes import NOTE_BODY
+from holdfast.backup.rules.checks import filled, one_of_fields, required
 from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
-from holdfast.backup.rules.rule_context import RuleContext
-from holdfast.backup.rules.rule_numbers import number_of_rule
-from holdfast.backup.rules.text import EXCERPT_LIMIT
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -44,19 +38,3 @@ RULES: Final[tuple[Rule, ...]] = (
         repairs=(DROP_RECORD,),
     ),
 )
-
-LONG_TEXT = cython.declare(cython.uint, field("DirectStoryReplyMessage.TextReply.longText"))
-LONGEST_EXCERPT = cython.declare(cython.ulonglong, EXCERPT_LIMIT.strictest)
-LONG_TEXT_BODY = cython.declare(cython.uint, number_of_rule("text.long.body"))
-_NOTE_BODY = cython.declare(cython.int, NOTE_BODY)
-
-
-def check_text_reply(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check the length of a text whose whole is in a file."""
-    if context.has(depth, LONG_TEXT) and context.note(depth, _NOTE_BODY) > LONGEST_EXCERPT + 1:
-        context.report(LONG_TEXT_BODY, depth, 0, -1, context.note(depth, _NOTE_BODY), 0, 0)
-
-
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["DirectStoryReplyMessage.TextReply"], check_text_reply)

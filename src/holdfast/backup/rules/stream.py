@@ -2,11 +2,21 @@
 
 from typing import Final
 
+import cython
+
 from holdfast.backup.rules.checks import date, date_or_forever, date_or_none, length, one_of_fields
 from holdfast.backup.rules.repairs import DROP_RECORD, RepairAction
 from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
 
 __all__ = ["RULES"]
+
+if not cython.compiled:
+    # The dates between which none is remarkable, the first of 2000 and of 2100; the last date JavaScript knows;
+    # and the number that means never. All are milliseconds since 1970.
+    USUAL_FROM = 946_684_800_000
+    USUAL_TO = 4_102_444_800_000
+    LAST_DATE = 8_640_000_000_000_000
+    FOREVER = (1 << 63) - 1
 
 # Every field that is a date, in milliseconds since 1970.
 DATES: Final = (

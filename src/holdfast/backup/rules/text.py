@@ -5,7 +5,6 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules.checks import MESSAGE_BY_NAME, UUID_SIZE, field, length, one_of_fields, required
-from holdfast.backup.rules.notes import NOTE_BODY, NOTE_CONTENT, NOTE_FLAG
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, Fix, RepairAction, discard
 from holdfast.backup.rules.rule import Breach, Rule, max_bytes, rule
 from holdfast.backup.rules.rule_context import RuleContext
@@ -13,9 +12,10 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
 if not cython.compiled:
+    from holdfast.backup.rules.notes import NOTE_BODY, NOTE_FLAG, NOTE_VOICE
     from holdfast.backup.wire.layout import NOTES, WIDTH
 
-__all__ = ["BODY_LIMIT", "EXCERPT_LIMIT", "RULES", "add_checks"]
+__all__ = ["BODY_LIMIT", "EXCERPT_LIMIT", "RULES"]
 
 # The longest text that has formatting, or is quoted; and the longest excerpt of one whose whole is elsewhere.
 BODY_LIMIT: Final = max_bytes(spec=128 * 1024, current=128 * 1024)
@@ -126,35 +126,34 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-BODY = cython.declare(cython.uint, field("Text.body"))
-RANGES = cython.declare(cython.uint, field("Text.bodyRanges"))
-STYLE = cython.declare(cython.uint, field("BodyRange.style"))
-TEXT = cython.declare(cython.uint, field("StandardMessage.text"))
-ATTACHMENTS = cython.declare(cython.uint, field("StandardMessage.attachments"))
-LINKS = cython.declare(cython.uint, field("StandardMessage.linkPreview"))
-LONG_TEXT = cython.declare(cython.uint, field("StandardMessage.longText"))
-QUOTE = cython.declare(cython.uint, MESSAGE_BY_NAME["Quote"])
-TEXT_REPLY = cython.declare(cython.uint, MESSAGE_BY_NAME["DirectStoryReplyMessage.TextReply"])
-LONGEST_BODY = cython.declare(cython.Py_ssize_t, BODY_LIMIT.strictest)
-LONGEST_EXCERPT = cython.declare(cython.ulonglong, EXCERPT_LIMIT.strictest)
-VOICE = cython.declare(cython.ulonglong, backup_pb2.MessageAttachment.Flag.VOICE_MESSAGE)
-BODY_EMPTY = cython.declare(cython.uint, number_of_rule("text.body.empty"))
-BODY_LENGTH = cython.declare(cython.uint, number_of_rule("text.body.length"))
-STYLE_NONE = cython.declare(cython.uint, number_of_rule("body-range.style.none"))
-CONTENT = cython.declare(cython.uint, number_of_rule("standard-message.content"))
-LONG_TEXT_TEXT = cython.declare(cython.uint, number_of_rule("text.long.text"))
-LONG_TEXT_BODY = cython.declare(cython.uint, number_of_rule("text.long.body"))
-VOICE_ALONE = cython.declare(cython.uint, number_of_rule("voice-message.alone"))
-_NOTE_BODY = cython.declare(cython.int, NOTE_BODY)
-_NOTE_FLAG = cython.declare(cython.int, NOTE_FLAG)
-_NOTE_CONTENT = cython.declare(cython.int, NOTE_CONTENT)
+if not cython.compiled:
+    BODY = field("Text.body")
+    RANGES = field("Text.bodyRanges")
+    STYLE = field("BodyRange.style")
+    TEXT = field("StandardMessage.text")
+    ATTACHMENTS = field("StandardMessage.attachments")
+    LINKS = field("StandardMessage.linkPreview")
+    LONG_TEXT = field("StandardMessage.longText")
+    REPLY_LONG_TEXT = field("DirectStoryReplyMessage.TextReply.longText")
+    QUOTE = MESSAGE_BY_NAME["Quote"]
+    TEXT_REPLY = MESSAGE_BY_NAME["DirectStoryReplyMessage.TextReply"]
+    LONGEST_BODY = BODY_LIMIT.strictest
+    LONGEST_EXCERPT = EXCERPT_LIMIT.strictest
+    VOICE = backup_pb2.MessageAttachment.Flag.VOICE_MESSAGE
+    BODY_EMPTY = number_of_rule("text.body.empty")
+    BODY_LENGTH = number_of_rule("text.body.length")
+    STYLE_NONE = number_of_rule("body-range.style.none")
+    CONTENT = number_of_rule("standard-message.content")
+    LONG_TEXT_TEXT = number_of_rule("text.long.text")
+    LONG_TEXT_BODY = number_of_rule("text.long.body")
+    VOICE_ALONE = number_of_rule("voice-message.alone")
 
 
 def check_text(context: RuleContext, depth: cython.int) -> cython.void:
     """Check a text; one that is plain and not quoted may be of any length."""
     size: cython.Py_ssize_t = context.sizes[depth * WIDTH + BODY] if (context.seen[depth] >> BODY) & 1 else 0
     around: cython.uint = context.messages[depth - 1]
-    context.notes[(depth - 1) * NOTES + _NOTE_BODY] = cython.cast(cython.ulonglong, size) + 1
+    context.notes[(depth - 1) * NOTES + NOTE_BODY] = cython.cast(cython.ulonglong, size) + 1
     if not (context.seen[depth] >> RANGES) & 1 and around not in (QUOTE, TEXT_REPLY):
         return
     if size == 0:
@@ -176,8 +175,8 @@ def check_standard_message(context: RuleContext, depth: cython.int) -> cython.vo
     attachments: cython.ulonglong = 0
     if (seen >> ATTACHMENTS) & 1:
         attachments = context.values[depth * WIDTH + ATTACHMENTS]
-    if attachments == 1 and context.note(depth, _NOTE_FLAG) == VOICE + 1:
-        context.set_note(depth - 1, _NOTE_CONTENT, 1)
+    if attachments == 1 and context.note(depth, NOTE_FLAG) == VOICE + 1:
+        context.set_note(depth - 1, NOTE_VOICE, 1)
         if has_text:
             context.report_field(VOICE_ALONE, depth, TEXT)
         if context.has(depth, LONG_TEXT):
@@ -191,12 +190,20 @@ def check_standard_message(context: RuleContext, depth: cython.int) -> cython.vo
         if not has_text:
             if attachments:
                 context.report_field(LONG_TEXT_TEXT, depth, LONG_TEXT)
-        elif context.note(depth, _NOTE_BODY) > LONGEST_EXCERPT + 1:
-            context.report(LONG_TEXT_BODY, depth, TEXT, -1, context.note(depth, _NOTE_BODY), 0, 0)
+        elif context.note(depth, NOTE_BODY) > LONGEST_EXCERPT + 1:
+            context.report(LONG_TEXT_BODY, depth, TEXT, -1, context.note(depth, NOTE_BODY), 0, 0)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["Text"], check_text)
-    context.add_check(MESSAGE_BY_NAME["BodyRange"], check_body_range)
-    context.add_check(MESSAGE_BY_NAME["StandardMessage"], check_standard_message)
+def check_text_reply(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check the length of a reply to a story whose whole text is in a file."""
+    if context.has(depth, REPLY_LONG_TEXT) and context.note(depth, NOTE_BODY) > LONGEST_EXCERPT + 1:
+        context.report(LONG_TEXT_BODY, depth, 0, -1, context.note(depth, NOTE_BODY), 0, 0)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "DirectStoryReplyMessage.TextReply": check_text_reply,
+        "Text": check_text,
+        "BodyRange": check_body_range,
+        "StandardMessage": check_standard_message,
+    }

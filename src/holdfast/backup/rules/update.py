@@ -6,14 +6,19 @@ from typing import Final
 import cython
 
 from holdfast.backup.rules import recipient_kinds as kinds
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field, known, of_kind, one_of_fields, refers, required
-from holdfast.backup.rules.notes import NOTE_AUTHORS, NOTE_CHATS
+from holdfast.backup.rules.checks import field, known, of_kind, one_of_fields, refers, required
+from holdfast.backup.rules.notes import FIRST_CONTENT_NOTE
 from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, MOVE_UP, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 from holdfast.backup.schema import backup_pb2
 
-__all__ = ["RULES", "add_checks"]
+if not cython.compiled:
+    from holdfast.backup.rules.message import can_write, kind_of_author
+    from holdfast.backup.rules.notes import NOTE_CHAT
+
+__all__ = ["RULES"]
 
 BY_ANY_CONTACT: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
 BY_REACHABLE: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF)
@@ -164,22 +169,22 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-SIMPLE = cython.declare(cython.uint, field("ChatUpdateMessage.simpleUpdate"))
-SIMPLE_TYPE = cython.declare(cython.uint, field("SimpleChatUpdate.type"))
-FIRST_OTHER = cython.declare(cython.uint, SIMPLE_TYPES)
-FIELDS_END = cython.declare(cython.uint, max(UPDATE_FIELDS) + 1)
-AUTHORS = cython.declare(
-    cython.const[cython.uint][::1],
-    array("I", [PLACES.get(index, (kinds.ANYBODY, 0))[0] for index in range(2 * SIMPLE_TYPES)]),
-)
-CHATS = cython.declare(
-    cython.const[cython.uint][::1],
-    array("I", [PLACES.get(index, (0, kinds.ANYBODY))[1] for index in range(2 * SIMPLE_TYPES)]),
-)
-# A note of an update: the type of a simple one.
-NOTE_TYPE = cython.declare(cython.int, 0)
-_NOTE_AUTHORS = cython.declare(cython.int, NOTE_AUTHORS)
-_NOTE_CHATS = cython.declare(cython.int, NOTE_CHATS)
+if not cython.compiled:
+    UPDATE = field("ChatItem.updateMessage")
+    AUTHOR = field("ChatItem.authorId")
+    SIMPLE = field("ChatUpdateMessage.simpleUpdate")
+    SIMPLE_TYPE = field("SimpleChatUpdate.type")
+    FIRST_OTHER = SIMPLE_TYPES
+    FIELDS_END = max(UPDATE_FIELDS) + 1
+    AUTHORS = array("I", [PLACES.get(index, (kinds.ANYBODY, 0))[0] for index in range(2 * SIMPLE_TYPES)])
+    CHATS = array("I", [PLACES.get(index, (0, kinds.ANYBODY))[1] for index in range(2 * SIMPLE_TYPES)])
+    # A note of an update: the type of a simple one.
+    NOTE_TYPE = 0
+    # Notes of a chat item: who may have made the update, and in which chats it may stand, as sets of kinds.
+    NOTE_AUTHORS = FIRST_CONTENT_NOTE
+    NOTE_CHATS = FIRST_CONTENT_NOTE + 1
+    UPDATE_AUTHOR = number_of_rule("update.author")
+    UPDATE_CHAT = number_of_rule("update.chat")
 
 
 def check_simple_update(context: RuleContext, depth: cython.int) -> cython.void:
@@ -188,7 +193,7 @@ def check_simple_update(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_update(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message who may have made this update, and in which chats it may stand."""
+    """Tell the chat item who may have made this update, and in which chats it may stand."""
     index: cython.uint = 0
     number: cython.uint
     if context.has(depth, SIMPLE):
@@ -199,11 +204,29 @@ def check_update(context: RuleContext, depth: cython.int) -> cython.void:
                 index = FIRST_OTHER + number
     if index == 0 or index >= 2 * FIRST_OTHER:
         return
-    context.set_note(depth - 1, _NOTE_AUTHORS, AUTHORS[index])
-    context.set_note(depth - 1, _NOTE_CHATS, CHATS[index])
+    context.set_note(depth - 1, NOTE_AUTHORS, AUTHORS[index])
+    context.set_note(depth - 1, NOTE_CHATS, CHATS[index])
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["SimpleChatUpdate"], check_simple_update)
-    context.add_check(MESSAGE_BY_NAME["ChatUpdateMessage"], check_update)
+def check_update_item(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check who made an update, and in which chat it stands."""
+    authors: cython.ulonglong = context.note(depth, NOTE_AUTHORS)
+    chats: cython.ulonglong = context.note(depth, NOTE_CHATS)
+    author: cython.uint
+    chat: cython.ulonglong
+    if not context.has(depth, UPDATE):
+        return
+    author = kind_of_author(context, depth)
+    chat = context.note(depth, NOTE_CHAT)
+    if authors and can_write(author) and not (authors >> author) & 1:
+        context.report_field(UPDATE_AUTHOR, depth, AUTHOR)
+    if chats and chat and not (chats >> chat) & 1:
+        context.report_field(UPDATE_CHAT, depth, UPDATE)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "ChatItem": check_update_item,
+        "SimpleChatUpdate": check_simple_update,
+        "ChatUpdateMessage": check_update,
+    }

@@ -27,10 +27,9 @@ from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.raw_findings import READABLE, WHOLE, Explainer, RawFinding, read_findings
-from holdfast.backup.rules.registry import ADD_CHECKS, CHECK_TABLES, error_mask, rule_named, rule_numbered
+from holdfast.backup.rules.registry import error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
 from holdfast.backup.rules.rule_context import ReferenceTables
-from holdfast.backup.rules.rule_numbers import require_checks
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.last import last_of_each
@@ -50,9 +49,6 @@ INSIDE: Final = frozenset({Part.COMPRESSION, Part.CHECKSUM, Part.PADDING})
 MAX_THREADS: Final = 4
 # How many findings wait in memory while the edition is not known.
 MAX_HELD: Final = 50_000
-
-# All code that checks a rule is imported by now.
-require_checks()
 
 
 class HeldFindings:
@@ -108,7 +104,7 @@ class Validator:
         self.state = BackupState(
             Purpose(purpose), error_mask(self.profile), spec_only=self.edition is Edition.SPEC
         )
-        self._checker = Checker(CHECK_TABLES, ADD_CHECKS)
+        self._checker = Checker()
         self._explainer = Explainer(self.profile, self.state.muted)
         self._held = HeldFindings()
         self._offset = 0
@@ -374,7 +370,7 @@ class ValidationRun:
     def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
         """Check block by block: what is not a message in order, messages by threads."""
         if self._threads == 1:
-            checker = Checker(CHECK_TABLES, ADD_CHECKS)
+            checker = Checker()
             for block in backup.blocks():
                 found = self._new_gaps() + validator.scan(block)
                 items, newer = examine(checker, validator.state.reference_tables(), block)
@@ -382,7 +378,7 @@ class ValidationRun:
             return
         checkers: SimpleQueue[Checker] = SimpleQueue()
         for _ in range(self._threads):
-            checkers.put(Checker(CHECK_TABLES, ADD_CHECKS))
+            checkers.put(Checker())
 
         def work(references: ReferenceTables, block: Block) -> tuple[list[RawFinding], bool]:
             checker = checkers.get()

@@ -4,13 +4,14 @@ from typing import Final
 
 import cython
 
-from holdfast.backup.rules.checks import MESSAGE_BY_NAME, field
-from holdfast.backup.rules.notes import NOTE_CONTENT
+from holdfast.backup.rules.checks import field
+from holdfast.backup.rules.notes import FIRST_CONTENT_NOTE
 from holdfast.backup.rules.repairs import discard
-from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule import PURPOSE_NUMBERS, Breach, Purpose, Rule, rule
 from holdfast.backup.rules.rule_context import RuleContext
+from holdfast.backup.rules.rule_numbers import number_of_rule
 
-__all__ = ["RULES", "add_checks"]
+__all__ = ["RULES"]
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -24,16 +25,29 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-ATTACHMENT = cython.declare(cython.uint, field("ViewOnceMessage.attachment"))
-_NOTE_CONTENT = cython.declare(cython.int, NOTE_CONTENT)
+if not cython.compiled:
+    VIEW_ONCE = field("ChatItem.viewOnceMessage")
+    ATTACHMENT = field("ViewOnceMessage.attachment")
+    VIEW_ONCE_TAKEOUT = number_of_rule("view-once.takeout")
+    TAKEOUT = PURPOSE_NUMBERS[Purpose.TAKEOUT]
+    # A note of a chat item: whether what may be viewed once is still there.
+    NOTE_ATTACHED = FIRST_CONTENT_NOTE
 
 
 def check_view_once(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message whether what may be viewed once is still there."""
+    """Tell the chat item whether what may be viewed once is still there."""
     if context.has(depth, ATTACHMENT):
-        context.set_note(depth - 1, _NOTE_CONTENT, 1)
+        context.set_note(depth - 1, NOTE_ATTACHED, 1)
 
 
-def add_checks(context: RuleContext) -> None:
-    """Have the messages of this family checked."""
-    context.add_check(MESSAGE_BY_NAME["ViewOnceMessage"], check_view_once)
+def check_view_once_takeout(context: RuleContext, depth: cython.int) -> cython.void:
+    """Check that an export for people has nothing that may be viewed once."""
+    if context.has(depth, VIEW_ONCE) and context.purpose == TAKEOUT and context.note(depth, NOTE_ATTACHED):
+        context.report_field(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
+
+
+if not cython.compiled:
+    CHECKS = {
+        "ViewOnceMessage": check_view_once,
+        "ChatItem": check_view_once_takeout,
+    }

@@ -10,17 +10,18 @@ unknown     names what the schema does not know
 render      writes a record as JSON text
 tojson      records to JSON
 fromjson    and back
+line_encoder  JSON Lines to frames, where they are written the usual way
 tables      the schema as flat arrays, which all of these index
+name_table  its names as a hash table
 stream      reads a file, a buffer at a time
 
-All but `tables`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run
-as plain Python where not.
+All but `tables`, `name_table`, `stream` and `fromjson` are compiled where a C compiler was found at install, and
+run as plain Python where not.
 """
 
 from holdfast.backup.wire.frames import COMPILED
-from holdfast.backup.wire.fromjson import frame_from_json, header_from_json
 from holdfast.backup.wire.names import Names
-from holdfast.backup.wire.stream import Block, Frame, FrameStream, Limits
+from holdfast.backup.wire.stream import Block, Frame, FrameStream, StreamLimits
 from holdfast.backup.wire.tojson import Lines, frame_to_json, header_to_json, to_json_lines
 from holdfast.redacted_repr import redacted
 
@@ -29,12 +30,10 @@ __all__ = [
     "Block",
     "Frame",
     "FrameStream",
-    "Limits",
     "Lines",
     "Names",
-    "frame_from_json",
+    "StreamLimits",
     "frame_to_json",
-    "header_from_json",
     "header_to_json",
     "to_json_lines",
 ]

@@ -5,6 +5,7 @@ What a summary, a reference check or a search for attachments needs of a frame i
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TypeAlias
 
 import cython
@@ -40,21 +41,25 @@ class Selection:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.slots = {name: slot_of(name) for name in names}
-        wanted = bytearray(tables.SLOTS)
+        selected = bytearray(tables.SLOTS)
         for slot in self.slots.values():
-            wanted[slot] = 1
-        self.wanted = bytes(wanted)
-        self.leads = bytes(leading(wanted))
+            selected[slot] = 1
+        self.selected = bytes(selected)
+        self.leads = bytes(leading(selected))
 
 
 def slot_of(name: str) -> int:
     """Find the slot of a field."""
-    message, _, field = name.rpartition(".")
-    full = f"{backup_pb2.DESCRIPTOR.package}.{message}"
-    for slot, descriptor in tables.FIELDS.items():
-        if (descriptor.name, parent_of(descriptor).full_name) == (field, full):
-            return slot
-    raise KeyError(f"the schema has no field {name}")
+    slot = slots_by_name().get(name)
+    if slot is None:
+        raise KeyError(f"the schema has no field {name}")
+    return slot
+
+
+@cache
+def slots_by_name() -> dict[str, int]:
+    """List the slots of all fields by their names, as `name_of` writes them."""
+    return {name_of(field): slot for slot, field in tables.FIELDS.items()}
 
 
 def name_of(field: FieldDescriptor) -> str:
@@ -69,17 +74,20 @@ def parent_of(field: FieldDescriptor) -> Descriptor:
     return parent
 
 
-def leading(wanted: bytearray) -> bytearray:
+def leading(selected: bytearray) -> bytearray:
     """Mark the messages in which a chosen field can stand, directly or further down."""
     marked = bytearray(len(tables.MESSAGES))
     changed = True
     while changed:
         changed = False
-        for slot, field in tables.FIELDS.items():
-            message = tables.MESSAGES.index(parent_of(field))
-            below = field.message_type is not None and marked[tables.TARGETS[slot]]
-            if not marked[message] and (wanted[slot] or below):
-                marked[message] = changed = True
+        for message, (base, limit) in enumerate(zip(tables.BASES, tables.LIMITS, strict=True)):
+            if marked[message]:
+                continue
+            for slot in range(base, base + limit):
+                below = tables.SHAPES[slot] & tables.KIND == tables.MESSAGE and marked[tables.TARGETS[slot]]
+                if selected[slot] or below:
+                    marked[message] = changed = True
+                    break
     return marked
 
 
@@ -91,7 +99,7 @@ class Collector(Cursor):
     ) -> None:
         super().__init__(data, pos, end)
         self.found: list[Found] = []
-        self.wanted = selection.wanted
+        self.selected = selection.selected
         self.leads = selection.leads
 
     def message(self, message: cython.uint, depth: cython.int) -> cython.void:
@@ -131,9 +139,9 @@ class Collector(Cursor):
                     return
                 self.end = self.pos + size
                 if shape & PACKABLE:
-                    if self.wanted[slot]:
+                    if self.selected[slot]:
                         self.numbers(slot, depth)
-                elif self.wanted[slot]:
+                elif self.selected[slot]:
                     self.found.append((slot, depth, self.pos, self.end))
                 size = self.end
                 if shape & KIND == MESSAGE and self.leads[TARGETS[slot]]:
@@ -142,7 +150,7 @@ class Collector(Cursor):
                     return
                 self.pos = size
                 self.end = outer
-            elif self.wanted[slot] and tag & 7 == 0:
+            elif self.selected[slot] and tag & 7 == 0:
                 self.found.append((slot, depth, self.varint(), -1))
             else:
                 self.skip(tag, depth)

@@ -6,11 +6,9 @@ cdef enum:
     WIDTH = 48
     NOTES = 8
     REGISTERS = 4896
-    MOST_SLOTS = 1024
-    MOST_MESSAGES = 256
     HEAD = 7
     PAGE = 65536
-    MOST_RULES = 1024
+    MOST_RULES = 2048
     WIRE_TYPE = 15
     KIND = 240
     MESSAGE = 16
@@ -32,4 +30,3 @@ cdef enum:
     REFERRING = 524288
     TARGET_AT = 32
     LIMIT_AT = 16
-    CHECK_AT = 24

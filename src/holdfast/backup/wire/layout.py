@@ -11,7 +11,6 @@ __all__ = [
     "BOOL",
     "BYTES",
     "CHECKED",
-    "CHECK_AT",
     "DATED",
     "ENUM",
     "FIXED32",
@@ -23,9 +22,7 @@ __all__ = [
     "LIMIT_AT",
     "MAX_DEPTH",
     "MESSAGE",
-    "MOST_MESSAGES",
     "MOST_RULES",
-    "MOST_SLOTS",
     "NOTES",
     "PACKABLE",
     "PAGE",
@@ -49,15 +46,12 @@ LEVELS: Final = 102
 WIDTH: Final = 48
 NOTES: Final = 8
 REGISTERS: Final = 4896
-# Slots and messages that the checker's own copies of the tables have room for.
-MOST_SLOTS: Final = 1024
-MOST_MESSAGES: Final = 256
 # How many numbers of a finding stand before the way to its field.
 HEAD: Final = 7
 # How many numbers fit on a page.
 PAGE: Final = 1 << 16
 # Rules have numbers below this.
-MOST_RULES: Final = 1024
+MOST_RULES: Final = 2048
 
 # A shape is what the core must know of a field in one number: the wire type in the lowest four bits, the kind in
 # the next four, then flags.
@@ -86,7 +80,6 @@ DATED: Final = 1 << 18
 REFERRING: Final = 1 << 19
 TARGET_AT: Final = 32
 
-# What is to be known of a message in one number: the base of its slots, from these bits on the first field number
-# past its last, and from these on its hook.
+# What is to be known of a message in one number: the base of its slots and, from these bits on, the first field
+# number past its last.
 LIMIT_AT: Final = 16
-CHECK_AT: Final = 24

@@ -5,6 +5,6 @@ from holdfast.backup.wire.cursor cimport Cursor
 @cython.final
 cdef class Finder(Cursor):
     cdef list found
-    cdef const unsigned char[::1] wanted
+    cdef const unsigned char[::1] selected
 
     cdef void message(self, unsigned int message) except *

@@ -31,11 +31,11 @@ class Finder(Cursor):
     """A cursor that keeps the places of what it was told to look for."""
 
     def __init__(
-        self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes
+        self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, selected: bytes
     ) -> None:
         super().__init__(data, pos, end)
         self.found: list[Leaf] = []
-        self.wanted = wanted
+        self.selected = selected
 
     def message(self, message: cython.uint) -> cython.void:
         """Search one message, known to be well-formed, up to `end`."""
@@ -62,25 +62,25 @@ class Finder(Cursor):
                     self.end = begin + size
                     self.message(TARGETS[slot])
                     self.end = outer
-                elif self.wanted[slot]:
+                elif self.selected[slot]:
                     self.found.append((slot, begin, begin + size))
                 self.pos = begin + size
             else:
                 begin = self.pos
                 self.skip(tag, 0)
-                if self.wanted[slot]:
+                if self.selected[slot]:
                     self.found.append((slot, begin, self.pos))
 
 
 def leaves(
-    data: bytes | memoryview, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, wanted: bytes
+    data: bytes | memoryview, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, selected: bytes
 ) -> list[Leaf]:
     """Find the chosen fields of all frames of a block from `start` to `stop`.
 
-    `wanted` has a byte for each slot, which is not 0 where the field is wanted; unknown fields are found in any
-    case. The frames must have been walked before: nothing is checked here.
+    `selected` has a byte for each slot, which is not 0 where the field is selected; unknown fields are found in
+    any case. The frames must have been walked before: nothing is checked here.
     """
-    finder: Finder = Finder(data, start, stop, wanted)
+    finder: Finder = Finder(data, start, stop, selected)
     while finder.enter(NO_CAP):
         finder.message(0)
         if finder.fault:
@@ -88,8 +88,8 @@ def leaves(
     return finder.found
 
 
-def leaves_of(raw: bytes | memoryview, wanted: bytes, root: cython.uint = tables.FRAME) -> list[Leaf]:
+def leaves_of(raw: bytes | memoryview, selected: bytes, root: cython.uint = tables.FRAME) -> list[Leaf]:
     """Find the chosen fields of one record that was walked before."""
-    finder: Finder = Finder(raw, 0, len(raw), wanted)
+    finder: Finder = Finder(raw, 0, len(raw), selected)
     finder.message(root)
     return finder.found

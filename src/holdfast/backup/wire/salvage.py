@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, TypeAlias
 from holdfast.backup import schema
 from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.wire import faults, frames, walk
-from holdfast.backup.wire.stream import CHUNK, Block, FrameStream, Limits
+from holdfast.backup.wire.stream import CHUNK, Block, FrameStream, StreamLimits
 from holdfast.backup.wire.varint import varint_at
 from holdfast.redacted_repr import redacted
 
@@ -87,7 +87,7 @@ class SalvagedStream(FrameStream):
         on_gap: OnGap,
         *,
         keep: bool = True,
-        limits: Limits | None = None,
+        limits: StreamLimits | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self._on_gap = on_gap

@@ -22,7 +22,7 @@ from holdfast.backup.wire import frames, walk
 from holdfast.backup.wire.faults import FAULTS
 from holdfast.redacted_repr import redacted
 
-__all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "Limits", "damaged"]
+__all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "StreamLimits", "damaged"]
 
 CHUNK: Final = 1 << 20
 # What is left of a chunk, and the next.
@@ -35,7 +35,7 @@ NO_CAP: Final = (1 << 32) - 1
 
 @public
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StreamLimits:
     """How much of what the input claims is believed."""
 
     # The largest length a four-byte prefix can say, which is where the strictest client stops.
@@ -84,7 +84,7 @@ class Frame:
 
     @property
     def message(self) -> schema.Frame:
-        """The frame as a message object, made each time it is asked for."""
+        """The frame as a message object, decoded at each access."""
         try:
             return schema.Frame.FromString(self.raw)
         except DecodeError:
@@ -153,18 +153,18 @@ class FrameStream:
         self,
         source: BinaryIO,
         *,
-        limits: Limits | None = None,
+        limits: StreamLimits | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self._source = source
-        self._cap = (limits or Limits()).frame_bytes
+        self._cap = (limits or StreamLimits()).frame_bytes
         self._progress = progress
         self._space = bytearray()
         self._start = 0  # what is still to be taken apart stands in the space from here
         self._stop = 0  # to here
         self._base = 0  # where that begins in the stream
         self._next = 0  # the index of the record it begins with
-        self._plenty = False  # whether the last read gave all it was asked for
+        self._plenty = False  # whether the last read returned as much as requested
         self._ended = False
         self.header = self._read_header()
 
@@ -197,7 +197,7 @@ class FrameStream:
         if not self._refill(0):
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
-            # Only the first record is asked for: a megabyte may hold a million of them.
+            # Only the first record is read: a megabyte may hold a million of them.
             spans, _rest, needed, fault = frames.split(self._held(LENGTH), 0, self._cap)
             if LENGTH < needed <= self._stop:
                 spans, _rest, needed, fault = frames.split(self._held(needed), 0, self._cap)

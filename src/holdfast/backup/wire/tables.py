@@ -34,6 +34,7 @@ from holdfast.backup.wire.layout import (
 from holdfast.backup.wire.names import SPELLINGS, Names, field_name, value_name
 
 __all__ = [
+    "ALL_TEXTS",
     "BACKUP_INFO",
     "BASES",
     "BOOL",
@@ -53,6 +54,7 @@ __all__ = [
     "MESSAGE",
     "MESSAGES",
     "NAMED",
+    "NULL",
     "PACKABLE",
     "RAW",
     "REPEATED",
@@ -165,7 +167,8 @@ NAMED: Final = array("Q", [sum(1 << number for number in enum.values_by_number) 
 TRUE: Final = SLOTS + sum(VALUE_LIMITS)
 FALSE: Final = TRUE + 1
 RAW: Final = TRUE + 2
-TEXTS: Final = TRUE + 3
+NULL: Final = TRUE + 3
+TEXTS: Final = TRUE + 4
 
 
 def texts(names: Names) -> Iterator[bytes]:
@@ -176,11 +179,11 @@ def texts(names: Names) -> Iterator[bytes]:
         for number in range(limit):
             name = value_name(enum, number, names)
             yield f'"{name}"'.encode() if name else b""
-    yield from (b"true", b"false", b',"@raw":')
+    yield from (b"true", b"false", b',"@raw":', b"null")
 
 
-_ALL_TEXTS = [text for names in SPELLINGS for text in texts(names)]
+ALL_TEXTS: Final = [text for names in SPELLINGS for text in texts(names)]
 
 # By text: where it begins in TEXT; it ends where the next one begins.
-TEXT: Final = b"".join(_ALL_TEXTS)
-TEXT_AT: Final = array("I", accumulate(map(len, _ALL_TEXTS), initial=0))
+TEXT: Final = b"".join(ALL_TEXTS)
+TEXT_AT: Final = array("I", accumulate(map(len, ALL_TEXTS), initial=0))

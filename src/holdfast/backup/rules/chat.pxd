@@ -1,3 +1,0 @@
-from holdfast.backup.rules.rule_context cimport RuleContext
-
-cdef void check_chat(RuleContext context, int depth) noexcept nogil

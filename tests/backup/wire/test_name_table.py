@@ -1,0 +1,56 @@
+"""The hash table finds every name of the schema, under its owner."""
+
+from holdfast.backup.wire import name_table, tables
+from holdfast.backup.wire.names import SPELLINGS, field_name, value_name
+
+
+def find(owner: int, name: str) -> int | None:
+    """Look a name up as the core does."""
+    entry = name_table.hash_name(owner, name.encode())
+    while True:
+        found, meaning, at, size = name_table.NAME_TABLE[4 * entry : 4 * entry + 4]
+        if size == 0:
+            return None
+        if found == owner and tables.TEXT[at : at + size] == name.encode():
+            return meaning
+        entry = (entry + 1) % name_table.ENTRIES
+
+
+def test_every_field_is_found_by_both_spellings() -> None:
+    """A name leads to the slot of its field."""
+    for index, message in enumerate(tables.MESSAGES):
+        for field in message.fields:
+            for names in SPELLINGS:
+                assert find(index, field_name(field, names)) == tables.BASES[index] + field.number
+
+
+def test_every_value_of_an_enum_is_found_by_both_spellings() -> None:
+    """A name leads to the number it stands for."""
+    for index, enum in enumerate(tables.ENUMS):
+        for number in enum.values_by_number:
+            for names in SPELLINGS:
+                assert find(len(tables.MESSAGES) + index, value_name(enum, number, names)) == number
+
+
+def test_names_of_other_owners_are_not_found() -> None:
+    """A message knows its own fields only."""
+    for index, message in enumerate(tables.MESSAGES):
+        own = {field_name(field, names) for field in message.fields for names in SPELLINGS}
+        others = {field.name for other in tables.MESSAGES for field in other.fields} - own
+        assert all(find(index, name) is None for name in others)
+
+
+def test_most_of_the_table_is_empty() -> None:
+    """A name that is not in it is missed after few steps."""
+    sizes = name_table.NAME_TABLE[3::4]
+    assert len(sizes) == name_table.ENTRIES
+    assert sum(size > 0 for size in sizes) < name_table.ENTRIES // 4
+
+
+def test_tags_have_the_number_and_the_wire_type() -> None:
+    """Lists of numbers are packed."""
+    for slot, field in tables.FIELDS.items():
+        number, wire_type = divmod(name_table.TAGS[slot], 8)
+        assert number == field.number
+        packed = tables.SHAPES[slot] & tables.PACKABLE
+        assert wire_type == (2 if packed else tables.SHAPES[slot] & tables.WIRE_TYPE)
