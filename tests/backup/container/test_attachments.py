@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.container.attachments import (
-    Attachment,
+    AttachmentKey,
     LocalKey,
     content_path,
     decrypt_attachment,
@@ -39,17 +39,17 @@ HELLO = b"hello world"
 KEY = LocalKey(bytes(range(64)))
 HELLO_HASH = bytes.fromhex("b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9")
 HELLO_NAME = "a5ee652dbadf9570110ed4af0fa80dee7126b26dae10d630965f4698080b310e"
-HELLO_ATTACHMENT = Attachment(KEY, HELLO_HASH, len(HELLO))
+HELLO_ATTACHMENT = AttachmentKey(KEY, HELLO_HASH, len(HELLO))
 
 
-def written(content: bytes, key: LocalKey = KEY, iv: bytes | None = None) -> tuple[bytes, Attachment]:
+def written(content: bytes, key: LocalKey = KEY, iv: bytes | None = None) -> tuple[bytes, AttachmentKey]:
     """Encrypt content in memory."""
     target = io.BytesIO()
     attachment = encrypt_attachment(io.BytesIO(content), target, key, iv=iv)
     return target.getvalue(), attachment
 
 
-def opened(raw: bytes, attachment: Attachment) -> bytes:
+def opened(raw: bytes, attachment: AttachmentKey) -> bytes:
     """Open an attachment file held in memory."""
     return decrypt_attachment(io.BytesIO(raw), attachment).read()
 
@@ -122,7 +122,7 @@ def test_a_size_beyond_the_content_is_named(size: int) -> None:
     """The file is whole and still holds less than the backup says, padding included."""
     raw, attachment = written(HELLO)
     with pytest.raises(AttachmentTooShort, match=f"fewer than the {size} bytes the backup gives"):
-        opened(raw, Attachment(KEY, attachment.plaintext_hash, size))
+        opened(raw, AttachmentKey(KEY, attachment.plaintext_hash, size))
 
 
 @pytest.mark.parametrize("size", [0, 10, 12, 541])
@@ -130,7 +130,7 @@ def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -
     """Cut at another place, the content is another content."""
     raw, attachment = written(HELLO)
     with pytest.raises(AttachmentMismatch, match="is not the content the backup means"):
-        opened(raw, Attachment(KEY, attachment.plaintext_hash, size))
+        opened(raw, AttachmentKey(KEY, attachment.plaintext_hash, size))
 
 
 @settings(max_examples=20)
@@ -138,7 +138,7 @@ def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -
 def test_the_last_of_a_wrong_content_is_never_given_out(size: int) -> None:
     """Whoever reads to the end meets the error instead of it, and meets it again when reading on."""
     raw, attachment = written(bytes(size))
-    wrong = Attachment(KEY, hashlib.sha256(b"other").digest(), attachment.size)
+    wrong = AttachmentKey(KEY, hashlib.sha256(b"other").digest(), attachment.size)
     content = decrypt_attachment(io.BytesIO(raw), wrong)
     read: list[int] = []
     for _ in range(2):
@@ -165,7 +165,7 @@ def test_authentic_content_without_an_end_is_damage() -> None:
     sealer.write(bytes(32))
     file.write(hmac.digest(KEY.cipher_keys().hmac, file.getvalue(), "sha256"))
     with pytest.raises(AttachmentDamaged, match="does not end as it must"):
-        opened(file.getvalue(), Attachment(KEY, hashlib.sha256(bytes(20)).digest(), 20))
+        opened(file.getvalue(), AttachmentKey(KEY, hashlib.sha256(bytes(20)).digest(), 20))
 
 
 def test_an_attachment_lies_where_its_name_says(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_an_attachment_that_is_no_file_is_named(tmp_path: Path) -> None:
 def test_what_a_backup_says_is_checked() -> None:
     """A hash and a key have their lengths, and the key does not print itself."""
     with pytest.raises(AttachmentError, match="32 bytes, but the backup gives 31"):
-        Attachment(KEY, bytes(31), 0)
+        AttachmentKey(KEY, bytes(31), 0)
     with pytest.raises(KeyRefused, match="an attachment's key is 64 bytes, but 32 were given"):
         LocalKey(bytes(32))
     assert "local_key=<LocalKey>" in repr(HELLO_ATTACHMENT)

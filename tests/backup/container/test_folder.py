@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.container import GzipWriter, LocalMetadata, encrypt, write_manifest
-from holdfast.backup.container.folder import Snapshot, find_snapshots
+from holdfast.backup.container.folder import SnapshotFolder, find_snapshots
 from holdfast.backup.container.keys import BackupId, BackupKey
 from holdfast.backup.errors import UnreadableBackup
 
@@ -38,7 +38,7 @@ def phone(tmp_path: Path) -> Path:
     return home
 
 
-def names(found: list[Snapshot]) -> list[str]:
+def names(found: list[SnapshotFolder]) -> list[str]:
     """Name the snapshots."""
     return [snapshot.path.name for snapshot in found]
 

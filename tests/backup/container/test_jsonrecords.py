@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from holdfast.backup.container import jsonrecords
 from holdfast.backup.container.jsonrecords import Item, JsonRecords, array_items, line_items
 from holdfast.backup.errors import BackupError, DamagedBackup, UnreadableBackup
-from holdfast.backup.wire import Limits
+from holdfast.backup.wire import StreamLimits
+from holdfast.backup.wire.salvage import Gap
 from tests.backup.streams import array_of, json5_of, lines_of, sample, small, stream_of
 
 SECRET = "nobody must read this"
@@ -28,14 +29,14 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-def read_lines(data: bytes, limits: Limits | None = None) -> tuple[bytes, ...]:
+def read_lines(data: bytes, limits: StreamLimits | None = None) -> tuple[bytes, ...]:
     """Read JSON Lines whole."""
-    return all_of(JsonRecords(line_items(io.BytesIO(data), limits or Limits()), "lines"))
+    return all_of(JsonRecords(line_items(io.BytesIO(data), limits or StreamLimits()), "lines"))
 
 
-def read_array(data: bytes, limits: Limits | None = None) -> tuple[bytes, ...]:
+def read_array(data: bytes, limits: StreamLimits | None = None) -> tuple[bytes, ...]:
     """Read an array whole."""
-    return all_of(JsonRecords(array_items(io.BytesIO(data), limits or Limits()), "array"))
+    return all_of(JsonRecords(array_items(io.BytesIO(data), limits or StreamLimits()), "array"))
 
 
 def all_of(records: JsonRecords) -> tuple[bytes, ...]:
@@ -64,10 +65,37 @@ def test_lines_may_be_laid_out_in_other_ways(change: Callable[[bytes], bytes]) -
     assert read_lines(change(lines_of(small()))) == small()
 
 
+@pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
+def test_lines_are_read_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """Also where a chunk ends inside a line, and where lines stand between others that the core leaves alone."""
+    monkeypatch.setattr(jsonrecords, "CHUNK", chunk)
+    header, *frames = lines_of(small()).splitlines(keepends=True)
+    negative = b'{"chatFolder":{"folderType":-1}}\n'
+    found = read_lines(header + b"\n" + negative.join(frames))
+    assert [raw for raw in found if raw != b"\x42\x0b\x30" + b"\xff" * 9 + b"\x01"] == list(small())
+    assert len(found) == 2 * len(frames)
+
+
+@pytest.mark.parametrize("chunk", [1, 64, 1000])
+def test_gaps_are_told_where_they_are_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """A wrong line and one that is too long have their own numbers, and what follows them is read."""
+    monkeypatch.setattr(jsonrecords, "CHUNK", chunk)
+    chat = b'{"chat":{"id":"7"}}\n'
+    long = b"{" + b" " * 500 + b"}\n"
+    data = HEADER.encode() + b"\n" + chat + b"{\n" + chat + long + chat + long.strip()
+    gaps: list[Gap] = []
+    records = JsonRecords(line_items(io.BytesIO(data), StreamLimits(frame_bytes=100)), "lines", on_gap=gaps.append)
+    assert [frame.raw for block in records.blocks() for frame in block] == [b"\x1a\x02\x08\x07"] * 3
+    problems = [gap.problem for gap in gaps]
+    assert [problem.offset for problem in problems if isinstance(problem, DamagedBackup)] == [3, 5, 7]
+    assert [gap.frame for gap in gaps] == [2, 3, 4]
+
+
 def test_blocks_say_where_their_frames_would_lie(monkeypatch: pytest.MonkeyPatch) -> None:
     """Indexes and offsets are those of the plain stream, over any number of blocks."""
     monkeypatch.setattr(jsonrecords, "BLOCK", 500)
-    records = JsonRecords(line_items(io.BytesIO(lines_of(sample())), Limits()), "lines")
+    monkeypatch.setattr(jsonrecords, "CHUNK", 500)
+    records = JsonRecords(line_items(io.BytesIO(lines_of(sample())), StreamLimits()), "lines")
     plain = stream_of(sample())
     blocks = list(records.blocks())
     assert len(blocks) > 5
@@ -217,7 +245,7 @@ def test_bytes_that_are_not_utf8_are_said_not_to_be(path: str, data: bytes) -> N
 def test_a_line_over_the_limit_is_refused() -> None:
     """Before it is read whole."""
     with pytest.raises(DamagedBackup, match=r"longer than is allowed \(line 2 of the file\)"):
-        read_lines(HEADER.encode() + b"\n" + b"{" + b" " * 1000 + b"}\n", Limits(frame_bytes=500))
+        read_lines(HEADER.encode() + b"\n" + b"{" + b" " * 1000 + b"}\n", StreamLimits(frame_bytes=500))
 
 
 def test_a_record_over_the_limit_is_refused_in_a_large_array(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +255,7 @@ def test_a_record_over_the_limit_is_refused_in_a_large_array(monkeypatch: pytest
     data = f'[{HEADER},{{"account":{{"givenName":"'.encode() + b"x" * 1_000_000
     source = io.BytesIO(data)
     with pytest.raises(DamagedBackup, match="record 1 of the array"):
-        all_of(JsonRecords(array_items(source, Limits(frame_bytes=1000)), "array"))
+        all_of(JsonRecords(array_items(source, StreamLimits(frame_bytes=1000)), "array"))
     assert source.tell() < 10_000
 
 
@@ -240,7 +268,7 @@ def test_a_large_array_is_read_in_flat_memory(monkeypatch: pytest.MonkeyPatch) -
     source = io.BytesIO(b"[" + HEADER.encode() + frame * 10_000 + b"]")
     tracemalloc.start()
     try:
-        records = JsonRecords(array_items(source, Limits()), "array")
+        records = JsonRecords(array_items(source, StreamLimits()), "array")
         assert sum(block.count for block in records.blocks()) == 10_000
         _now, peak = tracemalloc.get_traced_memory()
     finally:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.container.key_formats import read_bytes, read_pool, read_uuid
+from holdfast.backup.container.key_formats import new_pool, pool_weakness, read_bytes, read_pool, read_uuid
 from holdfast.backup.errors import KeyRefused
 
 POOLS = st.text(string.ascii_lowercase + string.digits, min_size=64, max_size=64)
@@ -105,3 +105,27 @@ def test_what_is_not_a_uuid_is_refused_without_repeating_it(text: str) -> None:
         "an account id is a UUID, 32 hexadecimal digits with or without dashes, "
         f"but the {len(text)} characters given are not one"
     )
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        "m" * 64,
+        "wxyz" * 16,
+        "0123456789" * 6 + "0123",
+        "abcdefghijklmnopqrstuvwxyz0123456789" + "abcdefghijklmnopqrstuvwxyz01",
+        "zyxwvutsrqponmlkjihgfedcba" * 2 + "zyxwvutsrqpo",
+        "k7x2m9q4w8e3r6t1" * 4,
+    ],
+)
+def test_a_key_that_can_be_guessed_is_weak(pool: str) -> None:
+    """By few characters, repetition, or the order of the alphabet."""
+    assert pool_weakness(pool)
+
+
+def test_a_new_key_is_random_and_never_weak() -> None:
+    """Each is another one, of the characters a recovery key has."""
+    made = {new_pool() for _ in range(2000)}
+    assert len(made) == 2000
+    assert all(read_pool(pool) == pool and not pool_weakness(pool) for pool in made)
+    assert set("".join(made)) == set(string.ascii_lowercase + string.digits)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.container.attachments import Attachment, LocalKey, content_path, encrypt_attachment
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey, content_path, encrypt_attachment
 from holdfast.backup.container.gunzip import GunzipLimits
-from holdfast.backup.container.media import ExportMedia, FolderMedia, Media
+from holdfast.backup.container.media import AttachmentStore, ExportMedia, FolderMedia
 from holdfast.backup.container.takeout import FolderExport, ZipExport
 from holdfast.backup.errors import (
     AttachmentDamaged,
@@ -22,10 +22,10 @@ from holdfast.backup.errors import (
 
 CONTENT = b"hello world" * 1000
 KEY = LocalKey(bytes(range(64)))
-ATTACHMENT = Attachment(KEY, hashlib.sha256(CONTENT).digest(), len(CONTENT))
+ATTACHMENT = AttachmentKey(KEY, hashlib.sha256(CONTENT).digest(), len(CONTENT))
 
 
-def read(media: Media, attachment: Attachment = ATTACHMENT) -> bytes:
+def read(media: AttachmentStore, attachment: AttachmentKey = ATTACHMENT) -> bytes:
     """Open an attachment and read it to its end."""
     with media.open(attachment) as source:
         return source.read()

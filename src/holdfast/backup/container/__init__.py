@@ -6,7 +6,7 @@ writing    plain frame stream -> GzipWriter -> encrypt -> file
 """
 
 from holdfast.backup.container.attachments import (
-    Attachment,
+    AttachmentKey,
     LocalKey,
     content_path,
     decrypt_attachment,
@@ -14,7 +14,7 @@ from holdfast.backup.container.attachments import (
     media_name,
     open_attachment,
 )
-from holdfast.backup.container.cipher import Layout, decrypt, encrypt, find_layout
+from holdfast.backup.container.cipher import ContainerLayout, decrypt, encrypt, find_layout
 from holdfast.backup.container.gunzip import GunzipLimits, GzipWriter, gunzip
 from holdfast.backup.container.keys import (
     BackupId,
@@ -30,16 +30,16 @@ from holdfast.backup.container.metadata import ForwardSecrecy, LocalMetadata, To
 from holdfast.backup.container.padding import padded
 
 __all__ = [
-    "Attachment",
+    "AttachmentKey",
     "BackupId",
     "BackupKey",
+    "ContainerLayout",
     "EntropyPool",
     "ForwardSecrecy",
     "ForwardSecrecyToken",
     "GunzipLimits",
     "GzipWriter",
     "KeyMaterial",
-    "Layout",
     "LocalKey",
     "LocalMetadata",
     "MediaRootKey",

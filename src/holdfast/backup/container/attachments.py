@@ -1,7 +1,7 @@
 """Attachment files of a local backup: how they are named, opened and written.
 
 A content store keeps every attachment once, encrypted with a key of its own and named after content and key, so
-that snapshots share them. What a backup says about one is an `Attachment`.
+that snapshots share them. What a backup says about one is an `AttachmentKey`.
 """
 
 import hashlib
@@ -29,8 +29,9 @@ from holdfast.backup.errors import (
 from holdfast.redacted_repr import redacted
 
 __all__ = [
-    "Attachment",
+    "AttachmentKey",
     "LocalKey",
+    "authenticate_attachment",
     "content_path",
     "decrypt_attachment",
     "encrypt_attachment",
@@ -58,7 +59,7 @@ class LocalKey(KeyBytes):
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class AttachmentKey:
     """What a backup says about an attachment file: its key, and the SHA-256 and size of what it holds."""
 
     local_key: LocalKey
@@ -95,7 +96,7 @@ def file_size(size: int) -> int:
 
 
 @contextmanager
-def open_attachment(store: Path, attachment: Attachment) -> Iterator[BinaryIO]:
+def open_attachment(store: Path, attachment: AttachmentKey) -> Iterator[BinaryIO]:
     """Open an attachment of a content store as the file it once was; see `decrypt_attachment`."""
     try:
         source = content_path(store, attachment.name).open("rb")
@@ -107,12 +108,17 @@ def open_attachment(store: Path, attachment: Attachment) -> Iterator[BinaryIO]:
         yield decrypt_attachment(source, attachment)
 
 
-def decrypt_attachment(source: BinaryIO, attachment: Attachment) -> BinaryIO:
+def decrypt_attachment(source: BinaryIO, attachment: AttachmentKey) -> BinaryIO:
     """Authenticate an attachment file, then return its content as a file that is decrypted while it is read.
 
     The last chunk is given out only once the hash of the whole was found right; who stores the content keeps it
     only if it could be read to its end. The source belongs to the returned file until then.
     """
+    return as_file(_content(authenticate_attachment(source, attachment), attachment))
+
+
+def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> Opened:
+    """Compare the MAC of an attachment file and its length, before any of it is decrypted."""
     name = attachment.name
     span = Span(0, source.seek(0, io.SEEK_END))
     problem = span.problem()
@@ -125,10 +131,10 @@ def decrypt_attachment(source: BinaryIO, attachment: Attachment) -> BinaryIO:
         raise AttachmentDamaged(f"attachment {name} is damaged: its MAC does not match")
     if attachment.size >= span.ciphertext_size:
         raise _too_short(attachment)
-    return as_file(_content(opened, attachment))
+    return opened
 
 
-def _content(opened: Opened, attachment: Attachment) -> Iterator[bytes]:
+def _content(opened: Opened, attachment: AttachmentKey) -> Iterator[bytes]:
     digest = hashlib.sha256()
     left = attachment.size
     last = b""
@@ -154,7 +160,7 @@ def _content(opened: Opened, attachment: Attachment) -> Iterator[bytes]:
         yield last
 
 
-def _too_short(attachment: Attachment) -> AttachmentTooShort:
+def _too_short(attachment: AttachmentKey) -> AttachmentTooShort:
     return AttachmentTooShort(
         f"attachment {attachment.name} is whole, but holds fewer than the {attachment.size} bytes the backup gives"
     )
@@ -162,7 +168,7 @@ def _too_short(attachment: Attachment) -> AttachmentTooShort:
 
 def encrypt_attachment(
     source: BinaryIO, target: Sink, local_key: LocalKey, *, iv: bytes | None = None
-) -> Attachment:
+) -> AttachmentKey:
     """Write the file of an attachment and return what a backup has to say about it, its name among that."""
     digest = hashlib.sha256()
     size = 0
@@ -171,4 +177,4 @@ def encrypt_attachment(
             digest.update(chunk)
             sealer.write(chunk)
             size += len(chunk)
-    return Attachment(local_key, digest.digest(), size)
+    return AttachmentKey(local_key, digest.digest(), size)

@@ -25,10 +25,10 @@ class Sink(Protocol):
 def read_chunks(source: BinaryIO, size: int) -> Iterator[bytes]:
     """Read the next `size` bytes in whole chunks, the last one excepted; end early where the source does."""
     while size > 0:
-        wanted = min(CHUNK, size)
-        chunk = source.read(wanted)
-        while 0 < len(chunk) < wanted:
-            more = source.read(wanted - len(chunk))
+        length = min(CHUNK, size)
+        chunk = source.read(length)
+        while 0 < len(chunk) < length:
+            more = source.read(length - len(chunk))
             if not more:
                 break
             chunk += more

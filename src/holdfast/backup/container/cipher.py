@@ -33,7 +33,7 @@ from holdfast.backup.parts import Part
 from holdfast.backup.wire.varint import encode_varint, read_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["MAGIC", "Layout", "decrypt", "encrypt", "find_layout"]
+__all__ = ["MAGIC", "ContainerLayout", "decrypt", "encrypt", "find_layout"]
 
 NAME: Final = b"SBACKUP"
 VERSION: Final = 1
@@ -45,7 +45,7 @@ SQLCIPHER_PAGE: Final = 4096
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ContainerLayout:
     """Where a container's sealed part lies, and what stands before it in the modern layout.
 
     `unknown_version` is set for a file that begins like the modern layout in a version we do not know. It is
@@ -60,7 +60,7 @@ class Layout:
     cut: bool = False
 
 
-def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Layout:
+def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> ContainerLayout:
     """Take a seekable file apart as far as that needs no key.
 
     With `on_fault` what is wrong is told there, and passed over where the content can still be decrypted.
@@ -71,7 +71,7 @@ def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Layout:
     if start != MAGIC:
         span = Span(0, end)
         version = start[-1] if len(start) == len(MAGIC) and start.startswith(NAME) else None
-        layout = Layout(span, unknown_version=version)
+        layout = ContainerLayout(span, unknown_version=version)
     else:
         layout = _modern_layout(source, end, on_fault)
     problem = layout.span.problem()
@@ -86,7 +86,7 @@ def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Layout:
     return replace(layout, span=Span(begin, begin + (1 + blocks) * BLOCK + MAC), cut=True)
 
 
-def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Layout:
+def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> ContainerLayout:
     size = read_varint(source)
     begin = source.tell()
     if size > FORWARD_SECRECY_LIMIT:
@@ -104,10 +104,12 @@ def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Layo
     except DamagedContainer as fault:
         # The token is given by whoever has it; what the file says about tokens is not needed to decrypt it.
         tell(fault, on_fault)
-    return Layout(Span(begin + size, end), forward_secrecy, modern=True)
+    return ContainerLayout(Span(begin + size, end), forward_secrecy, modern=True)
 
 
-def decrypt(source: BinaryIO, layout: Layout, keys: MessageKeys, *, on_fault: OnFault | None = None) -> BinaryIO:
+def decrypt(
+    source: BinaryIO, layout: ContainerLayout, keys: MessageKeys, *, on_fault: OnFault | None = None
+) -> BinaryIO:
     """Authenticate the container, then return its content as a file that is decrypted while it is read.
 
     The content is only proven unchanged once it was read to its end. The source belongs to that file until then.
@@ -141,7 +143,7 @@ def _content(opened: Opened, on_fault: OnFault | None) -> Iterator[bytes]:
         yield padding.content
 
 
-def _version_hint(layout: Layout) -> str:
+def _version_hint(layout: ContainerLayout) -> str:
     if layout.unknown_version is None:
         if layout.modern or layout.span.end % SQLCIPHER_PAGE:
             return ""

@@ -25,9 +25,9 @@ __all__ = [
     "METADATA",
     "SNAPSHOT_NAME",
     "STORE",
-    "Snapshot",
+    "SnapshotFolder",
     "find_snapshots",
-    "hollow_snapshots",
+    "incomplete_snapshots",
     "without_main",
 ]
 
@@ -45,7 +45,7 @@ SEARCHED: Final = 10_000
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class SnapshotFolder:
     """One backup of a local folder; `root` is what nothing outside of is read."""
 
     path: Path
@@ -94,7 +94,7 @@ def without_main(path: Path) -> FolderIncomplete:
     return FolderIncomplete(f"{path} has no file {MAIN}: the messages are missing", part=Part.MAIN)
 
 
-def hollow_snapshots(path: Path) -> list[Path]:
+def incomplete_snapshots(path: Path) -> list[Path]:
     """Find the folders that would be snapshots if they had messages, the newest first; the folder may be one."""
     named = [
         child
@@ -109,13 +109,13 @@ def has_some(path: Path) -> bool:
     return (path / METADATA).is_file() or (path / MANIFEST).is_file()
 
 
-def find_snapshots(path: Path) -> list[Snapshot]:
+def find_snapshots(path: Path) -> list[SnapshotFolder]:
     """Find the snapshots a folder stands for, the newest first; none when it is no local backup.
 
     The folder may be one snapshot, the folder of all snapshots under whatever name, or the one around it.
     """
     if is_snapshot(path):
-        return [Snapshot(path, path.parent)]
+        return [SnapshotFolder(path, path.parent)]
     found = snapshots_in(path)
     if found:
         return found
@@ -128,7 +128,7 @@ def is_snapshot(path: Path) -> bool:
     return (path / MAIN).is_file() and ((path / METADATA).is_file() or path.name.startswith("signal-backup"))
 
 
-def snapshots_in(path: Path) -> list[Snapshot]:
+def snapshots_in(path: Path) -> list[SnapshotFolder]:
     """List the finished snapshots of a folder, the newest first: their names sort by time."""
     names = sorted(
         (
@@ -140,7 +140,7 @@ def snapshots_in(path: Path) -> list[Snapshot]:
         ),
         reverse=True,
     )
-    return [Snapshot(path / name, path) for name in names]
+    return [SnapshotFolder(path / name, path) for name in names]
 
 
 def folders_in(path: Path) -> list[Path]:

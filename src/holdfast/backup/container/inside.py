@@ -6,11 +6,15 @@ A copied folder may hold links that lead anywhere, pipes that never end and devi
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from holdfast.backup.errors import UnreadableBackup
 
 __all__ = ["open_inside"]
+
+# Without O_NONBLOCK, opening a pipe waits for somebody to write to it. Windows has neither that nor O_NOFOLLOW; it
+# needs O_BINARY, or takes a file for text.
+FLAGS: Final[int] = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
 
 
 def open_inside(root: Path, path: Path) -> BinaryIO:
@@ -25,8 +29,7 @@ def open_inside(root: Path, path: Path) -> BinaryIO:
     if not target.is_relative_to(home):
         raise UnreadableBackup(f"{path} is a link that leads out of {root}; nothing outside of it is read")
     try:
-        # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
-        handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = os.open(target, FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(str(path)) from None
     except OSError as error:

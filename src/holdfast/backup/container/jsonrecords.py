@@ -3,7 +3,7 @@
     JSON Lines    the header on the first line, a frame on each further one
     an array      [header, frame, frame, ...] in JSON or JSON5, as test tools write it
 
-Lines are read one at a time, and arrays one record at a time, so memory stays flat. Only what is JSON5 and not
+Lines are read a chunk at a time, and arrays one record at a time, so memory stays flat. Only what is JSON5 and not
 JSON (comments, bare keys, commas at the end) has to be read whole, and is held to a size.
 """
 
@@ -17,8 +17,9 @@ import json5
 
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.errors import DamagedBackup, UnfitJson, UnreadableBackup
-from holdfast.backup.wire import Block, Limits, frame_from_json, header_from_json
-from holdfast.backup.wire.fromjson import unique
+from holdfast.backup.wire import COMPILED, Block, StreamLimits
+from holdfast.backup.wire.fromjson import frame_from_json, header_from_json, unique
+from holdfast.backup.wire.line_encoder import EncodedLines, LineEncoder
 from holdfast.backup.wire.salvage import Gap, OnGap
 from holdfast.backup.wire.varint import encode_varint
 
@@ -49,13 +50,14 @@ class JsonRecords:
     """The records of a JSON source: the header at once, the frames in blocks while they are read.
 
     `items` yields each record with its number: the line it stands on, or its place in the array; or what is wrong
-    with one that can be passed over. `on_edited` is called with the number of a record that somebody edited
-    although it carries its original bytes. With `on_gap` it goes on behind what is wrong, and tells of it there.
+    with one that can be passed over; or, behind the header, lines that are encoded already. `on_edited` is called
+    with the number of a record that somebody edited although it carries its original bytes. With `on_gap` it goes
+    on behind what is wrong, and tells of it there.
     """
 
     def __init__(
         self,
-        items: Iterator[Item | DamagedBackup],
+        items: Iterator[Item | EncodedLines | DamagedBackup],
         where: Where,
         *,
         on_edited: Callable[[int], None] | None = None,
@@ -70,6 +72,8 @@ class JsonRecords:
             raise UnreadableBackup("the file holds no record: the first one must be the header")
         if isinstance(first, DamagedBackup):
             raise first
+        if isinstance(first, EncodedLines):
+            raise TypeError("the header must not be encoded as a frame")
         self.header = self._encode(header_from_json, *first)
         self.offset = len(encode_varint(len(self.header))) + len(self.header)
 
@@ -79,16 +83,16 @@ class JsonRecords:
         size = count = 0
         index = 1
         for found in self._frames():
-            if isinstance(found, bytes):
-                parts += (encode_varint(len(found)), found)
-                size += len(parts[-2]) + len(found)
-                count += 1
-            if parts and (size >= BLOCK or not isinstance(found, bytes)):
+            if isinstance(found, EncodedLines):
+                parts.append(found.data)
+                size += len(found.data)
+                count += found.frames
+            if parts and (size >= BLOCK or isinstance(found, DamagedBackup)):
                 yield Block(index, self.offset, b"".join(parts))
                 self.offset += size
                 index += count
                 parts, size, count = [], 0, 0
-            if isinstance(found, bytes):
+            if isinstance(found, EncodedLines):
                 continue
             if self._on_gap is None:
                 raise found
@@ -97,14 +101,19 @@ class JsonRecords:
             yield Block(index, self.offset, b"".join(parts))
             self.offset += size
 
-    def _frames(self) -> Iterator[bytes | DamagedBackup]:
+    def _frames(self) -> Iterator[EncodedLines | DamagedBackup]:
         """Yield frames, and what is wrong with those that are none; where the items end with that, it ends too."""
         try:
             for item in self._items:
+                if isinstance(item, EncodedLines | DamagedBackup):
+                    yield item
+                    continue
                 try:
-                    yield item if isinstance(item, DamagedBackup) else self._encode(frame_from_json, *item)
+                    raw = self._encode(frame_from_json, *item)
                 except DamagedBackup as problem:
                     yield problem
+                else:
+                    yield EncodedLines(encode_varint(len(raw)) + raw, 1, 1, 0)
         except DamagedBackup as problem:
             yield problem
 
@@ -116,27 +125,60 @@ class JsonRecords:
             raise damaged(str(error), number, self._where) from None
 
 
-def line_items(source: BinaryIO, limits: Limits) -> Iterator[Item | DamagedBackup]:
-    """Yield the lines of JSON Lines; empty ones are passed over."""
+def line_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item | EncodedLines | DamagedBackup]:
+    """Yield the lines of JSON Lines; empty ones are passed over.
+
+    Behind the header, the compiled core encodes the lines it can, many at a time. Interpreted, it would be slower
+    than the parser of the standard library.
+    """
     number = 0
     cap = limits.frame_bytes
-    while line := source.readline(cap + 1):
-        number += 1
-        if len(line) > cap:
-            while line and not line.endswith(b"\n"):
-                line = source.readline(cap)
-            yield damaged("the line is longer than is allowed", number, "lines")
-            continue
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError:
-            yield damaged("the line is not UTF-8", number, "lines")
-            continue
-        if text:
-            yield number, text
+    encoding = False
+    while data := read_lines(source, cap):
+        encoder = LineEncoder(data, cap) if COMPILED else None
+        at = 0
+        while at < len(data):
+            if encoder is not None and encoding:
+                encoded = encoder.encode(at)
+                number += encoded.lines
+                at = encoded.rest
+                if encoded.frames:
+                    yield encoded
+                if at == len(data):
+                    break
+            end = data.find(b"\n", at) + 1 or len(data)
+            number += 1
+            item = line_item(data[at:end], number, cap)
+            at = end
+            if item is not None:
+                encoding = True
+                yield item
 
 
-def array_items(source: BinaryIO, limits: Limits) -> Iterator[Item]:
+def read_lines(source: BinaryIO, cap: int) -> bytes:
+    """Read whole lines, about a chunk of them; of a last one longer than `cap` only what shows that it is."""
+    data = source.read(CHUNK)
+    if data and not data.endswith(b"\n"):
+        rest = source.readline(cap + 1)
+        data += rest
+        if len(rest) > cap:
+            while rest and not rest.endswith(b"\n"):
+                rest = source.readline(cap)
+    return data
+
+
+def line_item(line: bytes, number: int, cap: int) -> Item | DamagedBackup | None:
+    """Decode a line, or say what is wrong with it; return None for an empty one."""
+    if len(line) > cap:
+        return damaged("the line is longer than is allowed", number, "lines")
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError:
+        return damaged("the line is not UTF-8", number, "lines")
+    return (number, text) if text else None
+
+
+def array_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item]:
     """Yield the records of an array: a small one may be JSON5, a large one must be JSON and is read bit by bit."""
     head = source.read(JSON5_LIMIT + 1)
     items = iter(small_array(head)) if len(head) <= JSON5_LIMIT else large_array(head, source, limits)
@@ -169,7 +211,7 @@ def small_array(data: bytes) -> list[Any]:
     return found
 
 
-def large_array(head: bytes, source: BinaryIO, limits: Limits) -> Iterator[Any]:
+def large_array(head: bytes, source: BinaryIO, limits: StreamLimits) -> Iterator[Any]:
     """Parse the records of an array one by one; the buffer never holds much more than one of them."""
     utf8 = codecs.getincrementaldecoder("utf-8-sig")()
     buffer, at, number = decode(utf8, head), 0, 0

@@ -5,16 +5,28 @@ A refusal says what was expected and how much was found; it never repeats what w
 
 import base64
 import re
+import secrets
+import string
+from itertools import pairwise
 from typing import Final
 from uuid import UUID
 
 from holdfast.backup.errors import KeyRefused
 
-__all__ = ["read_bytes", "read_pool", "read_uuid"]
+__all__ = ["new_pool", "pool_weakness", "read_bytes", "read_pool", "read_uuid"]
 
 POOL_SIZE: Final = 64
 # Apps show the letter o and the digit 0 as signs that cannot be mistaken for one another.
 SIGNS: Final = str.maketrans({"#": "o", "=": "0"})
+
+POOL_ALPHABET: Final = string.ascii_lowercase + string.digits
+# A random recovery key has about 30 different characters and no group of four twice; one below these limits does
+# not occur by chance, not once in a billion.
+FEWEST_CHARACTERS: Final = 14
+FEWEST_GROUPS: Final = 14
+GROUP: Final = 4
+# Of its 63 steps from one character to the next.
+MOST_IN_ORDER: Final = 20
 
 HEX: Final = re.compile(r"[0-9a-fA-F]*")
 BASE64: Final = re.compile(r"[0-9a-zA-Z+/_-]*={0,2}")
@@ -30,6 +42,26 @@ def read_pool(text: str) -> str:
         strangers = sum(not sign.isascii() for sign in kept)
         raise KeyRefused(f"a recovery key is made of a to z and 0 to 9, but {strangers} of the characters are not")
     return kept.lower()
+
+
+def new_pool() -> str:
+    """Generate a recovery key from the random numbers of the operating system."""
+    return "".join(secrets.choice(POOL_ALPHABET) for _ in range(POOL_SIZE))
+
+
+def pool_weakness(pool: str) -> str:
+    """Say why somebody could guess a recovery key, given in lower case and without gaps; empty for a good one."""
+    characters = len(set(pool))
+    if characters < FEWEST_CHARACTERS:
+        return f"it has only {characters} different characters"
+    groups = len({pool[start : start + GROUP] for start in range(0, len(pool), GROUP)})
+    if groups < FEWEST_GROUPS:
+        return "it repeats itself"
+    places = [POOL_ALPHABET.index(sign) for sign in pool]
+    steps = [after - before for before, after in pairwise(places)]
+    if max(steps.count(1), steps.count(-1)) > MOST_IN_ORDER:
+        return "its characters follow each other in the order of the alphabet"
+    return ""
 
 
 def read_bytes(text: str, size: int, what: str) -> bytes:

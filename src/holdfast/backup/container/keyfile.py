@@ -21,7 +21,7 @@ from holdfast.backup.container.material import KeyMaterial, parse_aci
 from holdfast.backup.errors import KeyRefused
 from holdfast.backup.public import public
 
-__all__ = ["NAMES", "read_keys"]
+__all__ = ["NAMES", "read_keys", "write_keys"]
 
 # What each name is called in `KeyMaterial`, and how its value is read.
 READERS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
@@ -73,6 +73,24 @@ def read_keys(text: str) -> KeyMaterial:
     if not found:
         raise KeyRefused("there is no key in it")
     return KeyMaterial(**found)
+
+
+def write_keys(keys: KeyMaterial) -> str:
+    """Write keys as lines that `read_keys` reads; they are secrets in plain text."""
+    lines: list[str] = []
+    if keys.pool is not None:
+        lines.append(f"recovery-key = {keys.pool.reveal().decode()}")
+    if keys.backup_key is not None:
+        lines.append(f"backup-key = {keys.backup_key.reveal().hex()}")
+    if keys.aci is not None:
+        lines.append(f"account-id = {keys.aci}")
+    if keys.backup_id is not None:
+        lines.append(f"backup-id = {keys.backup_id.reveal().hex()}")
+    if keys.token is not None:
+        lines.append(f"token = {keys.token.reveal().hex()}")
+    if keys.message is not None:
+        lines += [f"hmac-key = {keys.message.hmac.hex()}", f"aes-key = {keys.message.aes.hex()}"]
+    return "\n".join(lines)
 
 
 def read_bare(text: str) -> tuple[str, EntropyPool | BackupKey]:

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Self, final
 from uuid import UUID
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from holdfast.backup.container.key_formats import read_bytes, read_pool
 from holdfast.backup.errors import KeyRefused
 from holdfast.secret import MASK
@@ -48,6 +45,9 @@ THUMBNAIL: Final = b"20241030_SIGNAL_BACKUP_ENCRYPT_THUMBNAIL:"
 
 
 def _derive(secret: bytes, info: bytes, size: int, salt: bytes | None = None) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     return HKDF(algorithm=SHA256(), length=size, salt=salt, info=info).derive(secret)
 
 

@@ -9,13 +9,13 @@ from google.protobuf.message import DecodeError
 from holdfast.backup.container.chunks import Sink
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.schema import local_pb2
-from holdfast.backup.wire import FrameStream, Limits
+from holdfast.backup.wire import FrameStream, StreamLimits
 from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["read_manifest", "write_manifest"]
 
 # A record is 66 bytes; the rest is room for fields that are yet to be invented.
-LIMITS: Final = Limits(frame_bytes=64 * 1024)
+LIMITS: Final = StreamLimits(frame_bytes=64 * 1024)
 
 
 def read_manifest(source: BinaryIO) -> Iterator[str]:

@@ -8,10 +8,10 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from holdfast.backup.container.attachments import Attachment, content_path, decrypt_attachment, file_size
+from holdfast.backup.container.attachments import AttachmentKey, content_path, decrypt_attachment, file_size
 from holdfast.backup.container.chunks import CHUNK, as_file
 from holdfast.backup.container.inside import open_inside
-from holdfast.backup.container.takeout import Export
+from holdfast.backup.container.takeout import PlaintextExport
 from holdfast.backup.errors import (
     AttachmentDamaged,
     AttachmentError,
@@ -24,16 +24,16 @@ from holdfast.backup.errors import (
 )
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ExportMedia", "FolderMedia", "Media"]
+__all__ = ["AttachmentStore", "ExportMedia", "FolderMedia"]
 
 
-class Media(Protocol):
+class AttachmentStore(Protocol):
     """A place that holds attachments."""
 
-    def open(self, attachment: Attachment) -> AbstractContextManager[BinaryIO]:
+    def open(self, attachment: AttachmentKey) -> AbstractContextManager[BinaryIO]:
         """Open one as the file it once was; its hash is compared before its last bytes are given out."""
 
-    def check(self, attachment: Attachment) -> None:
+    def check(self, attachment: AttachmentKey) -> None:
         """Raise when an attachment is missing or its file is too short to be whole; nothing is decrypted."""
 
     def has_files(self) -> bool:
@@ -49,14 +49,14 @@ class FolderMedia:
     root: Path
 
     @contextmanager
-    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+    def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Decrypt one attachment while it is read."""
-        with self._file(attachment) as source:
+        with self.open_encrypted(attachment) as source:
             yield decrypt_attachment(source, attachment)
 
-    def check(self, attachment: Attachment) -> None:
+    def check(self, attachment: AttachmentKey) -> None:
         """Compare the file's length with what it must be at least."""
-        with self._file(attachment) as source:
+        with self.open_encrypted(attachment) as source:
             found = source.seek(0, 2)
         if found < min(file_size(attachment.size), attachment.size + 48):
             raise AttachmentTruncated(
@@ -67,7 +67,8 @@ class FolderMedia:
         """Say yes: a phone writes every attachment it has."""
         return True
 
-    def _file(self, attachment: Attachment) -> BinaryIO:
+    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
+        """Open the encrypted file of one attachment."""
         try:
             return open_inside(self.root, content_path(self.store, attachment.name))
         except FileNotFoundError:
@@ -81,15 +82,15 @@ class FolderMedia:
 class ExportMedia:
     """The files of a plaintext export."""
 
-    export: Export
+    export: PlaintextExport
 
     @contextmanager
-    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+    def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Read one attachment, holding it to its size and hash."""
         with self._file(attachment) as source:
             yield as_file(verified(source, attachment))
 
-    def check(self, attachment: Attachment) -> None:
+    def check(self, attachment: AttachmentKey) -> None:
         """Find the file; a ZIP gives no length that could be believed."""
         self._file(attachment).close()
 
@@ -97,7 +98,7 @@ class ExportMedia:
         """Tell whether the export was made with its attachments."""
         return self.export.has_media()
 
-    def _file(self, attachment: Attachment) -> BinaryIO:
+    def _file(self, attachment: AttachmentKey) -> BinaryIO:
         try:
             return self.export.open_medium(attachment.name)
         except FileNotFoundError:
@@ -106,7 +107,7 @@ class ExportMedia:
             raise AttachmentError(str(error)) from None
 
 
-def verified(source: BinaryIO, attachment: Attachment) -> Iterator[bytes]:
+def verified(source: BinaryIO, attachment: AttachmentKey) -> Iterator[bytes]:
     """Yield what is read, the last chunk only once size and hash of the whole were found right."""
     digest = hashlib.sha256()
     size = 0

@@ -8,7 +8,6 @@ import os
 from dataclasses import dataclass
 from typing import Final, Self
 
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.container.keys import BackupId, LocalMetadataKey
@@ -140,5 +139,7 @@ class LocalMetadata:
 
 def _counter_mode(data: bytes, key: LocalMetadataKey, iv: bytes) -> bytes:
     """Encrypt or decrypt: the iv is followed by a counter from 0, which a 16-byte iv brings along itself."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     block = iv.ljust(IV_SIZE + COUNTER_SIZE, b"\0")
     return Cipher(algorithms.AES256(key.reveal()), modes.CTR(block)).encryptor().update(data)

@@ -18,13 +18,14 @@ OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 def create_private_file(path: Path) -> None:
     """Create an empty file with mode 0600; one that is there already stays as it is."""
     try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE)
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE)
     except FileExistsError:
         return
     except OSError as error:
         raise UnwritableBackup(f"{path} cannot be written: {error.strerror}") from error
     try:
-        os.fchmod(handle, PRIVATE_FILE)
+        if hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on, where modes mean little
+            os.fchmod(handle, PRIVATE_FILE)
     finally:
         os.close(handle)
 
@@ -46,8 +47,11 @@ def make_private_folder(path: Path) -> None:
 def restrict(paths: Iterable[Path]) -> list[Path]:
     """Take the permissions of group and others from files and folders; return those that had any.
 
-    What is not there, or belongs to somebody else, is left alone.
+    What is not there, or belongs to somebody else, is left alone. On Windows, where the permissions of a file are
+    those of the folder it lies in, all is.
     """
+    if not hasattr(os, "geteuid"):
+        return []
     changed: list[Path] = []
     for path in paths:
         try:

@@ -12,15 +12,17 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import BinaryIO, Final, Self
-
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.padding import PKCS7
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from holdfast.backup.container.chunks import CHUNK, Sink, read_chunks, zeros
 from holdfast.backup.container.keys import CipherKeys
 from holdfast.backup.container.padding import padded
 from holdfast.redacted_repr import redacted
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.modes import CBC
+    from cryptography.hazmat.primitives.padding import PKCS7
 
 __all__ = [
     "BLOCK",
@@ -97,7 +99,7 @@ class Opened:
         if len(iv) != BLOCK:
             raise Changed
         check = hmac.new(self.keys.hmac, iv, "sha256")
-        decryptor = Cipher(algorithms.AES256(self.keys.aes), modes.CBC(iv)).decryptor()
+        decryptor = aes_cbc(self.keys.aes, iv).decryptor()
         last = b""
         for chunk in read_chunks(self.source, self.span.ciphertext_size):
             if last:
@@ -106,12 +108,48 @@ class Opened:
             last = decryptor.update(chunk)
         if not hmac.compare_digest(check.digest(), self.mac):
             raise Changed
-        unpadder = PKCS7(8 * BLOCK).unpadder()
+        unpadder = pkcs7().unpadder()
         try:
             unpadded = unpadder.update(last) + unpadder.finalize()
         except ValueError:
             raise BadPadding(last) from None
         yield unpadded
+
+    def part(self, start: int, stop: int) -> Iterator[bytes]:
+        """Yield the content from one place up to another, decrypting only the blocks that hold it.
+
+        Nothing is authenticated again: the source must be the one that was, unchanged since.
+        """
+        first = start // BLOCK
+        skipped = start - first * BLOCK
+        left = stop - start
+        # In CBC a block is decrypted with the one before it; the iv stands before the first.
+        self.source.seek(self.span.start + first * BLOCK)
+        before = self.source.read(BLOCK)
+        if len(before) != BLOCK:
+            raise Changed
+        decryptor = aes_cbc(self.keys.aes, before).decryptor()
+        for chunk in read_chunks(self.source, -(-(skipped + left) // BLOCK) * BLOCK):
+            piece = decryptor.update(chunk)[skipped : skipped + left]
+            skipped = 0
+            left -= len(piece)
+            yield piece
+        if left:
+            raise Changed
+
+
+def aes_cbc(key: bytes, iv: bytes) -> "Cipher[CBC]":
+    """Return the cipher AES-256-CBC."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    return Cipher(algorithms.AES256(key), modes.CBC(iv))
+
+
+def pkcs7() -> "PKCS7":
+    """Return the padding PKCS#7 to whole blocks."""
+    from cryptography.hazmat.primitives.padding import PKCS7  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    return PKCS7(8 * BLOCK)
 
 
 def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> Opened | None:
@@ -128,7 +166,7 @@ def unproven(source: BinaryIO, span: Span, keys: CipherKeys) -> Iterator[bytes]:
     """Decrypt what is known not to be authentic, up to where the file ends: good for a look, and nothing else."""
     source.seek(span.start)
     iv = b"".join(read_chunks(source, BLOCK))
-    decryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).decryptor()
+    decryptor = aes_cbc(keys.aes, iv).decryptor()
     for chunk in read_chunks(source, span.ciphertext_size):
         yield decryptor.update(chunk)
 
@@ -139,7 +177,7 @@ def first_block(source: BinaryIO, span: Span, keys: CipherKeys) -> bytes:
     start = b"".join(read_chunks(source, 2 * BLOCK))
     if len(start) < 2 * BLOCK:
         return b""
-    return Cipher(algorithms.AES256(keys.aes), modes.CBC(start[:BLOCK])).decryptor().update(start[BLOCK:])
+    return aes_cbc(keys.aes, start[:BLOCK]).decryptor().update(start[BLOCK:])
 
 
 class Sealer:
@@ -159,8 +197,8 @@ class Sealer:
         iv = os.urandom(BLOCK) if iv is None else iv
         self._target = target
         self._padding = padding
-        self._encryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).encryptor()
-        self._pkcs7 = PKCS7(8 * BLOCK).padder()
+        self._encryptor = aes_cbc(keys.aes, iv).encryptor()
+        self._pkcs7 = pkcs7().padder()
         self._mac = hmac.new(keys.hmac, digestmod="sha256")
         self._size = 0
         self._finished = False

@@ -37,7 +37,7 @@ ZIP_ERRORS: Final = (
 )
 
 
-class Export(Protocol):
+class PlaintextExport(Protocol):
     """An export, wherever it lies."""
 
     def open_lines(self) -> BinaryIO:

@@ -14,7 +14,7 @@ from holdfast.backup.errors import TargetRefused, UnwritableBackup
 __all__ = ["NO_LINKS", "check_replaceable", "write_whole"]
 
 # These say that a hard link cannot be made here, not that the disk fails.
-NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS}
+NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS, errno.EINVAL}
 
 
 @contextmanager
@@ -68,7 +68,10 @@ def check_replaceable(path: Path, *, replace: bool) -> None:
 def rename_exclusively(part: Path, path: Path) -> None:
     """Rename a file unless the new name is taken, which is decided by the file system and not before."""
     try:
-        os.link(part, path, follow_symlinks=False)
+        if os.link in os.supports_follow_symlinks:
+            os.link(part, path, follow_symlinks=False)
+        else:
+            os.link(part, path)
     except FileExistsError:
         raise already_there(path) from None
     except OSError as error:
@@ -90,7 +93,12 @@ def already_there(path: Path) -> TargetRefused:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder last: a renamed file is only safe once its folder is."""
+    """Make the names in a folder last: a renamed file is only safe once its folder is.
+
+    Windows has no way to open a folder, and writes its names by itself.
+    """
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -1,0 +1,163 @@
+"""What is known of a backup folder from the last run: the hash of each file, and what it was found to be.
+
+It is a cache beside the archive, and holds for a file only as long as its hash does. Without it everything is read
+again.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.backup.completeness import Loss, LostAttachment
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.public import public
+from holdfast.redacted_repr import redacted
+
+__all__ = ["FolderState", "KeptSnapshot", "SnapshotState", "StateFile", "Verdict", "hash_files", "list_files"]
+
+VERSION: Final = 1
+# At the end of the name of the file beside the archive.
+SUFFIX: Final = "-keep.json"
+# Reading waits for the disk and hashing releases the lock of the interpreter.
+THREADS: Final = 4
+# A folder of a phone has three levels; an export has no more.
+DEEPEST: Final = 8
+
+
+@public
+@redacted
+class KeptSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One snapshot of a folder, and what became of it in the archive.
+
+    `known` tells that the archive had its messages before. `lost` has the first of `lost_count` attachments that
+    neither the folder nor the archive has; `damaged_files` counts those of which only the archive has a good copy.
+    `problem` says why nothing of it could be imported, and is empty otherwise.
+    """
+
+    name: str
+    made_ms: int = 0
+    digest: str = ""
+    known: bool = False
+    messages: int = 0
+    new: int = 0
+    changed: int = 0
+    vanished: int = 0
+    skipped: int = 0
+    attachments: int = 0
+    copied: int = 0
+    damaged_files: int = 0
+    errors: int = 0
+    findings: tuple[str, ...] = ()
+    lost: tuple[LostAttachment, ...] = ()
+    lost_count: int = 0
+    not_on_device: int = 0
+    problem: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything the snapshot means to hold is in the archive."""
+        return not (self.problem or self.errors or self.lost_count)
+
+
+@redacted
+class Verdict(msgspec.Struct, frozen=True, array_like=True):
+    """What an attachment file was found to be when it had this hash; None for no file, and for one in order."""
+
+    sha256: str | None
+    loss: Loss | None = None
+
+
+@redacted
+class SnapshotState(msgspec.Struct, frozen=True):
+    """A snapshot that was imported: the hashes of its files, the attachments it refers to, and the result."""
+
+    files: dict[str, str]
+    attachments: tuple[str, ...]
+    result: KeptSnapshot
+
+
+@redacted
+class FolderState(msgspec.Struct):
+    """What is known of one folder: its snapshots by name, and its attachment files by name."""
+
+    snapshots: dict[str, SnapshotState] = msgspec.field(default_factory=dict)
+    verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict)
+
+
+@redacted
+class KeepState(msgspec.Struct):
+    """The content of the file: the folders that are kept in one archive, by their paths."""
+
+    version: int = VERSION
+    folders: dict[str, FolderState] = msgspec.field(default_factory=dict)
+
+
+class StateFile:
+    """The file beside an archive; one that cannot be read is as good as none."""
+
+    def __init__(self, archive: Path) -> None:
+        self.path = archive.with_name(f"{archive.name}{SUFFIX}")
+        self._all = KeepState()
+        try:
+            found = msgspec.json.decode(self.path.read_bytes(), type=KeepState)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return
+        if found.version == VERSION:
+            self._all = found
+
+    def folder(self, path: Path) -> FolderState:
+        """Return what is known of a folder; changes to it are written by `save`."""
+        return self._all.folders.setdefault(os.path.realpath(path), FolderState())
+
+    def save(self) -> None:
+        """Replace the file atomically."""
+        with write_whole(self.path, replace=True) as target:
+            target.write(msgspec.json.encode(self._all))
+
+
+def list_files(folder: Path) -> list[Path]:
+    """List the files of a folder and of those in it; links and unfinished files are left out."""
+    found: list[Path] = []
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            entries = list(os.scandir(place))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if depth < DEEPEST:
+                    waiting.append((Path(entry.path), depth + 1))
+            elif entry.is_file(follow_symlinks=False):
+                found.append(Path(entry.path))
+    return sorted(found)
+
+
+def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = None) -> dict[Path, str]:
+    """Return the SHA-256 of files that can be read, several at a time; `progress` is told the bytes so far."""
+    found: dict[Path, str] = {}
+    done = 0
+    wanted = list(paths)
+    with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
+        for path, result in zip(wanted, pool.map(hash_file, wanted), strict=True):
+            if result is not None:
+                found[path] = result[0]
+                done += result[1]
+            if progress is not None:
+                progress(done)
+    return found
+
+
+def hash_file(path: Path) -> tuple[str, int] | None:
+    """Return the SHA-256 and the size of a file; None where it cannot be read."""
+    try:
+        with path.open("rb") as source:
+            return hashlib.file_digest(source, "sha256").hexdigest(), source.tell()
+    except OSError:
+        return None

@@ -1,0 +1,357 @@
+"""`holdfast keep`: everything a phone's backup folder holds, verified and in one archive."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import typer
+from platformdirs import user_data_path
+from rich.console import Console
+from rich.text import Text
+
+from holdfast import backup
+from holdfast.backup import Kept, KeptSnapshot, KeyIncomplete, KeyMaterial, WrongKey
+from holdfast.backup.completeness import LostAttachment
+from holdfast.backup.errors import ArchiveBusy, KeyRefused, UnreadableBackup
+from holdfast.backup.folder_import import find_sources
+from holdfast.backup.folder_state import list_files
+from holdfast.cli.check import list_lost
+from holdfast.cli.diff_output import counted
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.key_store import delete_key, has_keyring, load_key, store_key
+from holdfast.cli.keys import VARIABLE, AccountOption, KeyFileOption, KeyOption, ask, gather_keys
+from holdfast.cli.output import JsonOption, console, print_error, print_json, print_note, printable
+from holdfast.cli.times import Zone, ZoneOption, zone_of
+from holdfast.errors import HoldfastError
+
+__all__ = ["KeepOutput", "KeptSnapshotOutput", "keep_folder"]
+
+# A screenful is read; the rest is better counted.
+SHOWN: Final = 20
+# Seconds between two looks at a folder that is watched.
+EVERY_S: Final = 60
+
+
+class KeptSnapshotOutput(msgspec.Struct, frozen=True):
+    """A snapshot in the JSON output of `keep`."""
+
+    name: str
+    complete: bool
+    made_ms: int
+    known: bool
+    messages: int
+    new: int
+    changed: int
+    vanished: int
+    skipped: int
+    attachments: int
+    copied: int
+    damaged_files: int
+    errors: int
+    findings: tuple[str, ...]
+    lost: tuple[LostAttachment, ...]
+    lost_count: int
+    not_on_device: int
+    problem: str
+
+
+class KeepOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `keep`."""
+
+    complete: bool
+    unchanged: bool
+    summary: str
+    folder: Path
+    archive: Path
+    snapshots: list[KeptSnapshotOutput]
+
+
+def keep_folder(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="The folder a phone writes its backups to, or any other backup.", show_default=False),
+    ],
+    *,
+    archive: Annotated[
+        Path | None,
+        typer.Option("--archive", help="The archive, an SQLite file. Default: chats.db in your data folder."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and do it again whenever the folder has changed.")
+    ] = False,
+    every: Annotated[
+        int, typer.Option("--every", help="With --watch: seconds between two looks.", min=1, max=86_400)
+    ] = EVERY_S,
+    remember_key: Annotated[
+        bool, typer.Option("--remember-key", help="Store the key in the system's keyring.")
+    ] = False,
+    forget_key: Annotated[
+        bool, typer.Option("--forget-key", help="Remove the key from the system's keyring, and do nothing else.")
+    ] = False,
+    zone: ZoneOption = None,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Keep a phone's backup folder safe: import, verify and report, once or again and again.
+
+    Every snapshot of the folder is validated and imported into the archive, unless it is there already, and every
+    attachment is decrypted, verified and copied beside the archive. Nothing is ever removed. It can be interrupted
+    at any moment and run again. The exit status is 0 if everything in the folder is in the archive, else 1.
+    """
+    if watch and json:
+        raise typer.BadParameter("it prints one document and ends; leave out --watch", param_hint="--json")
+    if forget_key:
+        print_note("the key was removed from the keyring" if delete_key(folder) else "the keyring has no such key")
+        return ExitCode.FINE
+    times = zone_of(zone)
+    keys = FolderKeys(folder, gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id))
+    target = archive or default_archive()
+
+    def run() -> int:
+        kept = keys.use(lambda material: keep_once(folder, target, material), remember=remember_key)
+        if json:
+            print_json(document(kept, times))
+        else:
+            show(console(), kept, times)
+        return ExitCode.FINE if kept.complete else ExitCode.NO
+
+    status = run()
+    if watch:
+        watch_folder(folder, run, every, times)
+    return status
+
+
+def default_archive() -> Path:
+    """Return where the archive is unless an option says otherwise."""
+    return user_data_path("holdfast-chats", appauthor=False) / "chats.db"
+
+
+def keep_once(folder: Path, target: Path, keys: KeyMaterial | None) -> Kept:
+    """Run it, with its progress on a terminal."""
+    with keep_progress() as progress:
+        return backup.keep(folder, target, keys, progress=progress)
+
+
+class FolderKeys:
+    """The key of a folder: given, stored, or asked for once."""
+
+    def __init__(self, folder: Path, given: KeyMaterial | None) -> None:
+        self.folder = folder
+        self.keys = given
+        self.stored = given is None
+
+    def use(self, work: Callable[[KeyMaterial | None], Kept], *, remember: bool) -> Kept:
+        """Call a function that may need the key; one that is stored is used where none is given."""
+        try:
+            done = work(self.keys)
+        except KeyIncomplete as error:
+            done = self.use_stored(work, error)
+        if remember and self.keys is not None:
+            store_key(self.folder, self.keys)
+        return done
+
+    def use_stored(self, work: Callable[[KeyMaterial | None], Kept], missing: KeyIncomplete) -> Kept:
+        """Call the function with the key of the keyring, or with one that is asked for."""
+        stored = load_key(self.folder)
+        if stored is not None:
+            keys = joined(stored, self.keys)
+            try:
+                done = work(keys)
+            except WrongKey:
+                raise WrongKey(
+                    "the key in the system's keyring does not fit this folder; --forget-key removes it"
+                ) from None
+            self.keys = keys
+            return done
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            hint = f"{missing}; give it with --key-file or {VARIABLE}, or store it once with --remember-key"
+            raise KeyIncomplete(hint, missing=missing.missing) from None
+        keys = ask(self.keys, missing.missing)
+        done = work(keys)
+        self.keys = keys
+        if has_keyring() and typer.confirm(
+            "Store the key in the system's keyring, so that it is not asked for again?", err=True
+        ):
+            store_key(self.folder, keys)
+        return done
+
+
+def joined(stored: KeyMaterial, given: KeyMaterial | None) -> KeyMaterial:
+    """Return stored keys, with what was given in addition."""
+    if given is None:
+        return stored
+    known = {field.name: getattr(stored, field.name) for field in fields(stored)}
+    return KeyMaterial(**{**known, **{name: getattr(given, name) for name in given.given()}})
+
+
+def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) -> None:
+    """Run again whenever the folder has changed and then stayed as it is for one interval.
+
+    A phone, or what copies its folder, writes for a while; what is found half written is found whole later.
+    """
+    kept, seen = signature(folder), signature(folder)
+    while True:
+        time.sleep(every)
+        now = signature(folder)
+        if now is None or now != seen or now == kept:
+            seen = now
+            continue
+        print_note(f"{times.time(time.time_ns() // 1_000_000)}: the folder has changed")
+        try:
+            run()
+        except (KeyIncomplete, KeyRefused):
+            raise
+        except ArchiveBusy as error:
+            print_note(f"{error}")
+            continue
+        except HoldfastError as error:
+            print_error(str(error))
+        kept = now
+
+
+def signature(folder: Path) -> object:
+    """Return what tells whether a folder has changed, without reading its files; None if it is not there."""
+    try:
+        sources = find_sources(folder)
+        paths = [path for source in sources for path in source.files]
+        for store in {source.store for source in sources if source.store is not None}:
+            paths += list_files(store)
+        if not paths:
+            paths = list_files(folder) if folder.is_dir() else [folder]
+        return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path in paths if (stat := stat_of(path)))
+    except (OSError, UnreadableBackup):
+        return None
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """Return the state of a file, or None where there is none."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+def document(kept: Kept, times: Zone) -> KeepOutput:
+    """Return the JSON output."""
+    snapshots = [
+        KeptSnapshotOutput(**{name: getattr(one, name) for name in KeptSnapshotOutput.__struct_fields__})
+        for one in kept.snapshots
+    ]
+    return KeepOutput(kept.complete, kept.unchanged, summary(kept, times), kept.folder, kept.archive, snapshots)
+
+
+def show(out: Console, kept: Kept, times: Zone) -> None:
+    """Print what is new, what vanished, what is damaged, and the one line that answers the question."""
+    for snapshot in kept.snapshots:
+        show_snapshot(out, snapshot, kept, times)
+    out.print(Text(f"Archive: {printable(str(kept.archive))}"))
+    out.print(Text(summary(kept, times), style="bold green" if kept.complete else "bold red"))
+
+
+def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone) -> None:
+    """Print what became of a snapshot, in sentences."""
+    if snapshot.problem:
+        out.print(Text.assemble(("Not imported: ", "bold red"), printable(f"{snapshot.name}: {snapshot.problem}")))
+        command = f"holdfast backup repair --drop {quoted(kept.folder, snapshot)} NEW"
+        out.print(Text(f"  `{command}` may save what is left."))
+        return
+    when = times.time(snapshot.made_ms)
+    facts = f"{counted(snapshot.messages, 'message')} and {counted(snapshot.attachments, 'attachment')}"
+    if snapshot.known and not snapshot.copied:
+        out.print(f"Backup of {when}: {facts}, all known.")
+    else:
+        news = [
+            counted(snapshot.new, "new message"),
+            *([f"{snapshot.changed:,} changed"] if snapshot.changed else []),
+            *([counted(snapshot.copied, "new file")] if snapshot.copied else []),
+        ]
+        out.print(f"Backup of {when}: {facts}; {', '.join(news)}.")
+    if snapshot.vanished:
+        out.print(
+            f"  {counted(snapshot.vanished, 'message')} of earlier backups {are(snapshot.vanished)} no longer in "
+            "it. The archive keeps them: `holdfast archive vanished` lists them."
+        )
+    if snapshot.damaged_files:
+        out.print(
+            f"  {counted(snapshot.damaged_files, 'attachment file')} of the folder {are(snapshot.damaged_files)} "
+            "missing or damaged by now, but the archive has a good copy."
+        )
+    if snapshot.errors:
+        out.print(Text(f"  {counted(snapshot.errors, 'record')} cannot be read as the format says:", "bold red"))
+        for finding in snapshot.findings[:SHOWN]:
+            out.print(Text(f"    {printable(finding)}"))
+        if snapshot.errors > SHOWN:
+            out.print("    `holdfast backup validate` lists them all.")
+    if snapshot.lost_count:
+        out.print(
+            Text(f"  {counted(snapshot.lost_count, 'attachment')} {are(snapshot.lost_count)} lost:", "bold red")
+        )
+        list_lost(out, snapshot.lost[:SHOWN], times)
+        if snapshot.lost_count > SHOWN:
+            out.print(f"    and {snapshot.lost_count - SHOWN:,} more; `holdfast backup check` lists them.")
+    if snapshot.not_on_device:
+        out.print(
+            f"  {counted(snapshot.not_on_device, 'attachment')} {were(snapshot.not_on_device)} not on the phone "
+            "itself when it made the backup."
+        )
+
+
+def quoted(folder: Path, snapshot: KeptSnapshot) -> str:
+    """Return the path of a snapshot for a command line."""
+    path = next((one.path for one in find_sources(folder) if one.name == snapshot.name), folder / snapshot.name)
+    text = printable(str(path))
+    return f"'{text}'" if " " in text else text
+
+
+def summary(kept: Kept, times: Zone) -> str:
+    """Say in one line whether everything is in the archive."""
+    latest = kept.latest
+    if kept.complete and latest is not None:
+        return f"Everything on the phone on {times.day(latest.made_ms)} is here."
+    unread = sum(bool(one.problem) for one in kept.snapshots)
+    lost = sum(one.lost_count for one in kept.snapshots)
+    errors = sum(one.errors for one in kept.snapshots if not one.problem)
+    reasons = [
+        *([f"{counted(unread, 'backup')} could not be read"] if unread else []),
+        *([f"{counted(lost, 'attachment')} {are(lost)} lost"] if lost else []),
+        *([f"{counted(errors, 'record')} could not be read"] if errors else []),
+    ]
+    return f"Not everything is here: {', '.join(reasons) or 'there is no backup in the folder'}."
+
+
+def are(number: int) -> str:
+    """Return the verb for so many things."""
+    return "is" if number == 1 else "are"
+
+
+def were(number: int) -> str:
+    """Return the verb for so many things in the past."""
+    return "was" if number == 1 else "were"
+
+
+@contextmanager
+def keep_progress() -> Iterator[Callable[[str, int], None] | None]:
+    """Show on a terminal what is being read, and how much of it was."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    columns = (
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.DownloadColumn(),
+        bars.TransferSpeedColumn(),
+        bars.TimeElapsedColumn(),
+    )
+    with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda what, done: progress.update(task, description=printable(what), completed=done)

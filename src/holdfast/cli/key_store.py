@@ -1,0 +1,80 @@
+"""The key of a backup folder in the system's keyring; needs the extra `keyring`."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from holdfast.backup import KeyMaterial, read_keys
+from holdfast.backup.container.keyfile import write_keys
+from holdfast.backup.errors import ExtraMissing, KeyRefused
+from holdfast.errors import HoldfastError
+
+__all__ = ["KeyringFailed", "delete_key", "has_keyring", "load_key", "store_key"]
+
+SERVICE: Final = "holdfast"
+# An account of the keyring that is only looked for, to find out whether there is a keyring that answers.
+PROBE: Final = "is there a keyring"
+
+
+class KeyringFailed(HoldfastError):
+    """The system has no keyring, or it is locked, or refuses."""
+
+
+def open_keyring() -> Any:
+    """Import the package, which chooses the keyring of this system."""
+    try:
+        return import_module("keyring")
+    except ModuleNotFoundError:
+        raise ExtraMissing("storing a key needs the package keyring: pip install 'holdfast[keyring]'") from None
+
+
+def has_keyring() -> bool:
+    """Return whether the package is installed and the system has a keyring that answers."""
+    try:
+        open_keyring().get_password(SERVICE, PROBE)
+    except Exception:  # noqa: BLE001  # each keyring fails in its own way
+        return False
+    return True
+
+
+def load_key(folder: Path) -> KeyMaterial | None:
+    """Return the key that was stored for a folder; None without one, and without a keyring."""
+    try:
+        text = open_keyring().get_password(SERVICE, account_of(folder))
+    except Exception:  # noqa: BLE001  # each keyring fails in its own way
+        return None
+    try:
+        return read_keys(text) if text else None
+    except KeyRefused:
+        return None
+
+
+def store_key(folder: Path, keys: KeyMaterial) -> None:
+    """Store the key of a folder."""
+    keyring = open_keyring()
+    try:
+        keyring.set_password(SERVICE, account_of(folder), write_keys(keys))
+    except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
+        raise KeyringFailed(
+            f"the key could not be stored in the system's keyring ({type(error).__name__}); use --key-file"
+        ) from None
+
+
+def delete_key(folder: Path) -> bool:
+    """Remove the key of a folder; return whether there was one."""
+    keyring = open_keyring()
+    try:
+        if keyring.get_password(SERVICE, account_of(folder)) is None:
+            return False
+        keyring.delete_password(SERVICE, account_of(folder))
+    except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
+        raise KeyringFailed(
+            f"the key could not be removed from the system's keyring ({type(error).__name__})"
+        ) from None
+    return True
+
+
+def account_of(folder: Path) -> str:
+    """Return the name under which the key of a folder is stored."""
+    return os.path.realpath(folder)

@@ -1,0 +1,52 @@
+"""What is remembered of a folder, and the hashes it is held to."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.folder_state import KeptSnapshot, SnapshotState, StateFile, hash_files, list_files
+
+
+def test_the_state_is_read_again_and_only_its_owner_can(tmp_path: Path) -> None:
+    """It names lost attachments by chat and person."""
+    state = StateFile(tmp_path / "chats.db")
+    state.folder(tmp_path).snapshots["one"] = SnapshotState(
+        {"main": "aa"}, ("n",), KeptSnapshot(name="one", new=3)
+    )
+    state.save()
+    found = StateFile(tmp_path / "chats.db")
+    assert found.folder(tmp_path) == state.folder(tmp_path)
+    assert found.folder(tmp_path / "other").snapshots == {}
+    assert found.path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"version": 2}', b"\xff", b'{"version": 1, "folders": []}'])
+def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
+    """It is a cache: everything is read again."""
+    (tmp_path / "chats.db-keep.json").write_bytes(content)
+    assert StateFile(tmp_path / "chats.db").folder(tmp_path).snapshots == {}
+
+
+def test_hashes_are_those_of_the_files(tmp_path: Path) -> None:
+    """Also of empty ones; what is not there has none."""
+    contents = {tmp_path / f"{n}": os.urandom(n * 70_000) for n in range(9)}
+    for path, content in contents.items():
+        path.write_bytes(content)
+    told: list[int] = []
+    found = hash_files([*contents, tmp_path / "missing"], told.append)
+    assert found == {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+    assert told == sorted(told)
+    assert told[-1] == sum(map(len, contents.values()))
+
+
+def test_files_are_listed_without_links(tmp_path: Path) -> None:
+    """A link may lead anywhere, also back."""
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    (inside / "file").write_text("x")
+    (inside / "loop").symlink_to(tmp_path)
+    (tmp_path / "link").symlink_to(inside / "file")
+    assert list_files(tmp_path) == [inside / "file"]
+    assert list_files(tmp_path / "missing") == []

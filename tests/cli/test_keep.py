@@ -1,0 +1,217 @@
+"""`holdfast keep`: sentences for a person, a status for a timer, and the key asked for once."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from holdfast.cli import keep, key_store
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.times import Zone
+from tests.backup.container.vectors import SET_A, SET_B
+from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.streams import KEY_FILE, sample
+from tests.cli.conftest import Run
+
+
+class Keyring:
+    """The keyring of a system, in memory."""
+
+    def __init__(self) -> None:
+        self.stored: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, account: str) -> str | None:
+        """Return what is stored."""
+        return self.stored.get((service, account))
+
+    def set_password(self, service: str, account: str, secret: str) -> None:
+        """Store."""
+        self.stored[service, account] = secret
+
+    def delete_password(self, service: str, account: str) -> None:
+        """Remove."""
+        del self.stored[service, account]
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
+    """Let the system have a keyring."""
+    made = Keyring()
+    monkeypatch.setattr(key_store, "open_keyring", lambda: made)
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write a phone's folder with two snapshots."""
+    home = phone(tmp_path)
+    add_snapshot(home, later(sample(80), 1, without=3))
+    return home
+
+
+@pytest.fixture
+def words(tmp_path: Path, folder: Path) -> list[str]:
+    """Write the keys down, and return the command line."""
+    (tmp_path / "keys.txt").write_text(KEY_FILE)
+    return ["keep", str(folder), "--archive", str(tmp_path / "chats.db"), "--zone", "UTC"]
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> list[str]:
+    """Return the option with the key."""
+    return ["--key-file", str(tmp_path / "keys.txt")]
+
+
+def test_a_folder_is_kept_and_the_last_line_says_so(run: Run, words: list[str], key_file: list[str]) -> None:
+    """What is new, what vanished, and one line; the second time nothing is new."""
+    ran = run(*words, *key_file)
+    assert (ran.status, ran.err) == (ExitCode.FINE, "")
+    lines = ran.out.splitlines()
+    assert lines[-1] == "Everything on the phone on 17 December 2025 is here."
+    assert "80 new messages" in ran.out
+    assert "3 messages of earlier backups are no longer in it" in ran.out
+    assert "UTC" in lines[0]
+    again = run(*words)
+    assert again.status == ExitCode.FINE
+    assert again.out.count("all known") == 2
+    assert again.out.splitlines()[-1] == lines[-1]
+
+
+def test_what_is_lost_is_named_and_the_status_is_1(
+    run: Run, words: list[str], key_file: list[str], folder: Path
+) -> None:
+    """By chat, date and person."""
+    for file in sorted((folder / "files").glob("??/*"))[:6]:
+        file.unlink()
+    ran = run(*words, *key_file, "--json")
+    answer = json.loads(ran.out)
+    assert (ran.status, answer["complete"]) == (ExitCode.NO, False)
+    text = run(*words, *key_file)
+    assert text.status == ExitCode.NO
+    assert text.out.splitlines()[-1] == answer["summary"]
+    assert answer["summary"].startswith("Not everything is here: ")
+    for snapshot in answer["snapshots"]:
+        for one in snapshot["lost"]:
+            assert one["chat"] in text.out
+            assert f"{one['person'] or 'nobody'}: " in text.out
+
+
+def test_a_damaged_snapshot_points_to_repair(
+    run: Run, words: list[str], key_file: list[str], folder: Path
+) -> None:
+    """With the command to type."""
+    bad = max(folder.glob("signal-backup-*")) / "main"
+    bad.write_bytes(bad.read_bytes()[:1600])
+    ran = run(*words, *key_file)
+    assert ran.status == ExitCode.NO
+    assert "Not imported: " in ran.out
+    assert f"holdfast backup repair --drop {bad.parent}" in ran.out
+    assert "1 backup could not be read" in ran.out.splitlines()[-1]
+
+
+def test_the_key_is_stored_and_found_again(
+    run: Run, words: list[str], key_file: list[str], keyring: Keyring, folder: Path
+) -> None:
+    """Under the folder; --forget-key removes it."""
+    archive = folder.parent / "chats.db"
+    assert run(*words, *key_file, "--remember-key").status == ExitCode.FINE
+    assert list(keyring.stored) == [("holdfast", str(folder.resolve()))]
+    archive.unlink()
+    assert run(*words).status == ExitCode.FINE
+    assert run(*words, "--forget-key").status == ExitCode.FINE
+    assert keyring.stored == {}
+    archive.unlink()
+    add_snapshot(folder, later(sample(80), 2))
+    ran = run(*words)
+    assert ran.status == ExitCode.USAGE
+    assert "--remember-key" in ran.err
+
+
+def test_a_stored_key_that_does_not_fit_is_said_to_be_that(
+    run: Run, words: list[str], keyring: Keyring, folder: Path
+) -> None:
+    """And how to get rid of it; the key itself is not printed."""
+    keyring.set_password("holdfast", str(folder.resolve()), SET_A.pool)
+    ran = run(*words)
+    assert ran.status == ExitCode.WRONG_KEY
+    assert "--forget-key" in ran.err
+    assert SET_A.pool not in ran.err + ran.out
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_on_a_terminal_the_key_is_asked_for_once(
+    run: Run, words: list[str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch, *, wanted: bool
+) -> None:
+    """And whether to store it."""
+    asked: list[str] = []
+
+    def prompt(what: str, **_named: Any) -> str:
+        asked.append(what)
+        return SET_B.pool
+
+    monkeypatch.setattr(typer, "prompt", prompt)
+    monkeypatch.setattr(typer, "confirm", lambda *_words, **_named: wanted)
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    assert run(*words).status == ExitCode.FINE
+    assert asked == ["The recovery key"]
+    assert bool(keyring.stored) == wanted
+
+
+def test_watching_runs_again_once_a_change_has_settled(
+    words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is being written to is left alone until it stays as it is."""
+    runs: list[int] = []
+    steps = iter(("nothing", "write", "write", "settle", "nothing", "gone", "back", "end"))
+
+    class Ended(Exception):
+        """The test is over."""
+
+    def sleep(_seconds: float) -> None:
+        step = next(steps)
+        main = max(folder.glob("signal-backup-*")) / "main" if folder.exists() else Path()
+        if step == "write":
+            main.write_bytes(main.read_bytes() + b"x")
+        elif step == "gone":
+            folder.rename(folder.with_name("elsewhere"))
+        elif step == "back":
+            folder.with_name("elsewhere").rename(folder)
+        elif step == "end":
+            raise Ended
+        counts.append(len(runs))
+
+    counts: list[int] = []
+    monkeypatch.setattr(time, "sleep", sleep)
+
+    def again() -> int:
+        runs.append(1)
+        return 0
+
+    with pytest.raises(Ended):
+        keep.watch_folder(folder, again, 5, Zone())
+    assert counts == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_watch_and_json_do_not_go_together(run: Run, words: list[str]) -> None:
+    """One document is printed, and then it ends."""
+    assert run(*words, "--watch", "--json").status == ExitCode.USAGE
+
+
+def test_the_archive_has_a_place_of_its_own_by_default() -> None:
+    """Not in the data folder of a server."""
+    place = keep.default_archive()
+    assert (place.name, place.parent.name) == ("chats.db", "holdfast-chats")
+
+
+def test_nothing_is_no_backup(run: Run, tmp_path: Path) -> None:
+    """A folder without one, and no folder at all."""
+    archive = ["--archive", str(tmp_path / "chats.db")]
+    (tmp_path / "empty").mkdir()
+    assert run("keep", str(tmp_path / "empty"), *archive).status == ExitCode.UNREADABLE
+    assert run("keep", str(tmp_path / "missing"), *archive).status == ExitCode.UNREADABLE
+    assert not (tmp_path / "chats.db").exists()
