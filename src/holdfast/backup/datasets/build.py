@@ -1,0 +1,187 @@
+"""Builds datasets: each backup by itself, on all cores or on a Ray cluster, and only what has changed."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import filelock
+
+from holdfast.backup import backup_reader
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.container.private import make_private_folder
+from holdfast.backup.datasets.engines import run_processes, run_ray
+from holdfast.backup.datasets.rows import BATCH_ROWS, TableReader
+from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, check_extra
+from holdfast.backup.datasets.sources import DatasetSource, find_dataset_sources
+from holdfast.backup.datasets.targets import (
+    BackupRecord,
+    DatasetManifest,
+    DatasetTarget,
+    FailedBackup,
+    FolderTarget,
+    open_target,
+)
+from holdfast.backup.datasets.tasks import BuildTask
+from holdfast.backup.errors import TargetRefused, UnwritableBackup
+from holdfast.backup.public import public
+from holdfast.redacted_repr import redacted
+
+__all__ = ["DatasetBuild", "build_dataset", "dataset_batches"]
+
+Engine = Literal["processes", "ray"]
+LOCK: Final = "_lock"
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class DatasetBuild:
+    """What a build did: the backups it wrote, those that had not changed, and those that could not be read.
+
+    `written`, `unchanged` and `failed` have names; `reasons` says why each of the failed ones is missing, or still
+    there as it was before. `messages` counts those of the whole dataset.
+    """
+
+    written: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    failed: tuple[str, ...]
+    reasons: dict[str, str]
+    messages: int
+    backups: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every source is in the dataset as it is now."""
+        return not self.failed
+
+
+@public
+def build_dataset(
+    sources: Iterable[str | PathLike[str]],
+    target: str | PathLike[str],
+    *,
+    keys: str | PathLike[str] | None = None,
+    key_file: str | PathLike[str] | None = None,
+    engine: Engine = "processes",
+    address: str | None = None,
+    workers: int | None = None,
+    rebuild: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> DatasetBuild:
+    """Write backups as Parquet tables into a folder or below an `s3://` URL; needs the extra `dataset`.
+
+    A source is a backup in any form `open` takes, or a folder with backups in it. The key of a backup is read from
+    the file with its name and `.key` in the folder `keys` or beside it, else from `key_file`. A backup whose files
+    have the same sizes and times as when it was written is left as it is, unless `rebuild`. One that cannot be
+    read is reported, and what the dataset has of it stays. An interrupted build goes on where it was.
+
+    The engine `processes` uses `workers` processes of this machine, by default one for each core; `ray` the
+    cluster at `address`, which must reach the sources and the target by the same paths (extra `ray`). `progress`
+    is called with how many backups are done, of how many.
+
+    >>> hb.build_dataset(["chats.binproto"], "dataset").written
+    ('chats.binproto',)
+    """
+    check_extra("pyarrow")
+    place = open_target(target)
+    folder = place.folder if isinstance(place, FolderTarget) else None
+    found = find_dataset_sources(
+        sources,
+        keys=None if keys is None else Path(keys),
+        key_file=None if key_file is None else Path(key_file),
+        target=folder,
+    )
+    with locked(folder):
+        known = place.records()
+        stale = [one for one in found if rebuild or not is_current(one, known.get(one.name))]
+        tasks = [BuildTask(one, absolute(place)) for one in stale]
+        results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
+        built: dict[str, BackupRecord] = {}
+        failed: dict[str, FailedBackup] = {}
+        for done, result in enumerate(results, 1):
+            if isinstance(result, FailedBackup):
+                failed[result.name] = result
+            else:
+                built[result.name] = result
+            if progress is not None:
+                progress(done, len(tasks))
+        everything = {**known, **built}
+        records = [everything[name] for name in sorted(everything)]
+        place.write_manifest(DatasetManifest(SCHEMA_VERSION, records, [failed[name] for name in sorted(failed)]))
+    names = {one.name for one in stale}
+    return DatasetBuild(
+        written=tuple(sorted(built)),
+        unchanged=tuple(one.name for one in found if one.name not in names),
+        failed=tuple(sorted(failed)),
+        reasons={name: failed[name].reason for name in sorted(failed)},
+        messages=sum(record.messages for record in records),
+        backups=len(records),
+    )
+
+
+@public
+def dataset_batches(
+    source: backup_reader.BackupSource,
+    key: KeyMaterial | str | None = None,
+    table: str = "messages",
+    *,
+    size: int = BATCH_ROWS,
+) -> Iterator[Any]:
+    """Yield a table of a backup as `pyarrow.RecordBatch` objects in the schema of datasets; nothing is written.
+
+    The backup is read once, as fast as a build does, and memory does not grow with it. Pass the batches to Polars,
+    pandas, Spark, Dask or DuckDB. Needs the extra `dataset`.
+
+    >>> sum(batch.num_rows for batch in hb.dataset_batches("chats.binproto"))
+    200
+    """
+    check_extra("pyarrow")
+    if table not in TABLES:
+        raise KeyError(f"there is no table {table}; there are {', '.join(TABLES)}")
+    with backup_reader.opened(source, key) as backup:
+        for name, batch in TableReader(backup, size).batches():
+            if name == table:
+                yield batch
+
+
+@contextmanager
+def locked(folder: Path | None) -> Iterator[None]:
+    """Keep two builds from writing into one folder at once; a bucket has no lock."""
+    if folder is None:
+        yield
+        return
+    try:
+        make_private_folder(folder)
+        lock = filelock.FileLock(folder / LOCK, timeout=0)
+        with lock:
+            yield
+    except filelock.Timeout:
+        raise TargetRefused(f"another build is writing to {folder}; try again when that is done") from None
+    except OSError as error:
+        raise UnwritableBackup(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+
+
+def is_current(source: DatasetSource, record: BackupRecord | None) -> bool:
+    """Tell whether a dataset has a backup as it is now."""
+    return (
+        record is not None
+        and record.schema == SCHEMA_VERSION
+        and bool(record.stamp)
+        and record.stamp == source.stamp()
+    )
+
+
+def absolute(target: DatasetTarget) -> str:
+    """Return where a target is, for another process."""
+    return str(target.folder.absolute()) if isinstance(target, FolderTarget) else target.location
+
+
+def core_count() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,207 @@
+"""Runs the tasks of a build: in processes of this machine, or on a Ray cluster.
+
+A process that dies, as one does that the system kills for its memory, takes no other backup with it: its task is
+tried once more in another process, and reported if that dies too.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from queue import Empty, Queue, SimpleQueue
+from threading import Thread
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.backup.datasets.schema import check_extra
+from holdfast.backup.datasets.targets import BackupRecord, FailedBackup
+from holdfast.backup.datasets.tasks import BuildTask, build_backup
+from holdfast.backup.errors import UnreadableBackup, UnwritableBackup
+from holdfast.redacted_repr import redacted
+
+__all__ = ["run_processes", "run_ray"]
+
+Result = BackupRecord | FailedBackup
+# How often a backup is tried whose process dies.
+TRIES: Final = 2
+DIED: Final = "the process that read it died twice; the system may have run out of memory"
+
+
+@redacted
+class TaskResult(msgspec.Struct, frozen=True):
+    """What a process answers: what became of a backup, or why the dataset cannot be written at all."""
+
+    record: BackupRecord | None = None
+    failed: FailedBackup | None = None
+    unwritable: str = ""
+
+    def value(self) -> Result:
+        """Return what became of the backup."""
+        if self.unwritable:
+            raise UnwritableBackup(self.unwritable)
+        result = self.record or self.failed
+        assert result is not None  # noqa: S101  # one of the three is always set
+        return result
+
+
+def perform(task: BuildTask) -> TaskResult:
+    """Run a task."""
+    try:
+        result = build_backup(task)
+    except UnwritableBackup as error:
+        return TaskResult(unwritable=str(error))
+    return TaskResult(failed=result) if isinstance(result, FailedBackup) else TaskResult(record=result)
+
+
+def run_processes(tasks: Sequence[BuildTask], workers: int) -> Iterator[Result]:
+    """Run tasks in so many processes, and yield the results as they come; a single task runs in this one."""
+    if len(tasks) <= 1 or workers <= 1:
+        yield from (perform(task).value() for task in tasks)
+        return
+    waiting: SimpleQueue[BuildTask] = SimpleQueue()
+    for task in tasks:
+        waiting.put(task)
+    results: Queue[TaskResult | BaseException] = Queue()
+    pool = [WorkerProcess(waiting, results) for _ in range(min(workers, len(tasks)))]
+    try:
+        for worker in pool:
+            worker.start()
+        for _ in tasks:
+            result = results.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield result.value()
+    finally:
+        for worker in pool:
+            worker.stop()
+
+
+class WorkerProcess(Thread):
+    """A thread that hands tasks to a process of its own, and starts another one when that dies."""
+
+    def __init__(self, waiting: "SimpleQueue[BuildTask]", results: "Queue[TaskResult | BaseException]") -> None:
+        super().__init__(daemon=True)
+        self._waiting = waiting
+        self._results = results
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def run(self) -> None:
+        """Work until there are no more tasks."""
+        try:
+            while not self._stopped:
+                task = self._waiting.get_nowait()
+                self._results.put(self._perform(task))
+        except Empty:
+            pass
+        except BaseException as error:  # noqa: BLE001  # raised again by who waits for the results
+            self._results.put(error)
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """End the process."""
+        self._stopped = True
+        if self._process is not None:
+            end_process(self._process)
+
+    def _perform(self, task: BuildTask) -> TaskResult:
+        for _ in range(TRIES):
+            line = self._send(task)
+            if line or self._stopped:
+                break
+        else:
+            return TaskResult(failed=FailedBackup(task.source.name, task.source.path, DIED))
+        return msgspec.json.decode(line, type=TaskResult) if line else TaskResult(unwritable="interrupted")
+
+    def _send(self, task: BuildTask) -> bytes:
+        """Send a task to the process, and return its answer: nothing where the process died."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            if process is not None:
+                end_process(process)
+            command = [sys.executable, "-P", "-c", f"from {__name__} import work; work()"]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # this interpreter
+            self._process = process
+        assert process.stdin is not None  # noqa: S101  # piped above
+        assert process.stdout is not None  # noqa: S101  # piped above
+        try:
+            process.stdin.write(msgspec.json.encode(task) + b"\n")
+            process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            return b""
+        try:
+            line = process.stdout.readline()
+        except ValueError:
+            return b""
+        if not line.endswith(b"\n"):
+            end_process(process)
+            return b""
+        return line
+
+
+def end_process(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process, if it is still there, and close its pipes."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+def work() -> None:
+    """Perform the tasks that come in on standard input, one in each line, until it ends."""
+    target = sys.stdout.buffer
+    for line in sys.stdin.buffer:
+        result = perform(msgspec.json.decode(line, type=BuildTask))
+        target.write(msgspec.json.encode(result) + b"\n")
+        target.flush()
+
+
+def run_ray(tasks: Sequence[BuildTask], address: str | None) -> Iterator[Result]:
+    """Run tasks on the Ray cluster at `address`, and yield the results as they come; needs the extra `ray`.
+
+    Ray itself runs a task again whose worker or machine has died.
+    """
+    check_extra("ray")
+    import ray  # noqa: PLC0415  # an extra, imported on first use
+
+    connected = ray.is_initialized()
+    try:
+        if not connected:
+            ray.init(address=address or "auto", log_to_driver=False, configure_logging=False)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise UnreadableBackup(f"there is no Ray cluster at {address or 'this machine'}: {error}") from error
+    try:
+        yield from ray_results(ray, tasks)
+    finally:
+        if not connected:
+            ray.shutdown()
+
+
+def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
+    """Keep twice as many tasks under way as the cluster has cores."""
+    remote = ray.remote(num_cpus=1, max_retries=TRIES)(perform_encoded)
+    most = max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
+    rest = iter(tasks)
+    running: dict[Any, BuildTask] = {}
+    while True:
+        for task in rest:
+            running[remote.remote(msgspec.json.encode(task))] = task
+            if len(running) >= most:
+                break
+        if not running:
+            return
+        (done,), _others = ray.wait(list(running), num_returns=1)
+        task = running.pop(done)
+        try:
+            yield msgspec.json.decode(ray.get(done), type=TaskResult).value()
+        except ray.exceptions.RayError:
+            yield FailedBackup(task.source.name, task.source.path, DIED)
+
+
+def perform_encoded(task: bytes) -> bytes:
+    """Run a task on a machine of a cluster."""
+    return msgspec.json.encode(perform(msgspec.json.decode(task, type=BuildTask)))

@@ -1,0 +1,254 @@
+"""Queries over a dataset through DuckDB: each table is a view, wherever the dataset lies."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from holdfast.backup.archives.signs import SCRIPTS
+from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, check_extra
+from holdfast.backup.datasets.targets import BackupRecord, DatasetTarget, FailedBackup, FolderTarget, open_target
+from holdfast.backup.errors import ArchiveTooNew, QueryRefused
+from holdfast.backup.public import public
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "DatasetFault",
+    "DatasetHit",
+    "DatasetStatistics",
+    "dataset_connection",
+    "dataset_statistics",
+    "search_dataset",
+    "validate_dataset",
+]
+
+MOST_HITS: Final = 10_000
+MOST_WORDS: Final = 20
+# Letters and digits of any script; scripts that are written without spaces have no beginnings of words.
+WORD: Final = re.compile(r"\w+")
+UNSPACED: Final = re.compile(f"[{SCRIPTS}]")
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class DatasetHit:
+    """A message that was searched for."""
+
+    backup: str
+    message_id: int
+    chat: str | None
+    author: str | None
+    sent_ms: int | None
+    text: str
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class DatasetStatistics:
+    """The numbers of a dataset: rows of each table, messages by month and by backup, findings by severity.
+
+    `months` has `2024-05` and the like; `largest` the backups with the most messages.
+    """
+
+    backups: int
+    rows: dict[str, int]
+    months: dict[str, int]
+    largest: dict[str, int]
+    kinds: dict[str, int]
+    findings: dict[str, int]
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class DatasetFault:
+    """What is wrong with a backup of a dataset: it could not be read, files are not whole, or rules are broken."""
+
+    backup: str
+    problem: str
+
+
+@public
+@contextmanager
+def dataset_connection(dataset: str | PathLike[str]) -> Iterator[Any]:
+    """Give a DuckDB connection in which each table of a dataset is a view; needs the extra `dataset`.
+
+    A dataset on S3 is read through pyarrow, with the `AWS_` variables that `build_dataset` uses.
+
+    >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
+    >>> with hb.dataset_connection("dataset") as connection:
+    ...     print(connection.sql("SELECT count(*) FROM messages").fetchall())
+    [(200,)]
+    """
+    check_extra("duckdb", "pyarrow")
+    import duckdb  # noqa: PLC0415  # an extra, imported on first use
+
+    target = open_target(dataset)
+    manifest = target.read_manifest()
+    if manifest.schema > SCHEMA_VERSION:
+        raise ArchiveTooNew(f"{target.location} was built by a newer version of Holdfast")
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for table in TABLES:
+            if isinstance(target, FolderTarget):
+                folder_view(connection, target, table, empty=not manifest.backups)
+            else:
+                connection.register(table, s3_dataset(target, table, empty=not manifest.backups))
+        yield connection
+
+
+def folder_view(connection: Any, target: FolderTarget, table: str, *, empty: bool) -> None:
+    """Create the view of a table in a folder."""
+    if empty:
+        connection.register(table, empty_table(table))
+        return
+    folder = re.sub(r"([*?[])", r"[\1]", str(target.folder.absolute())).replace("'", "''")
+    # Names of backups are text, also those that look like numbers or dates.
+    options = "hive_partitioning = true, hive_types = {'backup': VARCHAR}"
+    connection.execute(
+        f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{folder}/{table}/backup=*/data.parquet', {options})"
+    )
+
+
+def s3_dataset(target: DatasetTarget, table: str, *, empty: bool) -> Any:
+    """Return a table on S3 as a `pyarrow.dataset.Dataset`, of which DuckDB reads the columns and rows it needs."""
+    if empty:
+        return empty_table(table)
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+    import pyarrow.dataset as ds  # noqa: PLC0415  # an extra, imported on first use
+    from pyarrow import fs  # noqa: PLC0415  # an extra, imported on first use
+
+    url = urlsplit(target.location)
+    endpoint = urlsplit(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "")
+    options = {"endpoint_override": endpoint.netloc, "scheme": endpoint.scheme} if endpoint.netloc else {}
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    partitions = ds.partitioning(pa.schema([("backup", pa.string())]), flavor="hive")
+    place = f"{url.netloc}{url.path}/{table}"
+    return ds.dataset(
+        place, format="parquet", filesystem=fs.S3FileSystem(region=region, **options), partitioning=partitions
+    )
+
+
+def empty_table(table: str) -> Any:
+    """Return a table without rows, for a dataset without backups."""
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+
+    from holdfast.backup.datasets.schema import dataset_schema  # noqa: PLC0415  # only here
+
+    return dataset_schema(TABLES[table]).append(pa.field("backup", pa.string())).empty_table()
+
+
+@public
+def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50) -> list[DatasetHit]:
+    """Find the messages in which every word occurs, as a whole word or the beginning of one; the latest first.
+
+    Case and accents make no difference. Emoji, punctuation and scripts without spaces are found anywhere. All
+    texts are scanned, on all cores.
+
+    >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
+    >>> len(hb.search_dataset("dataset", "dinner"))
+    4
+    """
+    wanted = words.split()
+    if not wanted or len(wanted) > MOST_WORDS:
+        raise QueryRefused(f"search for one to {MOST_WORDS} words")
+    folded = "lower(strip_accents(m.text))"
+    conditions = " AND ".join(
+        f"regexp_matches({folded}, '(^|[^\\pL\\pM\\pN_])' || lower(strip_accents(?)))"
+        if WORD.fullmatch(word) and not UNSPACED.search(word)
+        else f"contains({folded}, lower(strip_accents(?)))"
+        for word in wanted
+    )
+    statement = (
+        "SELECT m.backup, m.message_id, c.name, p.name, m.sent_ms, m.text FROM messages m "
+        "LEFT JOIN chats c ON c.backup = m.backup AND c.chat_id = m.chat_id "
+        "LEFT JOIN people p ON p.backup = m.backup AND p.person_id = m.author_id "
+        f"WHERE m.text IS NOT NULL AND {conditions} "
+        "ORDER BY m.sent_ms DESC, m.backup, m.message_id LIMIT ?"
+    )
+    with dataset_connection(dataset) as connection:
+        rows = connection.execute(statement, [*wanted, max(1, min(limit, MOST_HITS))]).fetchall()
+    return [DatasetHit(*row) for row in rows]
+
+
+@public
+def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> DatasetStatistics:
+    """Count what a dataset holds.
+
+    >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
+    >>> hb.dataset_statistics("dataset").rows["reactions"]
+    47
+    """
+    manifest = open_target(dataset).read_manifest()
+    with dataset_connection(dataset) as connection:
+
+        def counted(statement: str) -> dict[str, int]:
+            return dict(connection.execute(statement).fetchall())
+
+        months = counted(
+            "SELECT strftime(date_trunc('month', sent), '%Y-%m') AS month, count(*) FROM messages "
+            "WHERE sent IS NOT NULL GROUP BY month ORDER BY month"
+        )
+        kinds = counted(
+            "SELECT coalesce(kind, 'unknown') AS what, count(*) FROM messages GROUP BY what ORDER BY 2 DESC, 1"
+        )
+    by_size = sorted(manifest.backups, key=lambda record: (-record.messages, record.name))
+    severities = sorted({severity for record in manifest.backups for severity in record.findings})
+    return DatasetStatistics(
+        backups=len(manifest.backups),
+        rows={table: sum(record.rows.get(table, 0) for record in manifest.backups) for table in TABLES},
+        months=months,
+        largest={record.name: record.messages for record in by_size[:largest]},
+        kinds=kinds,
+        findings={name: sum(one.findings.get(name, 0) for one in manifest.backups) for name in severities},
+    )
+
+
+@public
+def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
+    """List what is wrong: backups that could not be read, files that are not whole, and broken rules.
+
+    Every file is read by DuckDB, and its rows are held against the manifest.
+
+    >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
+    >>> hb.validate_dataset("dataset")
+    []
+    """
+    target = open_target(dataset)
+    manifest = target.read_manifest()
+    found = [DatasetFault(one.name, unread(one)) for one in manifest.failed]
+    whole = target.records()
+    readable: list[BackupRecord] = []
+    for record in manifest.backups:
+        if whole.get(record.name) != record:
+            problem = "its files are not those of the last build; run `holdfast dataset build` again"
+            found.append(DatasetFault(record.name, problem))
+        else:
+            readable.append(record)
+    with dataset_connection(dataset) as connection:
+        for table in TABLES:
+            counts = dict(connection.execute(f"SELECT backup, count(*) FROM {table} GROUP BY backup").fetchall())
+            found += [
+                DatasetFault(
+                    record.name,
+                    f"the table {table} has {counts.get(record.name, 0):,} rows instead of {record.rows[table]:,}",
+                )
+                for record in readable
+                if counts.get(record.name, 0) != record.rows[table]
+            ]
+        rows = connection.execute(
+            "SELECT backup, rule, count(*) FROM findings WHERE severity = 'error' GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+    found += [DatasetFault(name, f"breaks the rule {rule} {count:,} times") for name, rule, count in rows]
+    return sorted(found, key=lambda fault: fault.backup)
+
+
+def unread(failed: FailedBackup) -> str:
+    """Say why a backup is missing."""
+    return f"could not be read: {failed.reason}"

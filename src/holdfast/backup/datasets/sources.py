@@ -1,0 +1,139 @@
+"""Finds the backups a dataset is built from: their names, their key files, and whether they have changed."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.backup.apart import is_same
+from holdfast.backup.container.folder import MAIN, METADATA, is_snapshot, snapshots_in
+from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.container.takeout import LINES
+from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
+from holdfast.redacted_repr import redacted
+
+__all__ = ["DatasetSource", "find_dataset_sources", "read_key_file"]
+
+KEY_SUFFIX: Final = ".key"
+# A key file has a few short lines.
+LARGEST_KEY_FILE: Final = 64 * 1024
+# Folders inside folders: deeper than this nobody keeps backups.
+MAX_DEPTH: Final = 12
+# What a name may have in the name of a folder and of an object on S3 everywhere; anything else becomes `_`.
+UNFIT: Final = re.compile(r"[^\w.@+-]")
+LONGEST_NAME: Final = 200
+
+
+@redacted
+class DatasetSource(msgspec.Struct, frozen=True):
+    """A backup: the name it has in the dataset, where it lies, and the file with its key."""
+
+    name: str
+    path: str
+    key_file: str | None = None
+
+    def stamp(self) -> str:
+        """Say which state of its files this is, by their sizes and times; empty where they cannot be read."""
+        path = Path(self.path)
+        files = [path / part for part in (MAIN, METADATA, LINES)] if path.is_dir() else [path]
+        found = []
+        for file in files:
+            try:
+                known = file.stat()
+            except OSError:
+                continue
+            found.append(f"{file.name}:{known.st_size}:{known.st_mtime_ns}")
+        return " ".join(found)
+
+    def keys(self) -> KeyMaterial | None:
+        """Read the key file."""
+        return None if self.key_file is None else read_key_file(Path(self.key_file))
+
+
+def read_key_file(path: Path) -> KeyMaterial:
+    """Read the keys of a file; a refusal names the file, never what is in it."""
+    try:
+        with path.open("rb") as source:
+            raw = source.read(LARGEST_KEY_FILE + 1)
+    except OSError as error:
+        raise UnreadableBackup(f"the key file {path} cannot be read: {error.strerror}") from error
+    if len(raw) > LARGEST_KEY_FILE:
+        raise KeyRefused(f"the key file {path} is far too large to hold keys")
+    try:
+        return read_keys(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise KeyRefused(f"the key file {path} is not text") from None
+    except KeyRefused as error:
+        raise KeyRefused(f"the key file {path} cannot be used: {error}") from None
+
+
+def find_dataset_sources(
+    sources: Iterable[str | PathLike[str]],
+    *,
+    keys: Path | None = None,
+    key_file: Path | None = None,
+    target: Path | None = None,
+) -> list[DatasetSource]:
+    """List the backups that some paths stand for, by name.
+
+    A path is a backup, or a folder with backups in it and in the folders below. Of a phone's folder every snapshot
+    is one. What is in `target`, hidden or a key file is passed over. Raise `TargetRefused` where two backups would
+    have one name in the dataset.
+    """
+    found: dict[str, DatasetSource] = {}
+    for source in sources:
+        root = Path(source)
+        if not root.exists():
+            raise UnreadableBackup(f"{root} does not exist")
+        for path in backups_below(root, target, 0):
+            inside = path.relative_to(root).as_posix() if path != root else path.resolve().name
+            name = UNFIT.sub("_", inside.replace("/", "--"))[-LONGEST_NAME:]
+            one = DatasetSource(name, os.path.abspath(path), find_key(path, name, keys, key_file))  # noqa: PTH100  # keeps symbolic links
+            other = found.setdefault(name.casefold(), one)
+            if other.path != one.path:
+                raise TargetRefused(
+                    f"{other.path} and {one.path} would both be called {name} in the dataset; rename one, or put "
+                    "both below one folder and give that"
+                )
+    return sorted(found.values(), key=lambda one: one.name)
+
+
+def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]:
+    """Yield the backups in a file or folder."""
+    if not path.is_dir() or is_snapshot(path) or (path / LINES).is_file():
+        yield path
+        return
+    if target is not None and is_same(path, target):
+        return
+    snapshots = snapshots_in(path)
+    if snapshots:
+        yield from (one.path for one in snapshots)
+        return
+    try:
+        children = sorted(path.iterdir())
+    except OSError as error:
+        raise UnreadableBackup(f"{path} cannot be read: {error.strerror}") from error
+    for child in children:
+        if child.name.startswith(".") or child.name.endswith(KEY_SUFFIX):
+            continue
+        if not child.is_dir():
+            yield child
+        elif not child.is_symlink() and depth < MAX_DEPTH:
+            yield from backups_below(child, target, depth + 1)
+
+
+def find_key(path: Path, name: str, keys: Path | None, default: Path | None) -> str | None:
+    """Find the key file of a backup: by its name among `keys`, beside it, beside its folder, else the default."""
+    candidates = [] if keys is None else [keys / f"{name}{KEY_SUFFIX}"]
+    for place in (path, path.parent) if path.is_dir() else (path,):
+        candidates += [place.with_name(place.name + KEY_SUFFIX)] if place.name else []
+        candidates += [place.with_suffix(KEY_SUFFIX)] if place.suffix else []
+    for candidate in candidates:
+        if candidate.is_file():
+            return os.path.abspath(candidate)  # noqa: PTH100  # keeps symbolic links
+    return None if default is None else os.path.abspath(default)  # noqa: PTH100  # keeps symbolic links

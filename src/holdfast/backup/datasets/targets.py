@@ -1,0 +1,308 @@
+"""Where a dataset lies: a folder, or a prefix of an S3 bucket.
+
+    messages/backup=alice.binproto/data.parquet   one file of each table for each backup
+    _backups/alice.binproto.json                  says that all files of that backup are of one build
+    _manifest.json                                written last: the schema's version, all backups, the bad ones
+
+Each file is replaced at once. The record of a backup is deleted before its files are replaced and written after,
+so that a backup without one is not whole, and the next build writes it again. Names with an underscore in front
+are passed over by programs that read a folder of Parquet files.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from holdfast.backup.container.private import make_private_folder
+from holdfast.backup.datasets.schema import check_extra
+from holdfast.backup.errors import UnreadableBackup, UnwritableBackup
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "MANIFEST",
+    "BackupRecord",
+    "DatasetManifest",
+    "DatasetTarget",
+    "FailedBackup",
+    "FolderTarget",
+    "S3Target",
+    "open_target",
+]
+
+MANIFEST: Final = "_manifest.json"
+RECORDS: Final = "_backups"
+STAGING: Final = "_building"
+S3_SCHEME: Final = "s3://"
+# Requests that are under way at once while the records of a bucket are read.
+S3_READERS: Final = 16
+
+
+@redacted
+class FailedBackup(msgspec.Struct, frozen=True):
+    """A backup that is not in a dataset, or not as it is now, and why."""
+
+    name: str
+    path: str
+    reason: str
+
+
+@redacted
+class BackupRecord(msgspec.Struct, frozen=True):
+    """What a dataset has of a backup: the state of its files, and of each table how many rows and bytes."""
+
+    name: str
+    path: str
+    schema: int
+    stamp: str
+    rows: dict[str, int]
+    sizes: dict[str, int]
+    findings: dict[str, int]
+
+    @property
+    def messages(self) -> int:
+        """The number of messages."""
+        return self.rows.get("messages", 0)
+
+
+@redacted
+class DatasetManifest(msgspec.Struct, frozen=True):
+    """What a dataset consists of after a build."""
+
+    schema: int
+    backups: list[BackupRecord]
+    failed: list[FailedBackup]
+
+
+class DatasetTarget(Protocol):
+    """A place for a dataset; it can be pickled, and used by several processes at once."""
+
+    @property
+    def location(self) -> str:
+        """The folder or the URL."""
+
+    def staging(self, name: str) -> "Any":
+        """Return a context manager that gives a temporary folder for the files of a backup."""
+
+    def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
+        """Replace the files of a backup, by table, and its record."""
+
+    def records(self) -> dict[str, BackupRecord]:
+        """Read the records of all backups whose files are there in the size they say."""
+
+    def write_manifest(self, manifest: DatasetManifest) -> None:
+        """Write the manifest."""
+
+    def read_manifest(self) -> DatasetManifest:
+        """Read the manifest; raise `UnreadableBackup` where there is none."""
+
+
+def data_path(table: str, name: str) -> str:
+    """Return where the rows of a table lie that are from a backup."""
+    return f"{table}/backup={name}/data.parquet"
+
+
+def open_target(target: str | os.PathLike[str]) -> "DatasetTarget":
+    """Return the target that a path or an `s3://` URL names."""
+    text = os.fspath(target)
+    if text.startswith(S3_SCHEME):
+        check_extra("obstore")
+        return S3Target(text.rstrip("/"))
+    return FolderTarget(text)
+
+
+@redacted
+class FolderTarget(msgspec.Struct, frozen=True):
+    """A dataset in a folder."""
+
+    location: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return Path(self.location)
+
+    @contextmanager
+    def staging(self, name: str) -> Iterator[Path]:
+        """Make a folder on the same file system, from which files are renamed to their places."""
+        home = self.folder / STAGING
+        try:
+            make_private_folder(home)
+            folder = Path(tempfile.mkdtemp(prefix=f"{name[:50]}-", dir=home))
+        except OSError as error:
+            raise UnwritableBackup(f"{self.location} cannot be written: {error.strerror}") from error
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
+        """Replace the files of a backup by renaming, and its record."""
+        place = self.folder / RECORDS / f"{record.name}.json"
+        try:
+            make_private_folder(place.parent)
+            place.unlink(missing_ok=True)
+            sync_folder(place.parent)
+            for table, file in files.items():
+                path = self.folder / data_path(table, record.name)
+                make_private_folder(path.parent)
+                sync_file(file)
+                file.replace(path)
+                sync_folder(path.parent)
+            self._write(place, msgspec.json.encode(record))
+        except OSError as error:
+            raise UnwritableBackup(
+                f"{error.filename or self.location} cannot be written: {error.strerror}"
+            ) from error
+
+    def records(self) -> dict[str, BackupRecord]:
+        """Read the records of all backups whose files are there in the size they say."""
+        found: dict[str, BackupRecord] = {}
+        for path in sorted((self.folder / RECORDS).glob("*.json")):
+            with suppress(OSError, msgspec.DecodeError):
+                record = msgspec.json.decode(path.read_bytes(), type=BackupRecord)
+                places = {table: self.folder / data_path(table, record.name) for table in record.sizes}
+                if all(places[table].stat().st_size == size for table, size in record.sizes.items()):
+                    found[record.name] = record
+        return found
+
+    def write_manifest(self, manifest: DatasetManifest) -> None:
+        """Write the manifest, and remove what builds that were killed have left."""
+        try:
+            make_private_folder(self.folder)
+            self._write(self.folder / MANIFEST, msgspec.json.encode(manifest))
+            shutil.rmtree(self.folder / STAGING, ignore_errors=True)
+        except OSError as error:
+            raise UnwritableBackup(f"{self.location} cannot be written: {error.strerror}") from error
+
+    def read_manifest(self) -> DatasetManifest:
+        """Read the manifest."""
+        try:
+            return msgspec.json.decode((self.folder / MANIFEST).read_bytes(), type=DatasetManifest)
+        except OSError:
+            raise no_dataset(self.location) from None
+        except msgspec.DecodeError as error:
+            raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Write a small file atomically."""
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(path)
+        sync_folder(path.parent)
+
+
+@redacted
+class S3Target(msgspec.Struct, frozen=True):
+    """A dataset below a prefix of an S3 bucket; obstore reads credentials and endpoint from `AWS_` variables."""
+
+    location: str
+
+    def store(self) -> Any:  # obstore is an extra
+        """Return the object store."""
+        from obstore.store import S3Store  # noqa: PLC0415  # an extra, imported on first use
+
+        options: dict[str, Any] = {}
+        if os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://"):
+            options["client_options"] = {"allow_http": True}
+        try:
+            return S3Store.from_url(self.location, **options)
+        except Exception as error:  # obstore has an error of its own for each fault
+            raise UnwritableBackup(f"{self.location} cannot be used: {first_line(error)}") from error
+
+    @contextmanager
+    def staging(self, name: str) -> Iterator[Path]:
+        """Make a temporary folder on this machine."""
+        with tempfile.TemporaryDirectory(prefix=f"holdfast-{name[:50]}-") as folder:
+            yield Path(folder)
+
+    def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
+        """Upload the files of a backup, then its record."""
+        store = self.store()
+        place = f"{RECORDS}/{record.name}.json"
+        try:
+            with suppress(FileNotFoundError):
+                store.delete(place)
+            for table, file in files.items():
+                store.put(data_path(table, record.name), file)
+            store.put(place, msgspec.json.encode(record))
+        except Exception as error:  # obstore has an error of its own for each fault
+            raise UnwritableBackup(f"{self.location} cannot be written: {first_line(error)}") from error
+
+    def records(self) -> dict[str, BackupRecord]:
+        """Read the records of all backups whose objects are there in the size they say."""
+        store = self.store()
+        try:
+            sizes = {one["path"]: one["size"] for page in store.list() for one in page}
+            places = [path for path in sizes if path.startswith(f"{RECORDS}/")]
+            with ThreadPoolExecutor(S3_READERS) as pool:
+                documents = list(pool.map(lambda path: bytes(store.get(path).bytes()), places))
+        except Exception as error:  # obstore has an error of its own for each fault
+            raise UnreadableBackup(f"{self.location} cannot be read: {first_line(error)}") from error
+        found: dict[str, BackupRecord] = {}
+        for document in documents:
+            with suppress(msgspec.DecodeError):
+                record = msgspec.json.decode(document, type=BackupRecord)
+                if all(sizes.get(data_path(table, record.name)) == size for table, size in record.sizes.items()):
+                    found[record.name] = record
+        return found
+
+    def write_manifest(self, manifest: DatasetManifest) -> None:
+        """Write the manifest."""
+        try:
+            self.store().put(MANIFEST, msgspec.json.encode(manifest))
+        except Exception as error:  # obstore has an error of its own for each fault
+            raise UnwritableBackup(f"{self.location} cannot be written: {first_line(error)}") from error
+
+    def read_manifest(self) -> DatasetManifest:
+        """Read the manifest."""
+        try:
+            document = bytes(self.store().get(MANIFEST).bytes())
+        except FileNotFoundError:
+            raise no_dataset(self.location) from None
+        except Exception as error:  # obstore has an error of its own for each fault
+            raise UnreadableBackup(f"{self.location} cannot be read: {first_line(error)}") from error
+        try:
+            return msgspec.json.decode(document, type=DatasetManifest)
+        except msgspec.DecodeError as error:
+            raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
+
+
+def table_pattern(target: DatasetTarget, table: str) -> str:
+    """Return the pattern of all files of a table."""
+    return f"{target.location}/{table}/*/*.parquet"
+
+
+def no_dataset(location: str) -> UnreadableBackup:
+    """Say that there is no dataset."""
+    return UnreadableBackup(f"{location} is no dataset; `holdfast dataset build` makes one")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message; obstore appends its debug output."""
+    return str(error).partition("\n")[0]
+
+
+def sync_file(path: Path) -> None:
+    """Write a file through to the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Write the entries of a folder through to the disk, where the system can do that."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,118 @@
+"""Writes the tables of one backup: what a build does once for each."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.backup import backup_reader
+from holdfast.backup.datasets.rows import TableReader
+from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, dataset_schema
+from holdfast.backup.datasets.sources import DatasetSource
+from holdfast.backup.datasets.targets import BackupRecord, DatasetTarget, FailedBackup, open_target
+from holdfast.backup.errors import KeyIncomplete, UnwritableBackup
+from holdfast.errors import HoldfastError
+from holdfast.redacted_repr import redacted
+
+__all__ = ["BuildTask", "build_backup"]
+
+# As many rows as DuckDB reads at once by default.
+ROW_GROUP: Final = 122_880
+# What is wrong with the place that is written to, not with the backup that is read.
+DISK_FAULTS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+
+
+@redacted
+class BuildTask(msgspec.Struct, frozen=True):
+    """One backup to build; it can be pickled."""
+
+    source: DatasetSource
+    location: str
+
+
+def build_backup(task: BuildTask) -> BackupRecord | FailedBackup:
+    """Write the tables of one backup; what is wrong with it is returned, so that the others are built."""
+    source = task.source
+    try:
+        return write_backup(source, open_target(task.location))
+    except KeyIncomplete as error:
+        reason = f"{error}; put it into a file {source.name}.key beside the backup, or give --keys or --key-file"
+    except UnwritableBackup:
+        raise
+    except HoldfastError as error:
+        reason = str(error)
+    except OSError as error:
+        if error.errno in DISK_FAULTS:
+            raise UnwritableBackup(f"{task.location} cannot be written: {os.strerror(error.errno)}") from error
+        reason = f"{error.filename or source.path}: {error.strerror}"
+    except Exception as error:  # noqa: BLE001  # one backup must not end the build of the others
+        reason = f"{type(error).__name__}: this is a mistake in Holdfast; `holdfast backup info` shows where"
+    return FailedBackup(source.name, source.path, reason)
+
+
+def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
+    """Write the tables of one backup, and publish them when all are whole."""
+    stamp = source.stamp()
+    with target.staging(source.name) as folder:
+        with ExitStack() as stack:
+            backup = stack.enter_context(backup_reader.open(source.path, source.keys()))
+            writers = {name: stack.enter_context(table_writer(folder, name)) for name in TABLES}
+            reader = TableReader(backup)
+            for name, batch in reader.batches():
+                writers[name].add(batch)
+        files = {name: writer.path for name, writer in writers.items()}
+        record = BackupRecord(
+            name=source.name,
+            path=source.path,
+            schema=SCHEMA_VERSION,
+            stamp=stamp,
+            rows={name: writer.rows for name, writer in writers.items()},
+            sizes={name: path.stat().st_size for name, path in files.items()},
+            findings=dict(reader.findings),
+        )
+        target.publish(record, files)
+    return record
+
+
+class TableWriter:
+    """Writes record batches of one table into a Parquet file, in row groups of a size that readers like."""
+
+    def __init__(self, path: Path, writer: Any) -> None:
+        self.path = path
+        self.rows = 0
+        self._writer = writer
+        self._waiting: list[Any] = []
+        self._held = 0
+
+    def add(self, batch: Any) -> None:
+        """Add a batch."""
+        self._waiting.append(batch)
+        self._held += batch.num_rows
+        self.rows += batch.num_rows
+        if self._held >= ROW_GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write a row group of what waits."""
+        import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+
+        if self._waiting:
+            self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=2 * ROW_GROUP)
+            self._waiting.clear()
+            self._held = 0
+
+
+@contextmanager
+def table_writer(folder: Path, name: str) -> Iterator[TableWriter]:
+    """Open a Parquet file for a table; it is whole when the context ends without an error."""
+    from pyarrow import parquet  # noqa: PLC0415  # an extra, imported on first use
+
+    path = folder / f"{name}.parquet"
+    with parquet.ParquetWriter(path, dataset_schema(TABLES[name]), compression="zstd", version="2.6") as writer:
+        made = TableWriter(path, writer)
+        yield made
+        made.flush()

@@ -1,0 +1,219 @@
+"""Building datasets."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import filelock
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import holdfast.backup as hb
+from holdfast.backup.datasets import build, tasks
+from holdfast.backup.datasets.schema import TABLES
+from holdfast.backup.datasets.targets import open_target
+from tests.backup.datasets.broken_backups import write_broken
+from tests.backup.streams import KEY_FILE, container_of, file_forms, folder_of, sample, small, stream_of
+
+
+def asked(query: str) -> list[tuple[Any, ...]]:
+    """Ask DuckDB."""
+    found = duckdb.sql(query)
+    assert found is not None
+    return found.fetchall()
+
+
+@pytest.fixture
+def backups(tmp_path: Path) -> Path:
+    """Write three backups into a folder."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for seed in (1, 2, 3):
+        (folder / f"{seed}.binproto").write_bytes(stream_of(sample(40, seed)))
+    return folder
+
+
+def test_every_table_of_every_backup_is_there(backups: Path, tmp_path: Path) -> None:
+    """As DuckDB and pyarrow read them, with the name of the backup as a column."""
+    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    names = ("1.binproto", "2.binproto", "3.binproto")
+    assert (done.written, done.unchanged, done.failed, done.backups) == (names, (), (), 3)
+    assert done.complete
+    assert done.messages == sum(hb.info(backups / name).counts["chatItem"] for name in names)
+    for table in TABLES:
+        found = ds.dataset(tmp_path / "out" / table, partitioning="hive").to_table()
+        for name in names:
+            expected = sum(batch.num_rows for batch in hb.dataset_batches(backups / name, table=table))
+            rows = found.filter(pa.compute.equal(found["backup"], name))
+            assert rows.num_rows == expected, table
+    counted = asked(f"SELECT backup, count(*) FROM '{tmp_path}/out/messages/*/*.parquet' GROUP BY 1 ORDER BY 1")
+    assert [name for name, _count in counted] == list(names)
+
+
+def test_only_what_changed_is_written_again(backups: Path, tmp_path: Path) -> None:
+    """And nothing where nothing did."""
+    hb.build_dataset([backups], tmp_path / "out", workers=1)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}
+    assert hb.build_dataset([backups], tmp_path / "out").unchanged == ("1.binproto", "2.binproto", "3.binproto")
+    (backups / "2.binproto").write_bytes(stream_of(sample(50, 2)))
+    (backups / "4.binproto").write_bytes(stream_of(sample(40, 4)))
+    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    assert (done.written, len(done.unchanged)) == (("2.binproto", "4.binproto"), 2)
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}
+    changed = {path.parent.name for path, when in after.items() if before.get(path) != when}
+    assert changed == {"backup=2.binproto", "backup=4.binproto"}
+    assert len(hb.build_dataset([backups], tmp_path / "out", rebuild=True, workers=1).written) == 4
+
+
+def test_the_same_backup_makes_the_same_bytes(backups: Path, tmp_path: Path) -> None:
+    """So that copies of a dataset can be compared."""
+    for name in ("one", "two"):
+        hb.build_dataset([backups / "1.binproto"], tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.parquet"))
+    assert len(files) == len(TABLES)
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_backups_of_every_form_are_taken(tmp_path: Path) -> None:
+    """Each with the key of its own."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for name, content in file_forms(small()):
+        (folder / name).write_bytes(content)
+        (folder / f"{name}.key").write_text(KEY_FILE)
+    folder_of(small(), folder / "phone")
+    (folder / "phone" / "SignalBackups.key").write_text(KEY_FILE)
+    done = hb.build_dataset([folder], tmp_path / "out", workers=1)
+    assert done.reasons == {}
+    counts = asked(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet' GROUP BY backup")
+    assert len(counts) == len(list(file_forms(small()))) + 1
+    assert len(set(counts)) == 1
+
+
+def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path: Path) -> None:
+    """It is reported until it can be read again."""
+    first = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    whole = (backups / "2.binproto").read_bytes()
+    (backups / "2.binproto").write_bytes(whole[:-5])
+    done = hb.build_dataset([backups], tmp_path / "out")
+    assert (done.failed, done.complete, done.messages) == (("2.binproto",), False, first.messages)
+    assert "ends in the middle of a record" in done.reasons["2.binproto"]
+    manifest = open_target(tmp_path / "out").read_manifest()
+    assert [one.name for one in manifest.failed] == ["2.binproto"]
+    (backups / "2.binproto").write_bytes(whole)
+    os.utime(backups / "2.binproto", ns=(7, 7))
+    assert hb.build_dataset([backups], tmp_path / "out").complete
+    assert open_target(tmp_path / "out").read_manifest().failed == []
+
+
+def test_a_missing_key_says_where_to_put_it(tmp_path: Path) -> None:
+    """For each backup."""
+    (tmp_path / "sealed").write_bytes(container_of(small()))
+    done = hb.build_dataset([tmp_path / "sealed"], tmp_path / "out")
+    assert "put it into a file sealed.key beside the backup" in done.reasons["sealed"]
+    (tmp_path / "sealed.key").write_text(KEY_FILE)
+    assert hb.build_dataset([tmp_path / "sealed"], tmp_path / "out").complete
+
+
+def test_a_bug_is_reported_as_one_and_the_others_are_built(
+    backups: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is."""
+    write = tasks.write_backup
+
+    def failing(source: Any, target: Any) -> Any:
+        if source.name == "2.binproto":
+            raise ZeroDivisionError
+        return write(source, target)
+
+    monkeypatch.setattr(tasks, "write_backup", failing)
+    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    assert done.written == ("1.binproto", "3.binproto")
+    assert "mistake in Holdfast" in done.reasons["2.binproto"]
+
+
+def test_two_builds_do_not_write_into_one_folder(backups: Path, tmp_path: Path) -> None:
+    """The second is refused while the first is at work."""
+    (tmp_path / "out").mkdir()
+    with (
+        filelock.FileLock(tmp_path / "out" / build.LOCK),
+        pytest.raises(hb.TargetRefused, match="another build is writing"),
+    ):
+        hb.build_dataset([backups], tmp_path / "out")
+
+
+def test_a_target_that_cannot_be_written_is_an_error(backups: Path, tmp_path: Path) -> None:
+    """Of the whole build, not of one backup."""
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(hb.UnwritableBackup):
+        hb.build_dataset([backups], tmp_path / "file" / "out")
+
+
+def test_progress_counts_backups(backups: Path, tmp_path: Path) -> None:
+    """Up to all of them."""
+    told: list[tuple[int, int]] = []
+    hb.build_dataset([backups], tmp_path / "out", workers=1, progress=lambda *numbers: told.append(numbers))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_batches_have_the_schema_of_a_dataset(backups: Path) -> None:
+    """An unknown table is refused before anything is read."""
+    batches = list(hb.dataset_batches(backups / "1.binproto", size=10))
+    assert sum(batch.num_rows for batch in batches) == hb.info(backups / "1.binproto").counts["chatItem"]
+    assert len(batches) >= 1
+    with pytest.raises(KeyError, match="there is no table letters; there are messages"):
+        next(hb.dataset_batches(backups / "1.binproto", table="letters"))
+
+
+def test_a_build_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """It leaves whole backups only, and the next build writes the rest."""
+    folder, target = tmp_path / "backups", tmp_path / "out"
+    folder.mkdir()
+    content = stream_of(sample(60))
+    for number in range(8):
+        (folder / f"{number:02}.binproto").write_bytes(content)
+    script = "import sys, holdfast.backup as hb; hb.build_dataset([sys.argv[1]], sys.argv[2], workers=1)"
+    process = subprocess.Popen([sys.executable, "-c", script, str(folder), str(target)])
+    deadline = time.monotonic() + 60
+    while not list(target.glob("_backups/*.json")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = set(open_target(target).records())
+    assert before
+    done = hb.build_dataset([folder], target, workers=1)
+    assert set(done.unchanged) == before
+    assert len(done.written) == 8 - len(before)
+    assert hb.validate_dataset(target) == []
+    assert not (target / "_building").exists()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_a_thousand_backups_of_which_fifty_are_broken(tmp_path: Path) -> None:
+    """All others are built, and of each broken one it is said why."""
+    folder = tmp_path / "backups"
+    broken = write_broken(folder / "broken")
+    assert len(broken) == 50
+    good = folder / "good"
+    good.mkdir()
+    for seed in range(10):
+        (good / f"{seed}-0.binproto").write_bytes(stream_of(sample(20, seed)))
+        for copy in range(1, 95):
+            shutil.copy(good / f"{seed}-0.binproto", good / f"{seed}-{copy}.binproto")
+    done = hb.build_dataset([folder], tmp_path / "out")
+    assert len(done.written) == 950
+    assert list(done.failed) == [f"broken--{name}" for name in broken]
+    assert all(reason and "mistake in Holdfast" not in reason for reason in done.reasons.values())
+    assert len({reason.partition("(")[0] for reason in done.reasons.values()}) > 15
+    assert done.messages == asked(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet'")[0][0]
+    again = hb.build_dataset([folder], tmp_path / "out")
+    assert (len(again.unchanged), len(again.failed), again.written) == (950, 50, ())

@@ -1,0 +1,186 @@
+"""Queries over datasets, in a folder and in a bucket."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import holdfast.backup as hb
+from holdfast.backup.datasets.targets import DatasetManifest, open_target
+from holdfast.backup.schema import Frame
+from tests.backup.streams import message_stream, sample, stream_of
+from tests.conftest import ROOT
+from tests.s3_server import ACCESS_KEY, SECRET_KEY, S3Server, s3_server
+
+TEXTS = (
+    "Bring the umbrella tomorrow",
+    "The COLUMBIA umbrage",
+    "Umbrella, und später Café",
+    "我们明天去图书馆",
+    "well done 👍",
+    "100% sure (really)",
+)
+
+
+def said(*texts: str) -> bytes:
+    """Write a backup with some texts."""
+    frames = []
+    person, chat = Frame(), Frame()
+    person.recipient.id, person.recipient.contact.profileGivenName = 3, "Ada"
+    chat.chat.id, chat.chat.recipientId = 4, 3
+    for number, text in enumerate(texts):
+        frame = Frame()
+        frame.chatItem.chatId, frame.chatItem.authorId, frame.chatItem.dateSent = 4, 3, 1000 * (number + 1)
+        frame.chatItem.incoming.SetInParent()
+        frame.chatItem.standardMessage.text.body = text
+        frames.append(frame)
+    return message_stream(person, chat, *frames)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    """Run an S3 server."""
+    with s3_server() as found:
+        yield found
+
+
+@pytest.fixture(params=["folder", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return an empty place for a dataset; a folder with signs that patterns and SQL know."""
+    if request.param == "folder":
+        return str(tmp_path / "it's [data] *")
+    found: S3Server = request.getfixturevalue("server")
+    use_bucket(found, monkeypatch)
+    return f"s3://{found.name}/datasets/chats"
+
+
+def use_bucket(found: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use an empty bucket of a server."""
+    found.use_new_bucket()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", found.endpoint)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+
+
+def build(place: str, folder: Path, **contents: bytes) -> hb.DatasetBuild:
+    """Build a dataset of some backups."""
+    folder.mkdir()
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return hb.build_dataset([folder], place, workers=1)
+
+
+def test_a_dataset_is_searched_counted_and_validated(place: str, tmp_path: Path) -> None:
+    """Wherever it lies."""
+    done = build(place, tmp_path / "backups", ada=said(*TEXTS), bob=stream_of(sample(60)))
+    assert done.complete
+    hits = hb.search_dataset(place, "umbr")
+    assert [hit.text for hit in hits if hit.backup == "ada"] == [TEXTS[2], TEXTS[1], TEXTS[0]]
+    assert {(hit.chat, hit.author) for hit in hits if hit.backup == "ada"} == {("Ada", "Ada")}
+    with hb.dataset_connection(place) as connection:
+        rows = connection.sql("SELECT backup, count(*) FROM messages GROUP BY 1 ORDER BY 1").fetchall()
+    assert rows == [("ada", len(TEXTS)), ("bob", hb.info(tmp_path / "backups" / "bob").counts["chatItem"])]
+    found = hb.dataset_statistics(place)
+    assert (found.backups, found.rows["messages"]) == (2, done.messages)
+    assert sum(found.months.values()) == sum(found.kinds.values()) == done.messages
+    assert found.months["1970-01"] == len(TEXTS)
+    assert found.largest == dict(rows[::-1])
+    problems = {fault.backup for fault in hb.validate_dataset(place)}
+    assert problems == ({"ada"} if found.findings.get("error") else set())
+
+
+def test_a_dataset_without_backups_has_no_rows(place: str, tmp_path: Path) -> None:
+    """And all its tables."""
+    assert build(place, tmp_path / "backups", bad=b"nothing").failed == ("bad",)
+    assert hb.search_dataset(place, "x") == []
+    assert hb.dataset_statistics(place).rows["calls"] == 0
+    (fault,) = hb.validate_dataset(place)
+    assert fault.problem.startswith("could not be read: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("umbrella", {0, 2}),
+        ("UMBRELLA spat", {2}),
+        ("cafe", {2}),
+        ("brella", set()),
+        ("明天", {3}),
+        ("👍", {4}),
+        ("100%", {5}),
+        ("(really)", {5}),
+        (".*", set()),
+    ],
+)
+def test_words_are_found_by_their_beginning(said_dataset: Path, words: str, found: set[int]) -> None:
+    """Case and accents make no difference; other scripts and signs are found anywhere."""
+    assert {TEXTS.index(hit.text) for hit in hb.search_dataset(said_dataset, words)} == found
+
+
+@pytest.fixture(scope="module")
+def said_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a dataset of some texts, once."""
+    home = tmp_path_factory.mktemp("said")
+    build(str(home / "out"), home / "backups", ada=said(*TEXTS))
+    return home / "out"
+
+
+def test_a_search_needs_words_and_gives_so_many(said_dataset: Path) -> None:
+    """The latest first."""
+    for words in ("", "  ", "a " * 30):
+        with pytest.raises(hb.QueryRefused, match="search for one to 20 words"):
+            hb.search_dataset(said_dataset, words)
+    assert [hit.sent_ms for hit in hb.search_dataset(said_dataset, "umbr", limit=2)] == [3000, 2000]
+
+
+def test_names_of_backups_are_text(tmp_path: Path) -> None:
+    """Also those that look like a number or a date."""
+    build(str(tmp_path / "out"), tmp_path / "backups", **{"007": said("a"), "2024-05-01": said("b")})
+    assert {hit.backup for hit in hb.search_dataset(tmp_path / "out", "a")} == {"007"}
+    assert list(hb.dataset_statistics(tmp_path / "out").largest) == ["007", "2024-05-01"]
+
+
+def test_files_that_are_not_those_of_the_manifest_are_found(tmp_path: Path) -> None:
+    """One that is cut off, and one that lost its record."""
+    out = tmp_path / "out"
+    build(str(out), tmp_path / "backups", **dict.fromkeys(("one", "two"), stream_of(sample(20))))
+    assert hb.validate_dataset(out) == []
+    (out / "_backups" / "one.json").unlink()
+    manifest = open_target(out).read_manifest()
+    records = [
+        msgspec.structs.replace(record, rows={**record.rows, "calls": 7_000}) if record.name == "two" else record
+        for record in manifest.backups
+    ]
+    open_target(out).write_manifest(DatasetManifest(1, records, []))
+    found = {fault.backup: fault.problem for fault in hb.validate_dataset(out)}
+    assert set(found) == {"one", "two"}
+    assert "not those of the last build" in found["one"]
+
+
+def test_a_dataset_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    """It may be misread."""
+    open_target(tmp_path).write_manifest(DatasetManifest(2, [], []))
+    with pytest.raises(hb.ArchiveTooNew, match="newer version"):
+        hb.search_dataset(tmp_path, "x")
+
+
+def test_the_queries_of_the_guide_run_over_s3(
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every block of Python in it, one after the other, on a bucket of a real server."""
+    use_bucket(server, monkeypatch)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for seed in (1, 2):
+        (folder / f"{seed}.binproto").write_bytes(stream_of(sample(60, seed)))
+    guide = (ROOT / "docs" / "guides" / "datasets.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert len(blocks) >= 4
+    names: dict[str, object] = {}
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        code = block.replace("s3://my-bucket/chats", f"s3://{server.name}/chats")
+        exec(compile(code, "datasets.md", "exec"), names)

@@ -1,0 +1,185 @@
+"""A backup read into the tables of a dataset, held against the archive, which reads it by other means."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import holdfast.backup as hb
+from holdfast.backup.datasets.rows import TableReader
+from holdfast.backup.datasets.schema import TABLES, dataset_schema
+from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.schema import Frame
+from tests.backup.archives.histories import copies, items, write
+from tests.backup.streams import message_stream, sample, stream_of
+
+FAR = (1 << 63) - 1
+
+
+def read(path: Path, size: int = 50) -> dict[str, list[dict[str, Any]]]:
+    """Read all tables of a backup."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    with hb.open(path) as backup:
+        for name, batch in TableReader(backup, size).batches():
+            assert batch.schema.equals(dataset_schema(TABLES[name]), check_metadata=True)
+            assert batch.num_rows
+            found[name] += batch.to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a backup with every kind of record."""
+    path = tmp_path_factory.mktemp("rows") / "chats.binproto"
+    path.write_bytes(stream_of(sample(400)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tables(source: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read it."""
+    return read(source)
+
+
+@pytest.fixture(scope="module")
+def archived(source: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read it by way of an archive."""
+    with hb.dataset(source) as found:
+        return {
+            name: pa.Table.from_batches(found.batches(name), found.schema(name)).to_pylist()
+            for name in found.tables
+        }
+
+
+def columns(rows: list[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...]]:
+    """Take some columns of all rows."""
+    return Counter(tuple(row[name] for name in names) for row in rows)
+
+
+def test_messages_are_those_of_the_archive(tables: Any, archived: Any) -> None:
+    """With all that hangs on them."""
+    same = ("direction", "kind", "sent", "sent_ms", "received", "text", "reactions", "revisions", "sms", "pinned")
+    assert columns(tables["messages"], *same) == columns(archived["messages"], *same)
+    quoted = ("sent_ms", "reply_to_text")
+    assert columns(tables["messages"], *quoted) == columns(archived["messages"], *quoted)
+    people = {row["person_id"]: row["name"] for row in tables["people"]}
+    chats = {row["chat_id"]: row["name"] for row in tables["chats"]}
+    named = Counter(
+        (row["sent_ms"], chats[row["chat_id"]], people[row["author_id"]]) for row in tables["messages"]
+    )
+    told = Counter((row["sent_ms"], row["chat"], row["author"]) for row in archived["messages"])
+    assert named == told
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (
+            "attachments",
+            "revision role n content_type file_name size width height caption plaintext_hash media_name",
+        ),
+        ("reactions", "emoji reacted"),
+        ("calls", "kind type direction state started ended"),
+        ("chats", "name kind messages archived pinned_order timer_ms mute_until marked_unread"),
+        ("people", "name kind aci pni phone username profile_name system_name nickname note"),
+        ("members", "service_id standing role added_by at"),
+    ],
+)
+def test_other_tables_are_those_of_the_archive(tables: Any, archived: Any, table: str, names: str) -> None:
+    """Column by column, where both have one."""
+    # The archive lists calls through links and the release notes apart.
+    apart = {("calls", "call_link"), ("people", "release_notes")}
+    rows = [row for row in tables[table] if (table, row.get("kind")) not in apart]
+    assert rows
+    assert columns(rows, *names.split()) == columns(archived[table], *names.split())
+
+
+def test_rows_of_tables_belong_together(tables: Any, source: Path) -> None:
+    """Ids lead from one table to another, and `message_id` is the number of the frame."""
+    with hb.open(source) as backup:
+        frames = {frame.index: Frame.FromString(frame.raw) for block in backup.blocks() for frame in block}
+    for row in tables["messages"]:
+        item = frames[row["message_id"]].chatItem
+        assert (row["chat_id"], row["author_id"], row["sent_ms"]) == (item.chatId, item.authorId, item.dateSent)
+    for name in ("reactions", "attachments"):
+        counted = Counter(row["message_id"] for row in tables[name])
+        assert counted == Counter({row["message_id"]: row[name] for row in tables["messages"] if row[name]})
+    groups = {row["group_id"] for row in tables["chats"] if row["kind"] == "group"}
+    assert {row["group_id"] for row in tables["members"]} == groups
+    assert {row["event"] for row in tables["messages"] if row["kind"] != "update"} == {None}
+    assert all(row["event"] for row in tables["messages"] if row["kind"] == "update")
+
+
+def test_findings_are_those_of_validate(tmp_path: Path) -> None:
+    """With the frames they are in."""
+    header, frames = copies(60)
+    broken = [item for item in items(frames) if item.HasField("standardMessage")][:5]
+    for item in broken:
+        item.chatId = 99_999
+    path = write(tmp_path / "broken", header, frames)
+    found = read(path)
+    told = [(one.frame, one.rule.id, one.severity.value, one.path) for one in hb.validate(path)]
+    assert told
+    assert [(row["frame"], row["rule"], row["severity"], row["path"]) for row in found["findings"]] == told
+    lost = [row for row in found["messages"] if row["chat_id"] is None]
+    assert len(lost) == len(broken)
+
+
+def test_the_size_of_a_batch_changes_no_row(source: Path, tables: Any) -> None:
+    """Nor where a batch ends."""
+    assert read(source, 1_000_000) == tables
+
+
+def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
+    """The number is there all the same."""
+    header, frames = copies(60)
+    item = next(item for item in items(frames) if item.HasField("incoming"))
+    item.dateSent = item.incoming.dateReceived = FAR
+    row = next(row for row in read(write(tmp_path / "far", header, frames))["messages"] if row["sent_ms"] == FAR)
+    assert (row["sent"], row["received"]) == (None, None)
+
+
+def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Path) -> None:
+    """What the core is not sure of is there once, at its place."""
+    header, frames = copies(60)
+    records = [frame.SerializeToString() for frame in frames]
+    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    twice = Frame()
+    twice.chatItem.outgoing.SetInParent()
+    twice.chatItem.dateSent = 5
+    records[place] += twice.SerializeToString()
+    path = tmp_path / "odd"
+    path.write_bytes(stream_of([header.SerializeToString(), *records]))
+    found = read(path)["messages"]
+    (row,) = (row for row in found if row["message_id"] == place + 1)
+    assert (row["direction"], row["sent_ms"]) == ("outgoing", 5)
+    assert len(found) == sum(frame.HasField("chatItem") for frame in frames)
+
+
+def test_damage_is_an_error(tmp_path: Path) -> None:
+    """A stream that ends early, and a record that cannot be read."""
+    path = tmp_path / "cut"
+    path.write_bytes(stream_of(sample())[:-3])
+    with pytest.raises(DamagedBackup):
+        read(path)
+    bad = message_stream() + b"\x03\x22\xff\xff"
+    path.write_bytes(bad)
+    with pytest.raises(DamagedBackup):
+        read(path)
+
+
+def test_a_stream_of_messages_alone_is_read(tmp_path: Path) -> None:
+    """Who is not in the file is nobody."""
+    frame = Frame()
+    frame.chatItem.chatId, frame.chatItem.authorId, frame.chatItem.dateSent = 7, 8, 9
+    frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=8, sentTimestamp=1)
+    frame.chatItem.incoming.SetInParent()
+    path = tmp_path / "alone"
+    path.write_bytes(message_stream(frame))
+    found = read(path)
+    (row,), (reaction,) = found["messages"], found["reactions"]
+    assert (row["chat_id"], row["author_id"], row["reactions"], row["text"]) == (None, None, 1, None)
+    assert (reaction["message_id"], reaction["author_id"], reaction["emoji"]) == (1, None, "x")
+    assert not found["people"]

@@ -1,0 +1,118 @@
+"""Which backups some paths stand for, what they are called, and where their keys are."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.container.material import KeyMaterial
+from holdfast.backup.datasets.sources import DatasetSource, find_dataset_sources, read_key_file
+from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
+from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.streams import KEY_FILE, lines_of, sample, small, stream_of
+
+
+def names(*paths: Path, target: Path | None = None) -> list[str]:
+    """List the names of backups."""
+    return [one.name for one in find_dataset_sources(paths, target=target)]
+
+
+def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
+    """But for key files, hidden ones and the dataset itself."""
+    for name in ("a.binproto", "b/c.gz", "b/d e/f", ".hidden", "a.key", "out/messages/x", "ü.binproto"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    expected = ["a.binproto", "b--c.gz", "b--d_e--f", "ü.binproto"]
+    assert names(tmp_path, target=tmp_path / "out") == expected
+    assert names(tmp_path / "a.binproto") == ["a.binproto"]
+
+
+def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
+    """Its attachments are not; an export is one too."""
+    folder = phone(tmp_path / "phones" / "ada", 20)
+    add_snapshot(folder, later(sample(20), 1))
+    export = tmp_path / "phones" / "export"
+    export.mkdir()
+    (export / "main.jsonl").write_bytes(lines_of(small()))
+    found = names(tmp_path / "phones")
+    assert len(found) == 3
+    assert all(name.startswith("ada--SignalBackups--signal-backup-") for name in found[:2])
+    assert found[2] == "export"
+    assert len(names(folder)) == 2
+
+
+def test_two_backups_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Also where only upper and lower case differ, or signs that no folder may have."""
+    for name in ("one/chats", "two/chats", "three/a b", "three/a_b"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.raises(TargetRefused, match="would both be called chats"):
+        names(tmp_path / "one" / "chats", tmp_path / "two" / "chats")
+    with pytest.raises(TargetRefused, match="would both be called a_b"):
+        names(tmp_path / "three")
+    assert names(tmp_path / "one", tmp_path / "one" / "chats") == ["chats"]
+    with pytest.raises(UnreadableBackup, match="does not exist"):
+        names(tmp_path / "nowhere")
+
+
+def test_a_key_file_is_found_by_name_beside_or_by_default(tmp_path: Path) -> None:
+    """In this order."""
+    folder, keys = tmp_path / "backups", tmp_path / "keys"
+    folder.mkdir()
+    keys.mkdir()
+    for name in ("a.bin", "b.bin", "c.bin", "d.bin", "a.bin.key", "b.bin.key", "c.key"):
+        (folder / name).touch()
+    (keys / "a.bin.key").touch()
+    found = find_dataset_sources([folder], keys=keys, key_file=tmp_path / "default.key")
+    assert {one.name: one.key_file for one in found} == {
+        "a.bin": str(keys / "a.bin.key"),
+        "b.bin": str(folder / "b.bin.key"),
+        "c.bin": str(folder / "c.key"),
+        "d.bin": str(tmp_path / "default.key"),
+    }
+    assert [one.key_file for one in find_dataset_sources([folder / "d.bin"])] == [None]
+
+
+def test_the_key_of_a_phone_lies_beside_its_folder(tmp_path: Path) -> None:
+    """One for all snapshots."""
+    folder = phone(tmp_path, 20)
+    key = folder.with_name(folder.name + ".key")
+    key.write_text(KEY_FILE)
+    (found,) = find_dataset_sources([folder])
+    assert found.key_file == str(key)
+    assert isinstance(found.keys(), KeyMaterial)
+
+
+def test_a_key_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """Never what is in it."""
+    path = tmp_path / "secret.key"
+    for content, problem in (
+        (b"hunter2", "cannot be used"),
+        (b"\xff\xfe", "is not text"),
+        (b"x" * 70_000, "large"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(KeyRefused, match=problem) as caught:
+            read_key_file(path)
+        assert "hunter2" not in str(caught.value)
+        assert str(path) in str(caught.value)
+    with pytest.raises(UnreadableBackup, match="cannot be read"):
+        read_key_file(tmp_path / "nowhere")
+
+
+def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
+    """By its size or its time; what is not there has none."""
+    path = tmp_path / "a"
+    path.write_bytes(stream_of(small()))
+    source = DatasetSource("a", str(path))
+    first = source.stamp()
+    assert first == source.stamp()
+    os.utime(path, ns=(5, 5))
+    second = source.stamp()
+    path.write_bytes(b"other")
+    os.utime(path, ns=(5, 5))
+    assert len({first, second, source.stamp()}) == 3
+    path.unlink()
+    assert not source.stamp()

@@ -1,0 +1,82 @@
+"""`holdfast dataset`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.exit_codes import ExitCode
+from tests.backup.streams import KEY_FILE, container_of, sample, stream_of
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def backups(tmp_path: Path) -> Path:
+    """Write two backups into a folder, the second encrypted."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    (folder / "ada").write_bytes(stream_of(sample(60)))
+    (folder / "bob").write_bytes(container_of(sample(20)))
+    return folder
+
+
+def test_a_dataset_is_built_searched_counted_and_validated(run: Run, backups: Path, tmp_path: Path) -> None:
+    """With what could not be read, and why."""
+    target = str(tmp_path / "out")
+    built = run("dataset", "build", str(backups), target, "--workers", "1")
+    assert built.status == ExitCode.NO
+    assert "bob: " in built.out
+    assert "bob.key beside the backup" in built.out
+    assert built.out.endswith("1 backup written, 0 unchanged, 1 failed; 60 messages in 1 backup.\n")
+    checked = run("dataset", "validate", target)
+    assert (checked.status, checked.out.splitlines()[-1]) == (ExitCode.NO, "1 problem.")
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "bob.key").write_text(KEY_FILE)
+    again = run("dataset", "build", str(backups), target, "--keys", str(keys), "--json", "--workers", "1")
+    assert again.status == ExitCode.FINE
+    document = json.loads(again.out)
+    assert (document["written"], document["unchanged"], document["failed"]) == (["bob"], 1, [])
+    assert run("dataset", "validate", target).out == "The dataset is whole.\n"
+    assert json.loads(run("dataset", "validate", target, "--json").out) == {"ok": True, "faults": []}
+    counted = json.loads(run("dataset", "stats", target, "--json").out)
+    assert (counted["backups"], counted["rows"]["messages"]) == (2, 80)
+    assert "messages" in run("dataset", "stats", target).out
+
+
+def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) -> None:
+    """The exit status says whether anything was found."""
+    target = str(tmp_path / "out")
+    run("dataset", "build", str(backups / "ada"), target)
+    found = run("dataset", "search", target, "a", "--limit", "1", "--zone", "Europe/Berlin")
+    assert found.status == ExitCode.FINE
+    first, second = found.out.splitlines()
+    assert " CE" in first
+    assert "  ada · " in first
+    assert second.startswith("    ")
+    hits = json.loads(run("dataset", "search", target, "a", "--json").out)
+    assert set(hits[0]) == {"backup", "message_id", "chat", "author", "sent_ms", "text"}
+    nothing = run("dataset", "search", target, "xyzzyx")
+    assert (nothing.status, nothing.out, nothing.err) == (ExitCode.NO, "", "nothing was found\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("build", "out"), "at least one source"),
+        (("build", "a", "out", "--address", "x:1"), "an address is for --engine ray"),
+        (("build", "nowhere", "out"), "nowhere does not exist"),
+        (("search", "nowhere", "x"), "nowhere is no dataset"),
+        (("stats", "nowhere"), "nowhere is no dataset"),
+        (("validate", "nowhere"), "nowhere is no dataset"),
+    ],
+)
+def test_wrong_words_are_refused(
+    run: Run, words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    ran = run("dataset", *words)
+    assert ran.status in {ExitCode.USAGE, ExitCode.UNREADABLE}
+    assert message in ran.err
+    assert ran.out == ""
