@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.backup.container import ForwardSecrecyToken, KeyMaterial
 from holdfast.backup.container.keys import EntropyPool
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import frame_to_json, header_to_json
@@ -94,13 +94,13 @@ def zip_of(records: Iterable[bytes]) -> bytes:
 def container_of(records: Iterable[bytes], *, modern: bool = False) -> bytes:
     """Encrypt a backup."""
     out = io.BytesIO()
-    write_sample(iter(records), out, To.CONTAINER, seed=1, keys=MODERN_KEYS if modern else KEYS)
+    write_sample(iter(records), out, OutputFormat.CONTAINER, seed=1, keys=MODERN_KEYS if modern else KEYS)
     return out.getvalue()
 
 
 def folder_of(records: Iterable[bytes], home: Path, *, seed: int = 1) -> Path:
     """Write a phone's folder with its attachments, and return its one snapshot."""
-    write_sample(iter(records), home / "SignalBackups", To.FOLDER, seed=seed, keys=KEYS)
+    write_sample(iter(records), home / "SignalBackups", OutputFormat.FOLDER, seed=seed, keys=KEYS)
     (snapshot,) = (home / "SignalBackups").glob("signal-backup-*")
     return snapshot
 

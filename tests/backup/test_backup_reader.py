@@ -14,11 +14,11 @@ from typing import BinaryIO
 import pytest
 
 from holdfast import backup
-from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits, archives
+from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, StreamLimits, archives
 from holdfast.backup.backup_reader import begins_like_a_stream
 from holdfast.backup.container import encrypt
 from holdfast.backup.container.keys import EntropyPool
-from holdfast.backup.conversion import To, convert
+from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -434,10 +434,10 @@ def test_the_limit_of_a_frame_is_honoured(name: str) -> None:
     longest = max(map(len, lines_of(RECORDS).splitlines() if name == "lines" else RECORDS))
     with (
         pytest.raises(DamagedBackup, match="longer than is allowed"),
-        backup.open(io.BytesIO(FILES[name]), KEYS, limits=Limits(frame_bytes=longest - 1)) as found,
+        backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest - 1)) as found,
     ):
         list(found)
-    with backup.open(io.BytesIO(FILES[name]), KEYS, limits=Limits(frame_bytes=longest + 1)) as found:
+    with backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest + 1)) as found:
         assert all_of(found) == RECORDS
 
 
@@ -459,7 +459,7 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
 
     def turn() -> None:
         with backup.open(path) as found:
-            convert(found, tmp_path / "out.binproto", to=To.STREAM)
+            convert(found, tmp_path / "out.binproto", to=OutputFormat.STREAM)
 
     readers: list[Callable[[], object]] = [
         lambda: backup.info(path),
@@ -476,19 +476,22 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
 
 def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
     """By default far above what anybody has: twenty million; whoever trusts a file gives another."""
-    assert Limits().frames == 20_000_000
-    Limits().hold(20_000_000, 20_000_000 * 30)
-    Limits().hold(100_000, 0)
+    assert StreamLimits().frames == 20_000_000
+    StreamLimits().hold(20_000_000, 20_000_000 * 30)
+    StreamLimits().hold(100_000, 0)
     with pytest.raises(OversizedBackup, match="more than the 20,000,000 frames"):
-        Limits().hold(20_000_001, 20_000_001 * 30)
+        StreamLimits().hold(20_000_001, 20_000_001 * 30)
     with pytest.raises(OversizedBackup, match="less than 8 bytes"):
-        Limits().hold(100_001, 8 * 100_001 - 1)
+        StreamLimits().hold(100_001, 8 * 100_001 - 1)
     data = stream_of(RECORDS)
-    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=Limits(frames=3)) as found:
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=StreamLimits(frames=3)) as found:
         list(found)
-    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(FILES["lines"]), limits=Limits(frames=3)) as found:
+    with (
+        pytest.raises(OversizedBackup),
+        backup.open(io.BytesIO(FILES["lines"]), limits=StreamLimits(frames=3)) as found,
+    ):
         list(found)
-    with backup.open(io.BytesIO(data), limits=Limits(frames=len(RECORDS) - 1)) as found:
+    with backup.open(io.BytesIO(data), limits=StreamLimits(frames=len(RECORDS) - 1)) as found:
         assert all_of(found) == RECORDS
 
 

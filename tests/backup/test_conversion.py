@@ -9,7 +9,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import Backup, BackupError, KeyMaterial
 from holdfast.backup.container.folder import find_snapshots
-from holdfast.backup.conversion import Conversion, To, convert, form_of
+from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_of
 from holdfast.backup.errors import DamagedBackup, KeyIncomplete, TargetRefused, UnreadableBackup
 from holdfast.backup.schema.backup_pb2 import AdHocCall, Frame
 from tests.backup.streams import (
@@ -42,7 +42,7 @@ FUTURE = Frame(adHocCall=AdHocCall(callId=1, state=99)).SerializeToString()  # t
 ODD = (*UNSPEAKABLE, b"", b"\x22\x04\x10\x01\x08\x01", FUTURE)
 
 
-def converted(source: Backup, to: To, target: Path, keys: KeyMaterial = MODERN_KEYS) -> Backup:
+def converted(source: Backup, to: OutputFormat, target: Path, keys: KeyMaterial = MODERN_KEYS) -> Backup:
     """Convert and open the result."""
     convert(source, target, to=to, keys=keys)
     return backup.open(target, MODERN_KEYS)
@@ -53,9 +53,11 @@ def all_of(found: Backup) -> tuple[bytes, ...]:
     return (found.header, *(frame.raw for frame in found))
 
 
-@pytest.mark.parametrize("second", To)
-@pytest.mark.parametrize("first", To)
-def test_every_pair_of_forms_gives_back_the_same_bytes(first: To, second: To, tmp_path: Path) -> None:
+@pytest.mark.parametrize("second", OutputFormat)
+@pytest.mark.parametrize("first", OutputFormat)
+def test_every_pair_of_forms_gives_back_the_same_bytes(
+    first: OutputFormat, second: OutputFormat, tmp_path: Path
+) -> None:
     """Of a sample with every kind of record, and of frames no encoder would write."""
     for number, records in enumerate((sample(120), (HEADER, *ODD))):
         plain = stream_of(records)
@@ -68,7 +70,7 @@ def test_every_pair_of_forms_gives_back_the_same_bytes(first: To, second: To, tm
         ):
             assert all_of(one) == all_of(two) == records
             out = io.BytesIO()
-            done = convert(two, out, to=To.STREAM)
+            done = convert(two, out, to=OutputFormat.STREAM)
         assert out.getvalue() == plain
         assert done == Conversion(len(records) - 1, 0, ())
 
@@ -83,8 +85,8 @@ def test_what_json_cannot_say_is_kept_beside_it(tmp_path: Path) -> None:
     assert b"@raw" not in lines_of(sample(450))
 
 
-@pytest.mark.parametrize("to", [To.JSONL, To.JSON])
-def test_either_spelling_of_names_is_read_back(to: To) -> None:
+@pytest.mark.parametrize("to", [OutputFormat.JSONL, OutputFormat.JSON])
+def test_either_spelling_of_names_is_read_back(to: OutputFormat) -> None:
     """Signal's own, and the specification's."""
     texts = {}
     for names in ("spec", "signal"):
@@ -102,7 +104,7 @@ def test_either_spelling_of_names_is_read_back(to: To) -> None:
 def test_an_array_is_an_array_to_any_parser(tmp_path: Path) -> None:
     """One record a line, no more and no fewer."""
     with backup.open(io.BytesIO(stream_of(sample()))) as source:
-        convert(source, tmp_path / "x.json", to=To.JSON)
+        convert(source, tmp_path / "x.json", to=OutputFormat.JSON)
     text = (tmp_path / "x.json").read_text()
     assert len(json.loads(text)) == len(sample())
     assert len(text.splitlines()) == len(sample()) + 2
@@ -114,7 +116,7 @@ def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
     names = set(find_snapshots(snapshot)[0].manifest())
     assert len(names) > 20
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", to=To.FOLDER, keys=KEYS)
+        done = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
     assert (done.attachments, done.problems) == (len(names), ())
     copied = {path.name for path in (tmp_path / "new" / "files").glob("*/*")}
     assert copied == names == set(find_snapshots(tmp_path / "new")[0].manifest())
@@ -131,7 +133,7 @@ def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path
     data = files[1].read_bytes()
     files[1].write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", to=To.FOLDER, keys=KEYS)
+        done = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
     assert done.attachments == len(files) - 2
     assert len(done.problems) == 2
     assert {files[0].name, files[1].name} == set(map(named, done.problems))
@@ -146,7 +148,7 @@ def named(problem: str) -> str:
 def test_frames_are_not_judged(tmp_path: Path) -> None:
     """What breaks the rules of order is still there afterwards."""
     bad = (HEADER, b"\x12\x00", b"\x12\x00")
-    for to in To:
+    for to in OutputFormat:
         with (
             backup.open(io.BytesIO(stream_of(bad))) as source,
             converted(source, to, tmp_path / to) as found,
@@ -157,7 +159,7 @@ def test_frames_are_not_judged(tmp_path: Path) -> None:
 def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
     """A stream that is cut gives no shorter backup in any form."""
     data = stream_of(sample())[:-1]
-    for to in To:
+    for to in OutputFormat:
         with (
             backup.open(io.BytesIO(data)) as source,
             pytest.raises(DamagedBackup, match=rf"\(frame {len(sample()) - 1}, byte \d+\)"),
@@ -169,11 +171,11 @@ def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
 def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> None:
     """It is said what is missing."""
     with backup.open(io.BytesIO(stream_of(small()))) as source:
-        for to in (To.CONTAINER, To.FOLDER):
+        for to in (OutputFormat.CONTAINER, OutputFormat.FOLDER):
             with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
                 convert(source, tmp_path / "x", to=to)
         with pytest.raises(UnreadableBackup, match="standard output"):
-            convert(source, io.BytesIO(), to=To.FOLDER, keys=KEYS)
+            convert(source, io.BytesIO(), to=OutputFormat.FOLDER, keys=KEYS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -184,11 +186,11 @@ def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
     other.write_bytes(b"precious")
     with backup.open(file) as source:
         with pytest.raises(TargetRefused, match="is the backup itself"):
-            convert(source, file, to=To.JSONL, replace=True)
+            convert(source, file, to=OutputFormat.JSONL, replace=True)
         with pytest.raises(TargetRefused, match="exists already"):
-            convert(source, other, to=To.JSONL)
+            convert(source, other, to=OutputFormat.JSONL)
         assert (file.read_bytes(), other.read_bytes()) == (stream_of(small()), b"precious")
-        convert(source, other, to=To.JSONL, replace=True)
+        convert(source, other, to=OutputFormat.JSONL, replace=True)
     assert other.read_bytes() == lines_of(small())
 
 
@@ -198,23 +200,23 @@ def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
     with backup.open(io.BytesIO(stream_of(records))) as source:
         sizes = [len(block.data) for block in source.blocks()]
         assert max(sizes) < 7_000_000
-        with converted(source, To.JSONL, tmp_path / "x") as found:
+        with converted(source, OutputFormat.JSONL, tmp_path / "x") as found:
             assert all_of(found) == records
 
 
 @pytest.mark.parametrize(
     ("name", "form"),
     [
-        ("a.binproto", To.STREAM),
-        ("a.jsonl", To.JSONL),
-        ("a.JSON", To.JSON),
-        ("a.binproto.encrypted", To.CONTAINER),
+        ("a.binproto", OutputFormat.STREAM),
+        ("a.jsonl", OutputFormat.JSONL),
+        ("a.JSON", OutputFormat.JSON),
+        ("a.binproto.encrypted", OutputFormat.CONTAINER),
         ("a", None),
         ("a.txt", None),
         ("-", None),
     ],
 )
-def test_the_form_is_told_by_the_extension(name: str, form: To | None) -> None:
+def test_the_form_is_told_by_the_extension(name: str, form: OutputFormat | None) -> None:
     """Where it says anything."""
     assert form_of(Path(name)) is form
 

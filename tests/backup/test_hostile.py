@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup import BackupError, GunzipLimits, Limits
-from holdfast.backup.conversion import To, convert
+from holdfast.backup import BackupError, GunzipLimits, StreamLimits
+from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import DamagedBackup, OversizedBackup, UnreadableBackup
 from holdfast.backup.media import extract
 from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem, Frame
@@ -51,7 +51,7 @@ class Nowhere(io.RawIOBase):
         return len(data)  # type: ignore[arg-type]
 
 
-def read_everything(source: Path | bytes, limits: Limits | None = None) -> int:
+def read_everything(source: Path | bytes, limits: StreamLimits | None = None) -> int:
     """Do all that can be done with a backup, and count its frames."""
     place = source if isinstance(source, Path) else io.BytesIO(source)
     with backup.open(place, MODERN_KEYS, limits=limits, gunzip_limits=GunzipLimits(output=64 << 20)) as found:
@@ -61,12 +61,12 @@ def read_everything(source: Path | bytes, limits: Limits | None = None) -> int:
         answer = backup.info(found)
         assert answer.frames == count
         assert answer.empty_frames >= 0
-        done = convert(found, Nowhere(), to=To.JSONL)  # type: ignore[arg-type]
+        done = convert(found, Nowhere(), to=OutputFormat.JSONL)  # type: ignore[arg-type]
         assert done.frames == count
         return count
 
 
-def refused(source: Path | bytes, limits: Limits | None = None) -> BackupError | None:
+def refused(source: Path | bytes, limits: StreamLimits | None = None) -> BackupError | None:
     """Read everything; return the refusal, if it is one. Any other exception is a failure of the test."""
     try:
         read_everything(source, limits)
@@ -345,7 +345,7 @@ def test_bytes_after_the_gzip_member_are_ignored(rest: bytes) -> None:
 def test_caps_are_settings() -> None:
     """Of the size of a frame, in every form."""
     for data in FORMS.values():
-        error = refused(data, Limits(frame_bytes=60))
+        error = refused(data, StreamLimits(frame_bytes=60))
         assert error is None or "longer than is allowed" in str(error) or isinstance(error, UnreadableBackup)
 
 

@@ -5,14 +5,14 @@ import io
 import unicodedata
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup.container.attachments import Attachment, LocalKey
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import (
     Extracted,
@@ -119,7 +119,7 @@ def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
 def test_what_was_not_kept_is_no_attachment(change: dict[str, bytes]) -> None:
     """Nor is one whose hash or key cannot be one."""
     locator = pointer_to(b"x", 1).locatorInfo
-    assert attachment_of(locator) == Attachment(LocalKey(b"\x01" * 64), hashlib.sha256(b"x").digest(), 1)
+    assert attachment_of(locator) == AttachmentKey(LocalKey(b"\x01" * 64), hashlib.sha256(b"x").digest(), 1)
     for name, value in change.items():
         setattr(locator, name, value)
     assert attachment_of(locator) is None
@@ -292,8 +292,12 @@ def check_name(name: str) -> None:
     assert not set(name) & set('<>:"/\\|?*')
     assert not {unicodedata.category(sign) for sign in name} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert len(name.encode()) < 200
-    assert name.partition(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL", "LPT1", "COM1"}
+    assert name.partition(".")[0].upper().strip() not in {"CON", "PRN", "AUX", "NUL", "LPT1", "COM1"}
     assert name == name.strip(" .")
+    on_windows = PureWindowsPath("C:/out") / name
+    assert on_windows.name == name
+    assert on_windows.parent == PureWindowsPath("C:/out")
+    assert not on_windows.is_reserved()
 
 
 @given(st.text(max_size=300))
@@ -304,6 +308,31 @@ def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
         check_name(name)
         assert len(name.encode()) <= 100
         assert safe_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("CON", "_CON"),
+        ("nul.txt", "_nul.txt"),
+        ("Com1.tar.gz", "_Com1.tar.gz"),
+        ("LPT\u00b2", "_LPT\u00b2"),
+        ("conin$", "_conin$"),
+        ("aux .log", "_aux .log"),
+        ("console.log", "console.log"),
+        ("name. . .", "name"),
+        ("..\\..\\boot.ini", "_.._boot.ini"),
+        ("C:\\Windows\\system.ini", "C_Windows_system.ini"),
+        ("\\\\server\\share", "_server_share"),
+        ("photo.jpg:stream", "photo.jpg_stream"),
+        ("x" * 99 + ". .", "x" * 99),
+        ("x" * 99 + "." + "y" * 11, "x" * 99),
+    ],
+)
+def test_names_follow_the_rules_of_windows(given: str, expected: str) -> None:
+    """Devices, drives, shares, streams, backslashes and dots at the end are no part of a name there."""
+    assert safe_name(given) == expected
+    check_name(expected)
 
 
 def test_names_that_differ_only_by_case_are_kept_apart(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.errors import DamagedRecord, OrderBroken
-from holdfast.backup.order import RECIPIENT_IDS, Order
+from holdfast.backup.order import RECIPIENT_IDS, OrderChecker
 from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatItem, Frame, Recipient
 from holdfast.backup.wire.tables import FIELDS
 from tests.backup.streams import sample
@@ -35,7 +35,7 @@ def item(chat_id: int, author: int, change: Callable[[ChatItem], object] = lambd
 
 def check(*frames: Frame) -> None:
     """Check frames one after the other."""
-    order = Order()
+    order = OrderChecker()
     for frame in frames:
         order.check(frame.SerializeToString())
 
@@ -46,7 +46,7 @@ START = (ACCOUNT, person(1), person(2), chat(7, 2))
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_sample_is_in_order(seed: int) -> None:
     """With every kind of record and reference."""
-    order = Order()
+    order = OrderChecker()
     for raw in sample(450, seed)[1:]:
         order.check(raw)
 
@@ -192,7 +192,7 @@ def test_an_older_revision_need_not_name_its_chat() -> None:
 
 def test_a_refused_frame_does_not_count() -> None:
     """What it would have made is not there, and the next frame takes its number."""
-    order = Order()
+    order = OrderChecker()
     for frame in START:
         order.check(frame.SerializeToString())
     broken = Frame(recipient=Recipient(id=70))
@@ -208,7 +208,7 @@ def test_a_refused_frame_does_not_count() -> None:
 def test_a_frame_that_is_no_frame_is_damaged() -> None:
     """Not out of order."""
     with pytest.raises(DamagedRecord, match="middle of a field"):
-        Order().check(b"\x0a\x05a")
+        OrderChecker().check(b"\x0a\x05a")
 
 
 @given(seed=st.integers(0, 1 << 32))

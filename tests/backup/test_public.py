@@ -12,28 +12,35 @@ from pathlib import Path
 import pytest
 
 import holdfast.backup as hb
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 
 FUNCTIONS = (
     "archive",
+    "build_dataset",
     "check_completeness",
     "convert",
     "crop",
     "dataset",
+    "dataset_batches",
+    "dataset_connection",
+    "dataset_statistics",
     "diff",
     "export",
     "extract",
     "info",
+    "keep",
     "merge",
     "open",
     "plan_repair",
     "read_keys",
     "redact",
     "repair",
+    "search_dataset",
     "undo_repair",
     "validate",
+    "validate_dataset",
     "write",
 )
 KEY_FILE = "recovery-key = " + "abcd" * 16 + "\naccount-id = 659aa5f4-a28d-fcc1-1ea1-b997537a3d95\n"
@@ -48,9 +55,14 @@ def definitions() -> list[str]:
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the backup and the folder that the examples name."""
     home = tmp_path_factory.mktemp("examples")
-    write_sample(sample_records(200, 1), home / "chats.binproto", To.STREAM, seed=1)
-    write_sample(sample_records(200, 1), home / "phone", To.FOLDER, seed=1, keys=hb.read_keys(KEY_FILE))
+    write_example_files(home)
     return home
+
+
+def write_example_files(home: Path) -> None:
+    """Write the backup and the folder that the examples name."""
+    write_sample(sample_records(200, 1), home / "chats.binproto", OutputFormat.STREAM, seed=1)
+    write_sample(sample_records(200, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=hb.read_keys(KEY_FILE))
 
 
 def test_the_functions_are_functions() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.container.folder import Snapshot
+from holdfast.backup.container.folder import SnapshotFolder
 from holdfast.backup.errors import DamagedRecord, KeyIncomplete, OrderBroken, UnwritableBackup
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, Frame, Recipient, SimpleChatUpdate
 from holdfast.backup.wire import Names
@@ -207,7 +207,7 @@ def test_a_snapshot_appears_whole_and_opens_with_the_recovery_key(tmp_path: Path
     assert snapshot.name == f"signal-backup-{backup.info(tmp_path, LOCAL_KEYS).header.made_at:%Y-%m-%d-%H-%M-%S}"
     assert made > 0
     assert sorted(path.name for path in snapshot.iterdir()) == ["files", "main", "metadata"]
-    assert list(Snapshot(snapshot, tmp_path).manifest()) == ["ab" * 32, "cd" * 32]
+    assert list(SnapshotFolder(snapshot, tmp_path).manifest()) == ["ab" * 32, "cd" * 32]
     assert stat.S_IMODE(snapshot.stat().st_mode) == 0o700
     with backup.open(tmp_path, LOCAL_KEYS) as found:
         assert (found.header, *(frame.raw for frame in found)) == sample()

@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from holdfast.backup.container.gunzip import GunzipLimits
     from holdfast.backup.container.keyfile import read_keys
     from holdfast.backup.container.material import KeyMaterial
-    from holdfast.backup.conversion import Conversion, To, convert, write
+    from holdfast.backup.conversion import Conversion, OutputFormat, convert, write
+    from holdfast.backup.datasets.build import DatasetBuild, build_dataset, dataset_batches
+    from holdfast.backup.datasets.queries import (
+        DatasetFault,
+        DatasetHit,
+        DatasetStatistics,
+        dataset_connection,
+        dataset_statistics,
+        search_dataset,
+        validate_dataset,
+    )
     from holdfast.backup.errors import (
         ArchiveBusy,
         ArchiveError,
@@ -46,7 +56,6 @@ if TYPE_CHECKING:
         BackupError,
         DamagedBackup,
         DamagedContainer,
-        DamagedRecord,
         DifferentAccounts,
         ExportRefused,
         ExtraMissing,
@@ -60,27 +69,28 @@ if TYPE_CHECKING:
         OversizedBackup,
         QueryRefused,
         TargetRefused,
-        UnfitJson,
         UnknownChat,
         UnreadableBackup,
         UnsupportedFormat,
         UnwritableBackup,
         WrongKey,
     )
-    from holdfast.backup.exports.choice import Choice
+    from holdfast.backup.exports.choice import ChatSelection
     from holdfast.backup.exports.dataset import Dataset, dataset
     from holdfast.backup.exports.dispatcher import export
-    from holdfast.backup.exports.folder import Written
+    from holdfast.backup.exports.folder import ExportSummary
+    from holdfast.backup.folder_import import Kept, keep
+    from holdfast.backup.folder_state import KeptSnapshot
     from holdfast.backup.media import Extracted, MediaCheck, extract
     from holdfast.backup.redaction.redacted_copy import Redaction, redact
-    from holdfast.backup.repairs.execution import Repair, Wanted, plan_repair, repair, undo_repair
+    from holdfast.backup.repairs.execution import Repair, RepairOptions, plan_repair, repair, undo_repair
     from holdfast.backup.rules.finding import Finding
     from holdfast.backup.rules.rule import Edition, Profile, Purpose, Rule, Severity
     from holdfast.backup.rules.validation import Validation, validate
     from holdfast.backup.rules.validator import Validator
     from holdfast.backup.summary import ChatCount, Header, Info, info
     from holdfast.backup.wire.frames import COMPILED
-    from holdfast.backup.wire.stream import Block, Frame, FrameStream, Limits
+    from holdfast.backup.wire.stream import Block, Frame, FrameStream, StreamLimits
     from holdfast.backup.writer import BackupWriter
 
 __all__ = [
@@ -102,19 +112,23 @@ __all__ = [
     "Chat",
     "ChatCount",
     "ChatDifference",
-    "Choice",
+    "ChatSelection",
     "Completeness",
     "Conflict",
     "Conversion",
     "Cropped",
     "DamagedBackup",
     "DamagedContainer",
-    "DamagedRecord",
     "Dataset",
+    "DatasetBuild",
+    "DatasetFault",
+    "DatasetHit",
+    "DatasetStatistics",
     "Difference",
     "DifferentAccounts",
     "Edition",
     "ExportRefused",
+    "ExportSummary",
     "ExtraMissing",
     "Extracted",
     "FieldChange",
@@ -130,10 +144,11 @@ __all__ = [
     "Hits",
     "Imported",
     "Info",
+    "Kept",
+    "KeptSnapshot",
     "KeyIncomplete",
     "KeyMaterial",
     "KeyRefused",
-    "Limits",
     "LogRefused",
     "MediaCheck",
     "Merged",
@@ -142,6 +157,7 @@ __all__ = [
     "NotAnArchive",
     "NotInArchive",
     "OrderBroken",
+    "OutputFormat",
     "OversizedBackup",
     "Person",
     "Profile",
@@ -150,39 +166,44 @@ __all__ = [
     "RecordChange",
     "Redaction",
     "Repair",
+    "RepairOptions",
     "Rule",
     "Severity",
     "Statistics",
+    "StreamLimits",
     "TargetRefused",
-    "To",
-    "UnfitJson",
     "UnknownChat",
     "UnreadableBackup",
     "UnsupportedFormat",
     "UnwritableBackup",
     "Validation",
     "Validator",
-    "Wanted",
     "Window",
-    "Written",
     "WrongKey",
     "archive",
+    "build_dataset",
     "check_completeness",
     "convert",
     "crop",
     "dataset",
+    "dataset_batches",
+    "dataset_connection",
+    "dataset_statistics",
     "diff",
     "export",
     "extract",
     "info",
+    "keep",
     "merge",
     "open",
     "plan_repair",
     "read_keys",
     "redact",
     "repair",
+    "search_dataset",
     "undo_repair",
     "validate",
+    "validate_dataset",
     "write",
 ]
 
@@ -216,9 +237,19 @@ _MODULES: Final = {
     "read_keys": "container.keyfile",
     "KeyMaterial": "container.material",
     "Conversion": "conversion",
-    "To": "conversion",
+    "OutputFormat": "conversion",
     "convert": "conversion",
     "write": "conversion",
+    "DatasetBuild": "datasets.build",
+    "build_dataset": "datasets.build",
+    "dataset_batches": "datasets.build",
+    "DatasetFault": "datasets.queries",
+    "DatasetHit": "datasets.queries",
+    "DatasetStatistics": "datasets.queries",
+    "dataset_connection": "datasets.queries",
+    "dataset_statistics": "datasets.queries",
+    "search_dataset": "datasets.queries",
+    "validate_dataset": "datasets.queries",
     "ArchiveBusy": "errors",
     "ArchiveError": "errors",
     "ArchiveTooNew": "errors",
@@ -231,7 +262,6 @@ _MODULES: Final = {
     "BackupError": "errors",
     "DamagedBackup": "errors",
     "DamagedContainer": "errors",
-    "DamagedRecord": "errors",
     "DifferentAccounts": "errors",
     "ExportRefused": "errors",
     "ExtraMissing": "errors",
@@ -245,17 +275,19 @@ _MODULES: Final = {
     "OversizedBackup": "errors",
     "QueryRefused": "errors",
     "TargetRefused": "errors",
-    "UnfitJson": "errors",
     "UnknownChat": "errors",
     "UnreadableBackup": "errors",
     "UnsupportedFormat": "errors",
     "UnwritableBackup": "errors",
     "WrongKey": "errors",
-    "Choice": "exports.choice",
+    "ChatSelection": "exports.choice",
     "Dataset": "exports.dataset",
     "dataset": "exports.dataset",
     "export": "exports.dispatcher",
-    "Written": "exports.folder",
+    "ExportSummary": "exports.folder",
+    "Kept": "folder_import",
+    "keep": "folder_import",
+    "KeptSnapshot": "folder_state",
     "Extracted": "media",
     "MediaCheck": "media",
     "extract": "media",
@@ -265,7 +297,7 @@ _MODULES: Final = {
     "Redaction": "redaction.redacted_copy",
     "redact": "redaction.redacted_copy",
     "Repair": "repairs.execution",
-    "Wanted": "repairs.execution",
+    "RepairOptions": "repairs.execution",
     "plan_repair": "repairs.execution",
     "repair": "repairs.execution",
     "undo_repair": "repairs.execution",
@@ -286,7 +318,7 @@ _MODULES: Final = {
     "Block": "wire.stream",
     "Frame": "wire.stream",
     "FrameStream": "wire.stream",
-    "Limits": "wire.stream",
+    "StreamLimits": "wire.stream",
     "BackupWriter": "writer",
 }
 

@@ -22,14 +22,13 @@ from holdfast.backup.container.faults import OnFault
 from holdfast.backup.container.folder import (
     MAIN,
     METADATA,
-    Snapshot,
+    SnapshotFolder,
     find_snapshots,
-    hollow_snapshots,
+    incomplete_snapshots,
     without_main,
 )
-from holdfast.backup.container.jsonrecords import JsonRecords, array_items, line_items
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.container.media import ExportMedia, FolderMedia, Media
+from holdfast.backup.container.media import AttachmentStore, ExportMedia, FolderMedia
 from holdfast.backup.container.takeout import ZipExport, find_export
 from holdfast.backup.errors import (
     BackupError,
@@ -52,7 +51,7 @@ from holdfast.backup.file_types import (
 )
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
-from holdfast.backup.wire import Block, Frame, FrameStream, Limits, frames, walk
+from holdfast.backup.wire import Block, Frame, FrameStream, StreamLimits, frames, walk
 from holdfast.backup.wire.salvage import HEAD, OnGap, SalvagedStream, is_plain, is_record, length_at
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.redacted_repr import redacted
@@ -90,7 +89,7 @@ class Form(StrEnum):
     EXPORT = "plaintext export"
 
 
-class Records(Protocol):
+class RecordSource(Protocol):
     """A header and the frames after it, whatever they are read from."""
 
     header: bytes
@@ -115,19 +114,19 @@ class Backup:
     name: str
     header: bytes
     size: int
-    media: Media | None
+    media: AttachmentStore | None
 
     def __init__(
         self,
         form: Form,
         name: str,
-        start: Callable[[], Records],
+        start: Callable[[], RecordSource],
         close: ExitStack,
         *,
-        media: Media | None = None,
-        snapshot: Snapshot | None = None,
+        media: AttachmentStore | None = None,
+        snapshot: SnapshotFolder | None = None,
         again: bool = True,
-        limits: Limits | None = None,
+        limits: StreamLimits | None = None,
     ) -> None:
         self.form = form
         self.name = name
@@ -135,11 +134,11 @@ class Backup:
         self.snapshot = snapshot
         self.size = 0
         self._start = start
-        self._limits = limits or Limits()
+        self._limits = limits or StreamLimits()
         self._again = again
         self._turn = 0
         with close, reading(name):
-            self._records: Records | None = start()
+            self._records: RecordSource | None = start()
             self.header = self._records.header
             check_header(self.header)
             self._close = close.pop_all()
@@ -198,7 +197,7 @@ class Opener:
     """What opening needs to know besides the place."""
 
     keys: KeyMaterial | None
-    limits: Limits
+    limits: StreamLimits
     gunzip: GunzipLimits
     progress: Callable[[int], None] | None
     on_edited: Callable[[int], None] | None
@@ -206,7 +205,7 @@ class Opener:
     on_gap: OnGap | None
     keep_gaps: bool
 
-    def read(self, plain: BinaryIO) -> Records:
+    def read(self, plain: BinaryIO) -> RecordSource:
         """Read a plain stream from where it begins."""
         if self.on_gap is None:
             return FrameStream(plain, limits=self.limits, progress=self.progress)
@@ -218,14 +217,14 @@ class Opener:
         if snapshots:
             chosen = snapshots[0]
             if self.on_fault is not None:
-                for hollow in hollow_snapshots(path):
-                    if hollow.name > chosen.path.name:
-                        self.on_fault(without_main(hollow))
+                for incomplete in incomplete_snapshots(path):
+                    if incomplete.name > chosen.path.name:
+                        self.on_fault(without_main(incomplete))
             return self.snapshot(chosen)
         export = find_export(path)
         if export is None:
-            for hollow in hollow_snapshots(path):
-                raise without_main(hollow)
+            for incomplete in incomplete_snapshots(path):
+                raise without_main(incomplete)
             refuse_desktop_folder(path)
             raise UnreadableBackup(f"{path} is a folder, but no backup was found in it; looked for {LOOKED_FOR}")
         with ExitStack() as stack:
@@ -235,7 +234,7 @@ class Opener:
                 form, str(path), self.lines(source), stack.pop_all(), media=ExportMedia(export), limits=self.limits
             )
 
-    def snapshot(self, snapshot: Snapshot) -> Backup:
+    def snapshot(self, snapshot: SnapshotFolder) -> Backup:
         """Open one snapshot of a local folder."""
         with ExitStack() as stack:
             source = stack.enter_context(snapshot.open_main())
@@ -272,20 +271,15 @@ class Opener:
             )
         if form is Form.CONTAINER and beside is not None and size is not None and not head.startswith(MAGIC):
             refuse_desktop_database(beside / Path(name).name, size)
-        media: Media | None = None
+        media: AttachmentStore | None = None
         if form is Form.CONTAINER:
             start = self.sealed(source, lambda: local_metadata(beside))
         elif form is Form.EXPORT:
             export = ZipExport.read(source, limits=self.gunzip)
             media = ExportMedia(export)
 
-            def start() -> Records:
-                return JsonRecords(
-                    line_items(export.open_lines(), self.limits),
-                    "lines",
-                    on_edited=self.on_edited,
-                    on_gap=self.on_gap,
-                )
+            def start() -> RecordSource:
+                return self.read_lines(export.open_lines())
 
         elif form is Form.GZIP:
             return self.gzipped(source, name, stack, again=again)
@@ -297,30 +291,37 @@ class Opener:
             start = self.stream(source)
         return Backup(form, name, start, stack.pop_all(), media=media, again=again, limits=self.limits)
 
-    def stream(self, source: BinaryIO) -> Callable[[], Records]:
+    def stream(self, source: BinaryIO) -> Callable[[], RecordSource]:
         """Read a plain stream."""
 
-        def start() -> Records:
+        def start() -> RecordSource:
             rewind(source)
             return self.read(source)
 
         return start
 
-    def lines(self, source: BinaryIO) -> Callable[[], Records]:
+    def lines(self, source: BinaryIO) -> Callable[[], RecordSource]:
         """Read JSON Lines."""
 
-        def start() -> Records:
+        def start() -> RecordSource:
             rewind(source)
-            return JsonRecords(
-                line_items(source, self.limits), "lines", on_edited=self.on_edited, on_gap=self.on_gap
-            )
+            return self.read_lines(source)
 
         return start
 
-    def array(self, source: BinaryIO) -> Callable[[], Records]:
+    def read_lines(self, source: BinaryIO) -> RecordSource:
+        """Read JSON Lines from where the source is."""
+        from holdfast.backup.container.jsonrecords import JsonRecords, line_items  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+        items = line_items(source, self.limits)
+        return JsonRecords(items, "lines", on_edited=self.on_edited, on_gap=self.on_gap)
+
+    def array(self, source: BinaryIO) -> Callable[[], RecordSource]:
         """Read an array of records."""
 
-        def start() -> Records:
+        def start() -> RecordSource:
+            from holdfast.backup.container.jsonrecords import JsonRecords, array_items  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
             rewind(source)
             return JsonRecords(array_items(source, self.limits), "array", on_edited=self.on_edited)
 
@@ -330,7 +331,7 @@ class Opener:
         """Open what is gzipped: a stream, or JSON."""
         form = Form.GZIP
 
-        def start() -> Records:
+        def start() -> RecordSource:
             nonlocal form
             rewind(source)
             head, plain = look(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
@@ -347,14 +348,14 @@ class Opener:
         found.form = form
         return found
 
-    def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], Records]:
+    def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], RecordSource]:
         """Read what may be the beginning of an encrypted container; only a key that fits can tell."""
         faults: list[DamagedContainer | FolderIncomplete] = []
         # Whether the key fits can be told of a file that is damaged, and then the damage is what to speak of.
         tolerant = self if self.on_fault is not None else replace(self, on_fault=faults.append)
         start = tolerant.sealed(source, lambda: None)
 
-        def try_keys() -> Records:
+        def try_keys() -> RecordSource:
             try:
                 records = start()
             except (WrongKey, KeyIncomplete):
@@ -365,10 +366,10 @@ class Opener:
 
         return try_keys
 
-    def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], Records]:
+    def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], RecordSource]:
         """Read an encrypted container, whose MAC is compared each time before anything is decrypted."""
 
-        def start() -> Records:
+        def start() -> RecordSource:
             layout = find_layout(source, on_fault=self.on_fault)
             given = self.keys or KeyMaterial()
             try:
@@ -393,7 +394,7 @@ def open(  # noqa: A001  # backup.open() is what people look for
     source: str | PathLike[str] | BinaryIO,
     key: KeyMaterial | str | None = None,
     *,
-    limits: Limits | None = None,
+    limits: StreamLimits | None = None,
     gunzip_limits: GunzipLimits | None = None,
     progress: Callable[[int], None] | None = None,
     on_edited: Callable[[int], None] | None = None,
@@ -418,7 +419,14 @@ def open(  # noqa: A001  # backup.open() is what people look for
     """
     keys = read_keys(key) if isinstance(key, str) else key
     opener = Opener(
-        keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited, on_fault, on_gap, keep_gaps
+        keys,
+        limits or StreamLimits(),
+        gunzip_limits or GunzipLimits(),
+        progress,
+        on_edited,
+        on_fault,
+        on_gap,
+        keep_gaps,
     )
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
@@ -445,7 +453,7 @@ def opened(
     source: BackupSource,
     key: KeyMaterial | str | None = None,
     *,
-    limits: Limits | None = None,
+    limits: StreamLimits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Backup]:
     """Open a backup and close it again; one that is open already stays open."""
@@ -597,7 +605,7 @@ def local_metadata(folder: Path | None) -> LocalMetadata | None:
     """Find the metadata beside a container that was taken out of a snapshot or is still in it."""
     if folder is None or not (folder / METADATA).is_file() or not (folder / MAIN).is_file():
         return None
-    return Snapshot(folder, folder).metadata()
+    return SnapshotFolder(folder, folder).metadata()
 
 
 def recognise_gzipped(head: bytes) -> Form:

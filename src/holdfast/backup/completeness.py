@@ -14,9 +14,9 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.container.attachments import Attachment
+from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.media import Media
+from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.errors import (
     AttachmentError,
     AttachmentMismatch,
@@ -145,16 +145,24 @@ def summary_of(validation: ValidationRun, errors: list[Finding]) -> Completeness
     return Completeness(Answer.INCOMPLETE, "", 0, 0, 0, validation.counts[Severity.ERROR], tuple(errors), (), ())
 
 
-def examined(backup: Backup, validation: ValidationRun, errors: list[Finding]) -> Completeness:
-    """Look for every attachment, and put the answer together."""
-    directory = Directory()
+def examined(
+    backup: Backup,
+    validation: ValidationRun,
+    errors: list[Finding],
+    states: dict[str, Loss | None] | None = None,
+) -> Completeness:
+    """Look for every attachment, and put the answer together.
+
+    `states` has what is known of attachments already, and gets what is found of the others.
+    """
+    states = {} if states is None else states
+    directory = RecipientNames()
     lost: list[LostAttachment] = []
     elsewhere: list[LostAttachment] = []
     looked_for = 0
     count = validation.counts[Severity.ERROR]
     try:
         directory.read(backup)
-        states: dict[str, Loss | None] = {}
         for pointer in pointers(backup):
             if pointer.attachment is None and (backup.media is not None or not pointer.unkept):
                 if pointer.unkept or pointer.remote:
@@ -188,7 +196,7 @@ def in_order(lost: list[LostAttachment]) -> tuple[LostAttachment, ...]:
     )
 
 
-def loss_of(pointer: Pointer, media: Media | None, states: dict[str, Loss | None]) -> Loss | None:
+def loss_of(pointer: Pointer, media: AttachmentStore | None, states: dict[str, Loss | None]) -> Loss | None:
     """Say what is wrong with an attachment, if anything is; `states` has those that were looked at before."""
     attachment = pointer.attachment
     if attachment is None or media is None:
@@ -198,7 +206,7 @@ def loss_of(pointer: Pointer, media: Media | None, states: dict[str, Loss | None
     return states[attachment.name]
 
 
-def read_through(media: Media, attachment: Attachment) -> Loss | None:
+def read_through(media: AttachmentStore, attachment: AttachmentKey) -> Loss | None:
     """Decrypt an attachment to its end, where its hash is compared."""
     try:
         with media.open(attachment) as source:
@@ -211,7 +219,7 @@ def read_through(media: Media, attachment: Attachment) -> Loss | None:
 
 @redacted
 @dataclass(slots=True)
-class Directory:
+class RecipientNames:
     """Who is who in a backup: the names of people and chats."""
 
     people: dict[int, str] = field(default_factory=dict, repr=False)

@@ -12,9 +12,9 @@ from holdfast.backup import writer
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.container.attachments import Attachment, content_path, encrypt_attachment
+from holdfast.backup.container.attachments import AttachmentKey, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
-from holdfast.backup.container.media import Media
+from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
@@ -26,14 +26,14 @@ from holdfast.backup.wire import Names
 from holdfast.backup.writer import BackupWriter
 from holdfast.redacted_repr import redacted
 
-__all__ = ["BackupTarget", "Conversion", "To", "convert", "form_of", "write"]
+__all__ = ["BackupTarget", "Conversion", "OutputFormat", "convert", "form_of", "write"]
 
 # What functions that write a backup take: a path, or an open binary file.
 BackupTarget: TypeAlias = str | PathLike[str] | BinaryIO
 
 
 @public
-class To(StrEnum):
+class OutputFormat(StrEnum):
     """The forms a backup can be written in."""
 
     STREAM = "stream"
@@ -43,7 +43,12 @@ class To(StrEnum):
     FOLDER = "folder"
 
 
-EXTENSIONS: Final = {".binproto": To.STREAM, ".jsonl": To.JSONL, ".json": To.JSON, ".encrypted": To.CONTAINER}
+EXTENSIONS: Final = {
+    ".binproto": OutputFormat.STREAM,
+    ".jsonl": OutputFormat.JSONL,
+    ".json": OutputFormat.JSON,
+    ".encrypted": OutputFormat.CONTAINER,
+}
 
 
 @public
@@ -57,7 +62,7 @@ class Conversion:
     problems: tuple[str, ...]
 
 
-def form_of(path: Path) -> To | None:
+def form_of(path: Path) -> OutputFormat | None:
     """Tell the form to write from a file's extension."""
     return EXTENSIONS.get(path.suffix.lower())
 
@@ -67,10 +72,10 @@ def path_or_file(target: BackupTarget) -> Path | BinaryIO:
     return Path(target) if isinstance(target, str | PathLike) else target
 
 
-def chosen_form(target: Path | BinaryIO, to: To | str | None) -> To:
+def chosen_form(target: Path | BinaryIO, to: OutputFormat | str | None) -> OutputFormat:
     """Return the form to write: the one that is asked for, else the one the file's extension stands for."""
     if to is not None:
-        return To(to)
+        return OutputFormat(to)
     form = form_of(target) if isinstance(target, Path) else None
     if form is None:
         raise UnwritableBackup(
@@ -85,7 +90,7 @@ def write(
     target: BackupTarget,
     header: bytes | BackupInfo,
     *,
-    to: To | str | None = None,
+    to: OutputFormat | str | None = None,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     forward_secrecy: ForwardSecrecy | None = None,
@@ -105,13 +110,13 @@ def write(
     """
     place = path_or_file(target)
     form = chosen_form(place, to)
-    if form is To.STREAM:
+    if form is OutputFormat.STREAM:
         opener = writer.write_stream(place, header, unchecked=unchecked, replace=replace)
-    elif form is To.JSONL:
+    elif form is OutputFormat.JSONL:
         opener = writer.write_lines(place, header, names=names, unchecked=unchecked, replace=replace)
-    elif form is To.JSON:
+    elif form is OutputFormat.JSON:
         opener = writer.write_array(place, header, names=names, unchecked=unchecked, replace=replace)
-    elif form is To.CONTAINER:
+    elif form is OutputFormat.CONTAINER:
         opener = writer.write_container(
             place,
             header,
@@ -132,7 +137,7 @@ def convert(
     target: BackupTarget,
     key: KeyMaterial | str | None = None,
     *,
-    to: To | str | None = None,
+    to: OutputFormat | str | None = None,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     forward_secrecy: ForwardSecrecy | None = None,
@@ -153,7 +158,7 @@ def convert(
     with opened(source, key) as backup:
         if isinstance(place, Path):
             keep_apart(backup, place)
-        if form is To.FOLDER:
+        if form is OutputFormat.FOLDER:
             return convert_to_folder(backup, folder_of(place), keys or KeyMaterial())
         frames = 0
         with write(
@@ -193,7 +198,9 @@ def folder_of(target: Path | BinaryIO) -> Path:
     return target
 
 
-def copy_media(source: Backup, media: Media, store: Path, copied: list[str], problems: list[str]) -> None:
+def copy_media(
+    source: Backup, media: AttachmentStore, store: Path, copied: list[str], problems: list[str]
+) -> None:
     """Write every attachment of the source into a content store, each once; what is there already is kept."""
     for _pointer, attachment in kept(source):
         try:
@@ -204,7 +211,7 @@ def copy_media(source: Backup, media: Media, store: Path, copied: list[str], pro
             copied.append(attachment.name)
 
 
-def copy_medium(media: Media, attachment: Attachment, path: Path) -> None:
+def copy_medium(media: AttachmentStore, attachment: AttachmentKey, path: Path) -> None:
     """Encrypt one attachment under its own key."""
     if path.is_file():
         return

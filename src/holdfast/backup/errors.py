@@ -24,8 +24,8 @@ BackupError
 │   ├── NotAnArchive          the file is something else
 │   ├── ArchiveTooNew         a later version has written it
 │   ├── ArchiveBusy           somebody else is writing to it
-│   ├── NotInArchive          a chat, person or message that was asked for is not there
-│   └── QueryRefused          what was asked for cannot be looked for
+│   ├── NotInArchive          a chat, person or message is not in the archive
+│   └── QueryRefused          a search query cannot be run
 └── AttachmentError           an attachment cannot be read or written
     ├── AttachmentMissing     its file is not there
     ├── AttachmentTruncated   its file is cut short
@@ -141,7 +141,6 @@ class DamagedContainer(DamagedBackup):
         self.part = part
 
 
-@public
 class DamagedRecord(BackupError):
     """The bytes of one record break the format; `offset` counts from its first byte."""
 
@@ -151,7 +150,6 @@ class DamagedRecord(BackupError):
         self.offset = offset
 
 
-@public
 class UnfitJson(BackupError):
     """A JSON object does not describe a record of the format.
 
@@ -236,7 +234,7 @@ class ExportRefused(BackupError):
 
 @public
 class ExtraMissing(BackupError):
-    """What was asked for needs a package that is not installed; the message says which extra brings it."""
+    """A package that this needs is not installed; the message names the extra that has it."""
 
 
 @public
@@ -261,12 +259,12 @@ class ArchiveBusy(ArchiveError):
 
 @public
 class NotInArchive(ArchiveError):
-    """A chat, person or message that was asked for is not in the archive."""
+    """A chat, person or message is not in the archive."""
 
 
 @public
 class QueryRefused(ArchiveError):
-    """What was asked for cannot be looked for; the message says what to write instead."""
+    """A search query cannot be run; the message says what to write instead."""
 
 
 @public

@@ -15,10 +15,10 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.container.attachments import Attachment, LocalKey
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.container.media import Media
+from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.dates import moment
@@ -55,7 +55,7 @@ PICKED: Final = Selection(
 )
 # What file systems and shells choke on; a leading dot would hide the file.
 UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
-WINDOWS_DEVICES: Final = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+WINDOWS_DEVICES: Final = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\..*)?")
 LONGEST_NAME: Final = 100
 MAGICS: Final = (
     (0, b"\x89PNG\r\n\x1a\n", ".png"),
@@ -97,7 +97,7 @@ class Pointer:
     sent_ms: int
     content_type: str = field(repr=False)
     file_name: str = field(repr=False)
-    attachment: Attachment | None
+    attachment: AttachmentKey | None
     path: str = ""
     author: int = 0
     unkept: bool = False
@@ -126,15 +126,20 @@ class Extracted:
     media_name: str
     path: Path | None
     bytes: int
-    problem: str
+    error: AttachmentError | TargetRefused | None = None
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, in words; empty if it was written."""
+        return "" if self.error is None else str(self.error)
 
 
-def attachment_of(locator: backup_pb2.FilePointer.LocatorInfo) -> Attachment | None:
+def attachment_of(locator: backup_pb2.FilePointer.LocatorInfo) -> AttachmentKey | None:
     """Make what a local backup keeps of an attachment, if it keeps it."""
     if not (locator.plaintextHash and locator.localKey):
         return None
     try:
-        return Attachment(LocalKey(locator.localKey), locator.plaintextHash, locator.size)
+        return AttachmentKey(LocalKey(locator.localKey), locator.plaintextHash, locator.size)
     except (AttachmentError, KeyRefused):
         return None
 
@@ -146,11 +151,11 @@ def pointers_of(locator: bytes) -> Iterator[tuple[bytes, bytes, int]]:
         yield parsed.plaintextHash, parsed.localKey, parsed.size
 
 
-def check_media(media: Media, found: Iterable[tuple[bytes, bytes, int]], *, verify: bool) -> MediaCheck:
+def check_media(media: AttachmentStore, found: Iterable[tuple[bytes, bytes, int]], *, verify: bool) -> MediaCheck:
     """Look for every kept attachment; with `verify`, decrypt each and compare its hash."""
     files = present = missing = damaged = 0
     for plaintext_hash, local_key, size in sorted(found):
-        attachment = Attachment(LocalKey(local_key), plaintext_hash, size)
+        attachment = AttachmentKey(LocalKey(local_key), plaintext_hash, size)
         files += 1
         try:
             if verify:
@@ -206,7 +211,7 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
                 )
 
 
-def kept(backup: Backup) -> Iterator[tuple[Pointer, Attachment]]:
+def kept(backup: Backup) -> Iterator[tuple[Pointer, AttachmentKey]]:
     """Yield every attachment the backup keeps once, with the first pointer to it."""
     seen: set[str] = set()
     for pointer in pointers(backup):
@@ -280,10 +285,10 @@ def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extra
                         target.write(start)
                         shutil.copyfileobj(source, target, CHUNK)
         except (AttachmentError, TargetRefused) as error:
-            yield Extracted(pointer.frame, attachment.name, None, 0, str(error))
+            yield Extracted(pointer.frame, attachment.name, None, 0, error)
         else:
             taken.add(folded(path))
-            yield Extracted(pointer.frame, attachment.name, path, attachment.size, "")
+            yield Extracted(pointer.frame, attachment.name, path, attachment.size)
 
 
 def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[str]) -> Path:
@@ -305,7 +310,7 @@ def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[st
     return path
 
 
-def holds(path: Path, attachment: Attachment) -> bool:
+def holds(path: Path, attachment: AttachmentKey) -> bool:
     """Tell whether a file is there already and is the attachment."""
     if not path.is_file() or path.stat().st_size != attachment.size:
         return False
@@ -345,7 +350,7 @@ def safe_name(text: str) -> str:
         stem, dot, suffix = name.rpartition(".")
         suffix = f".{suffix}" if dot and stem and len(suffix) <= 10 else ""
         stem = (stem if suffix else name).encode()[: LONGEST_NAME - len(suffix.encode())].decode(errors="ignore")
-        name = f"{stem.strip()}{suffix}"
+        name = f"{stem.strip(' .')}{suffix}"
     return name
 
 

@@ -8,7 +8,7 @@ from holdfast.backup.schema import RECORDS
 from holdfast.backup.wire.collect import Found, Selection, collect, name_of, parent_of, slot_of
 from holdfast.backup.wire.tables import FIELDS
 
-__all__ = ["Order"]
+__all__ = ["OrderChecker"]
 
 # Every field that holds the id of a recipient.
 RECIPIENT_IDS: Final = (
@@ -71,7 +71,7 @@ def ids_in(found: list[Found]) -> Iterator[tuple[str, int, int]]:
             waiting.append((depth + 1, list(REQUIRED[name])))
 
 
-class Order:
+class OrderChecker:
     """Checks frames one after the other; memory grows with people and chats, not with messages."""
 
     def __init__(self) -> None:

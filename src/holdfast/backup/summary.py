@@ -15,7 +15,7 @@ from holdfast.backup.media import MediaCheck, check_media, pointers_of
 from holdfast.backup.names import account_name, recipient_name
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
-from holdfast.backup.wire import Block, Limits
+from holdfast.backup.wire import Block, StreamLimits
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
@@ -103,7 +103,7 @@ def info(
     source: BackupSource,
     key: KeyMaterial | str | None = None,
     *,
-    limits: Limits | None = None,
+    limits: StreamLimits | None = None,
     progress: Callable[[int], None] | None = None,
     verify_media: bool = False,
 ) -> Info:

@@ -19,7 +19,7 @@ from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import sync_folder, write_whole
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import KeyIncomplete, TargetRefused, UnwritableBackup
-from holdfast.backup.order import Order
+from holdfast.backup.order import OrderChecker
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
@@ -30,7 +30,7 @@ from holdfast.backup.wire.varint import encode_varint
 __all__ = ["BackupWriter", "write_array", "write_container", "write_lines", "write_snapshot", "write_stream"]
 
 
-class Target(Protocol):
+class RecordTarget(Protocol):
     """Where records go, in one form."""
 
     def header(self, raw: bytes) -> None:
@@ -50,9 +50,9 @@ class BackupWriter:
     With `unchecked`, frames are written as they come, in whatever order and however damaged.
     """
 
-    def __init__(self, target: Target, header: bytes | BackupInfo, *, unchecked: bool = False) -> None:
+    def __init__(self, target: RecordTarget, header: bytes | BackupInfo, *, unchecked: bool = False) -> None:
         self._target = target
-        self._order = None if unchecked else Order()
+        self._order = None if unchecked else OrderChecker()
         target.header(header if isinstance(header, bytes) else header.SerializeToString(deterministic=True))
 
     def write(self, frame: bytes | FrameMessage) -> None:

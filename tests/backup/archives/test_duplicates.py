@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.backup.archives.duplicates import content_of, twin_rank
+from holdfast.backup.archives.duplicates import content_of, duplicate_rank
 from holdfast.backup.schema.backup_pb2 import ChatItem
 
 PEOPLE = {1: 11, 2: 12}
@@ -73,5 +73,5 @@ def test_votes_do_not_make_another_poll() -> None:
 
 def test_ranks_are_never_nothing() -> None:
     """0 is for a message that has no twin."""
-    assert len({twin_rank(1, n) for n in range(100)}) > 95
-    assert all(0 < twin_rank(content, 0) < 1 << 31 for content in range(100))
+    assert len({duplicate_rank(1, n) for n in range(100)}) > 95
+    assert all(0 < duplicate_rank(content, 0) < 1 << 31 for content in range(100))

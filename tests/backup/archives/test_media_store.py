@@ -7,7 +7,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.media import kept
 from holdfast_demo.sample import sample_records
@@ -19,7 +19,7 @@ from tests.backup.streams import KEYS
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write a phone's folder with encrypted attachments."""
-    write_sample(sample_records(120, 1), tmp_path / "phone", To.FOLDER, seed=1, keys=KEYS)
+    write_sample(sample_records(120, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     return tmp_path / "phone"
 
 

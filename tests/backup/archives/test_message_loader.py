@@ -48,17 +48,17 @@ def test_what_is_gone_is_told_with_the_first_backup_that_lacks_it(tmp_path: Path
     assert {one.vanished_ms for one in every} == {None, made[1]}
 
 
-def test_who_was_asked_for_is_heard(opened: Archive) -> None:
+def test_the_names_that_were_read_are_tracked(opened: Archive) -> None:
     """Authors, those who reacted, and whoever is named in a sentence; only while somebody listens."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     rows = opened.stretch(chat.id, Position(0, -1, 0))
-    with opened.names.listening() as heard:
+    with opened.names.track() as used:
         messages = opened.complete(rows)
-    assert {one.author_id for one in messages} <= heard
-    assert {each.author_id for one in messages for each in one.reactions} <= heard
-    before = set(heard)
+    assert {one.author_id for one in messages} <= used
+    assert {each.author_id for one in messages for each in one.reactions} <= used
+    before = set(used)
     opened.names.name(-5)
-    assert heard == before
+    assert used == before
     assert opened.names.answer(chat.account_id, -5) == (None, False)
     assert opened.names.answer(chat.account_id, messages[0].author_id)[0] == messages[0].author
 
@@ -68,7 +68,7 @@ def test_what_is_a_text_and_nothing_else_is_told_from_its_row(opened: Archive) -
     plain = 0
     for chat in opened.chats():
         rows = opened.stretch(chat.id, Position(0, -1, 0))
-        found = opened.belongings(rows)
+        found = opened.load_parts(rows)
         for row in rows:
             one = opened.made(row, found)
             bare = Message(

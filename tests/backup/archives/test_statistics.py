@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.chart import chart
-from holdfast.backup.archives.statistics import Count
+from holdfast.backup.archives.statistics import MessageCount
 
 
 def test_all_counts_add_up(opened: Archive) -> None:
@@ -50,7 +50,7 @@ def test_answers_are_timed_from_the_last_message_of_the_other(opened: Archive) -
 def test_the_picture_is_well_formed_whatever_people_are_called(opened: Archive) -> None:
     """Names are text in it, never markup."""
     found = opened.statistics()
-    hostile = Count(1, "</text><script>alert(1)</script>\x00\x1b\ufffe", 5, 5)
+    hostile = MessageCount(1, "</text><script>alert(1)</script>\x00\x1b\ufffe", 5, 5)
     drawn = chart(replace(found, chats=(hostile, *found.chats)))
     root = ElementTree.fromstring(drawn)
     assert root.tag.endswith("svg")

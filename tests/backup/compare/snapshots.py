@@ -11,7 +11,7 @@ from holdfast.backup.compare.diff import Difference, MessageChange, diff
 from holdfast.backup.compare.merge import Merged, merge
 from holdfast.backup.compare.recipient_pairs import PLAN
 from holdfast.backup.compare.union import Conflict
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Recipient
 from holdfast.backup.wire.renumber import renumber
@@ -151,5 +151,5 @@ def merging(raws: Iterable[bytes]) -> tuple[bytes, Merged, list[Conflict]]:
     """Merge streams, and say what happened."""
     out = io.BytesIO()
     conflicts: list[Conflict] = []
-    done = merge([opened(raw) for raw in raws], out, to=To.STREAM, on_conflict=conflicts.append)
+    done = merge([opened(raw) for raw in raws], out, to=OutputFormat.STREAM, on_conflict=conflicts.append)
     return out.getvalue(), done, conflicts

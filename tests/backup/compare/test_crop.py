@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.compare.crop import SERVICE_IDS, Cropped, crop
 from holdfast.backup.compare.selection import Window
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import DamagedBackup, UnknownChat
 from holdfast.backup.schema import BackupInfo, Frame
 from tests.backup.compare.snapshots import Snapshot, difference, merged, opened, snapshot
@@ -22,7 +22,7 @@ from tests.backup.streams import KEYS, folder_of, sample
 def cropped(made: Snapshot, **options: object) -> tuple[Snapshot, Cropped]:
     """Crop, hold the result to the rules, and read it."""
     out = io.BytesIO()
-    done = crop(opened(made.raw()), out, to=To.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
+    done = crop(opened(made.raw()), out, to=OutputFormat.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
     check(out.getvalue())
     with opened(out.getvalue()) as source:
         frames = [Frame.FromString(frame.raw) for frame in source]
@@ -122,8 +122,8 @@ def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> Non
     """And with none but long texts, if none are wanted."""
     source = folder_of(sample(400), tmp_path / "a")
     with backup.open(source, KEYS) as found:
-        whole = crop(found, tmp_path / "b", to=To.FOLDER, keys=KEYS, window=Window(0, None))
-        less = crop(found, tmp_path / "c", to=To.FOLDER, keys=KEYS, without_media=True)
+        whole = crop(found, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
+        less = crop(found, tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS, without_media=True)
     assert 0 < less.written.attachments < whole.written.attachments
 
 
@@ -131,7 +131,7 @@ def test_nothing_is_changed_where_nothing_is_left_out() -> None:
     """To the byte."""
     made = snapshot()
     out = io.BytesIO()
-    crop(opened(made.raw()), out, to=To.STREAM, window=Window(0, None))
+    crop(opened(made.raw()), out, to=OutputFormat.STREAM, window=Window(0, None))
     assert difference(made.raw(), out.getvalue()).same
 
 
@@ -139,7 +139,7 @@ def test_a_crop_and_the_whole_make_the_whole() -> None:
     """Whichever way round."""
     raw, out = snapshot(400).raw(), io.BytesIO()
     window = Window(1_640_995_200_000, None)
-    crop(opened(raw), out, to=To.STREAM, window=window, without_media=True)
+    crop(opened(raw), out, to=OutputFormat.STREAM, window=window, without_media=True)
     assert difference(merged(raw, out.getvalue()), raw).same
     assert difference(merged(out.getvalue(), raw), raw).same
 
@@ -148,9 +148,9 @@ def test_an_unknown_chat_or_a_cut_file_leaves_nothing(tmp_path: Path) -> None:
     """Only a clear error."""
     raw = snapshot().raw()
     with pytest.raises(UnknownChat):
-        crop(opened(raw), tmp_path / "x.binproto", to=To.STREAM, chats=["nobody at all"])
+        crop(opened(raw), tmp_path / "x.binproto", to=OutputFormat.STREAM, chats=["nobody at all"])
     with pytest.raises(DamagedBackup):
-        crop(opened(raw[:-1]), tmp_path / "x.binproto", to=To.STREAM, window=Window(0, None))
+        crop(opened(raw[:-1]), tmp_path / "x.binproto", to=OutputFormat.STREAM, window=Window(0, None))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.compare.index import NOBODY, Group, Index
+from holdfast.backup.compare.index import NOBODY, Index, MessageGroup
 from holdfast.backup.wire.renumber import Numbered
 
 
@@ -55,8 +55,8 @@ def test_bytes_and_groups_are_kept_until_they_are_needed() -> None:
         index.add("before", [[item(1, 1, 1, b"a"), item(2, 1, 1, b"b")]])
         index.add("after", [[item(1, 1, 1, b"c")]])
         (changed, gone) = index.match()
-        assert changed == Group(1, 1, 1, (0,), (0,))
-        assert gone == Group(2, 1, 1, (1,), ())
+        assert changed == MessageGroup(1, 1, 1, (0,), (0,))
+        assert gone == MessageGroup(2, 1, 1, (1,), ())
         index.postpone(gone)
         index.postpone(changed)
         assert list(index.postponed()) == [gone, changed]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.compare.index import NOBODY
 from holdfast.backup.compare.merge import TIMER, merge, weave
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import DamagedBackup, DifferentAccounts, UnreadableBackup
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
@@ -136,9 +136,9 @@ def test_two_accounts_are_refused_and_nothing_is_written(tmp_path: Path) -> None
     one, other = snapshot(60), snapshot(60, seed=2)
     target = tmp_path / "out.binproto"
     with pytest.raises(DifferentAccounts, match="two accounts"):
-        merge([opened(one.raw()), opened(other.raw())], target, to=To.STREAM)
+        merge([opened(one.raw()), opened(other.raw())], target, to=OutputFormat.STREAM)
     assert not target.exists()
-    merge([opened(one.raw()), opened(other.raw())], target, to=To.STREAM, assume_same_account=True)
+    merge([opened(one.raw()), opened(other.raw())], target, to=OutputFormat.STREAM, assume_same_account=True)
     check(target.read_bytes())
 
 
@@ -170,7 +170,7 @@ def test_a_cut_file_leaves_nothing_behind(tmp_path: Path) -> None:
     """Neither of the result nor of the steps to it."""
     raw = snapshot(60).raw()
     with pytest.raises(DamagedBackup):
-        merge([opened(raw), opened(raw[:-2])], tmp_path / "out.binproto", to=To.STREAM)
+        merge([opened(raw), opened(raw[:-2])], tmp_path / "out.binproto", to=OutputFormat.STREAM)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -203,7 +203,7 @@ def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
     half = records[:1] + tuple(raw for raw in records[1:] if not Frame.FromString(raw).HasField("chatItem"))
     snapshots = [folder_of(records, tmp_path / "a"), folder_of(half, tmp_path / "b")]
     with backup.open(snapshots[0], KEYS) as one, backup.open(snapshots[1], KEYS) as other:
-        done = merge([one, other], tmp_path / "c", to=To.FOLDER, keys=KEYS)
+        done = merge([one, other], tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS)
     assert done.written.problems == ()
     assert done.written.attachments > 0
     found = backup.info(tmp_path / "c", KEYS, verify_media=True)
@@ -215,5 +215,5 @@ def test_forms_and_keys_are_those_of_convert() -> None:
     """Encrypted on one side, plain on the other, JSON out."""
     out = io.BytesIO()
     sources = [backup.open(io.BytesIO(container_of(sample(60))), KEYS), opened(snapshot(60).raw())]
-    merge(sources, out, to=To.JSONL)
+    merge(sources, out, to=OutputFormat.JSONL)
     assert difference(out.getvalue(), snapshot(60).raw()).same

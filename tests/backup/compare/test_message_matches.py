@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from holdfast.backup.compare.canonical import Aspect
-from holdfast.backup.compare.index import Group, Index
+from holdfast.backup.compare.index import Index, MessageGroup
 from holdfast.backup.compare.message_matches import mark, match_changed
 from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Reaction, RemoteDeletedMessage
 from holdfast.backup.wire.renumber import Numbered
@@ -24,7 +24,7 @@ def matches(
     sides: list[list[Numbered]] = [
         [(0, 1, 1, 1, 1, 0, Frame(chatItem=item).SerializeToString()) for item in side] for side in (before, after)
     ]
-    group = Group(1, 1, 1, tuple(range(len(before))), tuple(range(len(after))))
+    group = MessageGroup(1, 1, 1, tuple(range(len(before))), tuple(range(len(after))))
     marks = bytearray(len(before)), bytearray(len(after))
     mark(group, marks)
     with Index() as index:

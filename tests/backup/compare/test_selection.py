@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.backup.compare.recipient_pairs import pair
 from holdfast.backup.compare.roster import Roster
-from holdfast.backup.compare.selection import Period, Window, choose_pairs, find_chats, parse_period
+from holdfast.backup.compare.selection import DateRange, Window, choose_pairs, find_chats, parse_period
 from holdfast.backup.errors import UnknownChat
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema.backup_pb2 import Chat, Contact, Recipient
@@ -36,7 +36,7 @@ def roster(*names: str) -> Roster:
 )
 def test_times_are_read_as_people_write_them(text: str, first: int, last: int) -> None:
     """A year, a month, a day, a moment."""
-    assert parse_period(text) == Period(first, last)
+    assert parse_period(text) == DateRange(first, last)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2024-13", "2024-02-30", "0000", "9999", "24"])

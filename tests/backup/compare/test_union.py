@@ -2,7 +2,7 @@
 
 from holdfast.backup.compare.recipient_pairs import pair
 from holdfast.backup.compare.roster import Roster
-from holdfast.backup.compare.union import NEWER_GROUP, TAKEN, Conflict, unite
+from holdfast.backup.compare.union import NEWER_GROUP, TAKEN, Conflict, merge_rosters
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import (
     AccountData,
@@ -35,10 +35,10 @@ def person(number: int, **fields: object) -> Recipient:
     return Recipient(id=number, contact=Contact(**fields))  # type: ignore[arg-type]  # whatever a contact takes
 
 
-def united(before: Roster, after: Roster) -> tuple[list[Frame], list[Conflict]]:
+def merged(before: Roster, after: Roster) -> tuple[list[Frame], list[Conflict]]:
     """Unite two rosters."""
     conflicts: list[Conflict] = []
-    _header, frames = unite(pair(before, after, strict=True), conflicts.append)
+    _header, frames = merge_rosters(pair(before, after, strict=True), conflicts.append)
     return [Frame.FromString(raw) for raw in frames], conflicts
 
 
@@ -51,7 +51,7 @@ def test_everybody_of_both_is_there_once() -> None:
     """With numbers of their own, and the name of the later file."""
     before = roster(person(7, aci=ADA, note="old"), person(8, e164=1))
     after = roster(person(1, aci=ADA, note="new"), person(2, aci=BOB))
-    frames, conflicts = united(before, after)
+    frames, conflicts = merged(before, after)
     assert [frame.recipient.id for frame in frames if frame.HasField("recipient")] == [1, 2, 3]
     assert [contact.note for contact in people(frames)] == ["new", "", ""]
     assert [(conflict.field, conflict.kept, conflict.dropped) for conflict in conflicts] == [
@@ -62,7 +62,7 @@ def test_everybody_of_both_is_there_once() -> None:
 def test_a_person_is_completed_by_what_only_the_older_file_knows() -> None:
     """Numbers, ids and keys; that is no conflict."""
     before = roster(person(1, aci=ADA, pni=BOB, e164=1, profileKey=b"k" * 32, profileGivenName="Ada"))
-    frames, conflicts = united(before, roster(person(1, aci=ADA)))
+    frames, conflicts = merged(before, roster(person(1, aci=ADA)))
     (contact,) = people(frames)
     assert contact == before.recipients[1].contact
     assert conflicts == []
@@ -71,7 +71,7 @@ def test_a_person_is_completed_by_what_only_the_older_file_knows() -> None:
 def test_a_number_that_passed_to_somebody_else_is_theirs() -> None:
     """Also a username, in whatever case; whom it was taken from keeps the rest."""
     before = roster(person(1, aci=ADA, e164=1, username="Ada.01"))
-    frames, conflicts = united(before, roster(person(1, aci=BOB, e164=1, username="ada.01")))
+    frames, conflicts = merged(before, roster(person(1, aci=BOB, e164=1, username="ada.01")))
     bob, ada = people(frames)
     assert (bob.e164, bob.username) == (1, "ada.01")
     assert (ada.aci, ada.e164, ada.username) == (ADA, 0, "")
@@ -87,7 +87,7 @@ def test_the_higher_version_of_a_group_wins() -> None:
         made.group.snapshot.title.title = title
         return made
 
-    frames, conflicts = united(roster(group(1, 9, "nine")), roster(group(1, 8, "eight")))
+    frames, conflicts = merged(roster(group(1, 9, "nine")), roster(group(1, 8, "eight")))
     assert frames[1].recipient.group.snapshot.title.title == "nine"
     assert {(conflict.kept, conflict.dropped, conflict.why) for conflict in conflicts} == {
         ("nine", "eight", NEWER_GROUP),
@@ -99,7 +99,7 @@ def test_lists_come_after_their_members_and_name_them_once() -> None:
     """Also those who were two and are one."""
     story = DistributionListItem(distributionId=ADA, distributionList=DistributionList(memberRecipientIds=[1, 2]))
     before = roster(person(1, e164=1), person(2, aci=ADA), Recipient(id=3, distributionList=story))
-    frames, _conflicts = united(before, roster(person(5, aci=ADA, e164=1), person(6, aci=BOB)))
+    frames, _conflicts = merged(before, roster(person(5, aci=ADA, e164=1), person(6, aci=BOB)))
     *_others, last = [frame.recipient for frame in frames if frame.HasField("recipient")]
     assert last.distributionList.distributionList.memberRecipientIds == [1]
 
@@ -113,18 +113,18 @@ def test_colours_of_both_are_kept_and_chats_find_theirs() -> None:
         chat = Chat(id=number, recipientId=recipient, style=ChatStyle(customColorId=4))
         return roster(person(recipient, e164=recipient), account=account, chats={number: chat})
 
-    frames, _conflicts = united(colored(1, 0xFF0000FF, 1), colored(1, 0xFF00FF00, 2))
+    frames, _conflicts = merged(colored(1, 0xFF0000FF, 1), colored(1, 0xFF00FF00, 2))
     colors = {color.id: color.solid for color in frames[0].account.accountSettings.customChatColors}
     chats = [frame.chat for frame in frames if frame.HasField("chat")]
     assert [colors[chat.style.customColorId] for chat in chats] == [0xFF00FF00, 0xFF0000FF]
-    frames, _conflicts = united(colored(1, 0xFF0000FF, 1), colored(1, 0xFF0000FF, 2))
+    frames, _conflicts = merged(colored(1, 0xFF0000FF, 1), colored(1, 0xFF0000FF, 2))
     assert len(frames[0].account.accountSettings.customChatColors) == 1
 
 
 def test_no_two_chats_are_pinned_to_one_place() -> None:
     """The later file's stay where they are."""
     sides = [roster(person(at, e164=at), chats={1: Chat(id=1, recipientId=at, pinnedOrder=3)}) for at in (1, 2)]
-    frames, _conflicts = united(*sides)
+    frames, _conflicts = merged(*sides)
     assert [frame.chat.pinnedOrder for frame in frames if frame.HasField("chat")] == [3, 4]
 
 
@@ -139,7 +139,7 @@ def test_records_with_a_key_are_there_once_and_there_is_one_folder_for_all() -> 
     other_all = ChatFolder(folderType=ChatFolder.ALL, id=BOB)
     own = ChatFolder(folderType=ChatFolder.CUSTOM, id=ADA, name="Sea", includedRecipientIds=[4])
     after = roster(person(4, e164=1), packs=packs, profiles=[], folders=[other_all, own], others=[b"\x9a\x06\x00"])
-    frames, _conflicts = united(before, after)
+    frames, _conflicts = merged(before, after)
     kinds = [frame.WhichOneof("item") for frame in frames]
     assert kinds == [
         "account",

@@ -1,7 +1,7 @@
 """Holds what was written to the rules."""
 
 from holdfast import backup
-from holdfast.backup.order import Order
+from holdfast.backup.order import OrderChecker
 from holdfast.backup.rules import Severity
 from tests.backup.compare.snapshots import opened
 
@@ -15,7 +15,7 @@ def errors(raw: bytes) -> list[str]:
 
 def check(raw: bytes) -> None:
     """Hold a stream to the ordering rules and to the strict profile."""
-    order = Order()
+    order = OrderChecker()
     with opened(raw) as source:
         for frame in source:
             order.check(frame.raw)

@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-from holdfast.backup.archives.model import Attachment, Message, Position
+from holdfast.backup.archives.model import ArchivedAttachment, Message, Position
 
 VOID = {"meta", "link", "img", "input", "br"}
 # What pages are made of; nothing else may ever stand in one.
@@ -48,7 +48,7 @@ def message(text: str | None = "Hello", **more: Any) -> Message:
     return Message(**(facts | more))
 
 
-def attachment(**more: Any) -> Attachment:
+def attachment(**more: Any) -> ArchivedAttachment:
     """Make an attachment."""
     facts: dict[str, Any] = {
         "role": "attachment",
@@ -65,15 +65,19 @@ def attachment(**more: Any) -> Attachment:
         "media_name": None,
         "path": "ab/abababababababab.jpg",
     }
-    return Attachment(**(facts | more))
+    return ArchivedAttachment(**(facts | more))
 
 
 class Addresses:
     """Leads to files and messages, as the pages of an export do."""
 
-    def media(self, attachment: Attachment) -> str | None:
+    def media(self, attachment: ArchivedAttachment) -> str | None:
         """Lead to a file."""
         return None if attachment.path is None else f"../../media/{attachment.path}"
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files of an export are at hand
+        """Return nothing, as the pages of an export do."""
+        return ""
 
     def message(self, number: int) -> str | None:
         """Lead to a message."""

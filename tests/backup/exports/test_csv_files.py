@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.csv_files import guarded, write_csv
 
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -28,7 +28,7 @@ def read(folder: Path, name: str, encoding: str) -> list[dict[str, str]]:
 
 def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) -> None:
     """For programs."""
-    write_csv(hostile, tmp_path / "out", Choice(), plain=True)
+    write_csv(hostile, tmp_path / "out", ChatSelection(), plain=True)
     told = {int(row["id"]): row["text"] for row in read(tmp_path / "out", "messages", "utf-8")}
     expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
     assert told == expected
@@ -36,7 +36,7 @@ def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) 
 
 def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
     """In any table; without what was put before, texts are what they were."""
-    write_csv(hostile, tmp_path / "out", Choice())
+    write_csv(hostile, tmp_path / "out", ChatSelection())
     expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
     seen = 0
     for name in sorted({path.stem if path.is_file() else path.name for path in (tmp_path / "out").iterdir()}):
@@ -53,7 +53,7 @@ def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
 
 def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tmp_path: Path) -> None:
     """Many are told to cut at semicolons, and then take quotes for signs like others."""
-    write_csv(hostile, tmp_path / "out", Choice())
+    write_csv(hostile, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out").rglob("*.csv"):
         for cell in re.split(r"[;\t\r\n]", path.read_text("utf-8-sig")):
             assert not re.match(r"[ \"]*([=@]|[+-][^,\"]*[(|!\[{&])", cell), cell
@@ -88,8 +88,8 @@ def test_harmless_texts_stay_as_they_are() -> None:
 
 def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_path: Path) -> None:
     """Plain ones do not, and lines end as RFC 4180 says."""
-    write_csv(opened, tmp_path / "for-people", Choice())
-    write_csv(opened, tmp_path / "plain", Choice(), plain=True)
+    write_csv(opened, tmp_path / "for-people", ChatSelection())
+    write_csv(opened, tmp_path / "plain", ChatSelection(), plain=True)
     for path in (tmp_path / "plain").rglob("*.csv"):
         data = path.read_bytes()
         other = (tmp_path / "for-people" / path.relative_to(tmp_path / "plain")).read_bytes()
@@ -100,7 +100,7 @@ def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_pa
 
 def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
     """And takes times and truth values for what they are."""
-    write_csv(opened, tmp_path / "out", Choice())
+    write_csv(opened, tmp_path / "out", ChatSelection())
     table = duckdb.sql(f"SELECT id, sent, sms, direction FROM read_csv('{tmp_path}/out/messages/*.csv')")
     assert table is not None
     assert [str(kind) for kind in table.types] == ["BIGINT", "TIMESTAMP", "BOOLEAN", "VARCHAR"]
@@ -109,6 +109,6 @@ def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """What is there stays."""
-    first = write_csv(opened, tmp_path / "out", Choice())
-    again = write_csv(opened, tmp_path / "out", Choice())
+    first = write_csv(opened, tmp_path / "out", ChatSelection())
+    again = write_csv(opened, tmp_path / "out", ChatSelection())
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)

@@ -15,9 +15,9 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
-from holdfast.backup.exports import FORMS, Choice, Form, export, export_backup
+from holdfast.backup.exports import FORMS, ChatSelection, Form, export, export_backup
 from holdfast.backup.media import kept
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -40,7 +40,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, KeyMaterial]:
     """Write a phone's folder with attachments."""
     keys = read_keys(KEYS)
     home = tmp_path_factory.mktemp("phone") / "backups"
-    write_sample(sample_records(120, 3), home, To.FOLDER, seed=3, keys=keys)
+    write_sample(sample_records(120, 3), home, OutputFormat.FOLDER, seed=3, keys=keys)
     return home, keys
 
 
@@ -87,7 +87,7 @@ def test_only_what_was_chosen_is_written(tmp_path: Path) -> None:
             "SELECT chat_id, text FROM message WHERE text LIKE 'told-in-%' GROUP BY chat_id LIMIT 1"
         )
         for form in FORMS:
-            export(opened, tmp_path / form, form, Choice(chats=(chat,)))
+            export(opened, tmp_path / form, form, ChatSelection(chats=(chat,)))
             everything = b"".join(contents(tmp_path / form).values()).decode(errors="replace")
             assert set(re.findall(r"told-in-\d+-only", everything)) == {word}, form
 
@@ -143,7 +143,7 @@ def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMater
         export_backup(found, tmp_path / "all", "json")
     chats = [json.loads(line) for line in (tmp_path / "all" / "chats.jsonl").read_text().splitlines()]
     with backup.open(home, keys) as found:
-        export_backup(found, tmp_path / "one", "json", Choice(chats=(chats[0]["id"],)))
+        export_backup(found, tmp_path / "one", "json", ChatSelection(chats=(chats[0]["id"],)))
     assert 0 < len(contents(tmp_path / "one" / "media")) < len(contents(tmp_path / "all" / "media"))
 
 
@@ -174,7 +174,7 @@ def test_what_cannot_work_is_refused_before_anything_is_made(
         with pytest.raises(ExportRefused):
             export(opened, mine, form)
         with pytest.raises(NotInArchive):
-            export(opened, tmp_path / "out", form, Choice(chats=("nobody",)))
+            export(opened, tmp_path / "out", form, ChatSelection(chats=("nobody",)))
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     assert [path.name for path in mine.iterdir()] == ["letter.txt"]
 

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
-from holdfast.backup.exports.folder import JOURNAL, MANIFEST, OURS, Folder, Written
+from holdfast.backup.exports.folder import JOURNAL, MANIFEST, OURS, ExportFolder, ExportSummary
 from tests.examples import examples
 
 FIRST = {"index.html": b"one", "chats/a/1.html": b"two", "chats/a/2.html": b"three"}
 
 
-def export(place: Path, files: Mapping[str, bytes], form: str = "html") -> Written:
+def export(place: Path, files: Mapping[str, bytes], form: str = "html") -> ExportSummary:
     """Write an export of these files."""
-    with Folder(place, form) as folder:
+    with ExportFolder(place, form) as folder:
         for name, content in files.items():
             folder.put(name, content)
         return folder.finish()
@@ -42,14 +42,14 @@ def stamps(place: Path) -> dict[str, int]:
 
 def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
     """Only what differs is written, and what is no longer there is removed."""
-    assert export(tmp_path / "out", FIRST) == Written(3, 0, 0)
+    assert export(tmp_path / "out", FIRST) == ExportSummary(3, 0, 0)
     before = stamps(tmp_path / "out")
-    assert export(tmp_path / "out", FIRST) == Written(0, 3, 0)
+    assert export(tmp_path / "out", FIRST) == ExportSummary(0, 3, 0)
     assert stamps(tmp_path / "out") == before
     second = {"index.html": b"ONE", "chats/a/1.html": b"two", "chats/b/1.html": b"new"}
-    assert export(tmp_path / "out", second) == Written(2, 1, 1)
+    assert export(tmp_path / "out", second) == ExportSummary(2, 1, 1)
     assert there(tmp_path / "out") == second
-    assert export(tmp_path / "out", {}) == Written(0, 0, 3)
+    assert export(tmp_path / "out", {}) == ExportSummary(0, 0, 3)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST]
 
 
@@ -60,7 +60,7 @@ def test_a_file_changed_by_hand_is_written_again(tmp_path: Path) -> None:
     (tmp_path / "out/chats/a/1.html").write_bytes(b"TWO")
     os.utime(tmp_path / "out/chats/a/1.html", (1, 1))
     (tmp_path / "out/chats/a/2.html").unlink()
-    assert export(tmp_path / "out", FIRST) == Written(3, 0, 0)
+    assert export(tmp_path / "out", FIRST) == ExportSummary(3, 0, 0)
     assert there(tmp_path / "out") == FIRST
 
 
@@ -70,7 +70,7 @@ def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
     export(out, FIRST)
     (out / "notes.txt").write_text("mine")
     (out / "chats/a/2.html").write_bytes(b"edited by hand")
-    assert export(out, {"index.html": b"one"}) == Written(0, 1, 1)
+    assert export(out, {"index.html": b"one"}) == ExportSummary(0, 1, 1)
     assert there(out) == {"index.html": b"one", "notes.txt": b"mine", "chats/a/2.html": b"edited by hand"}
     with pytest.raises(ExportRefused, match=r"notes\.txt is in the way"):
         export(out, {"index.html": b"one", "notes.txt": b"ours"})
@@ -81,7 +81,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     """The error says what to do; the folder stays as it was."""
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ExportRefused, match="name a new folder"):
-        Folder(tmp_path, "html")
+        ExportFolder(tmp_path, "html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.txt"]
 
 
@@ -95,24 +95,43 @@ def test_an_export_of_another_form_is_refused(tmp_path: Path) -> None:
 
 def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
     """The second is told that there is a first."""
-    with Folder(tmp_path / "out", "html"), pytest.raises(ExportRefused, match="another export is being written"):
-        Folder(tmp_path / "out", "html")
+    with (
+        ExportFolder(tmp_path / "out", "html"),
+        pytest.raises(ExportRefused, match="another export is being written"),
+    ):
+        ExportFolder(tmp_path / "out", "html")
     export(tmp_path / "out", FIRST)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "/etc/passwd", "../up", "a/../b", "a//b", ".", "a\\b", "c:x", "a\x00b", "a ", MANIFEST, f"a/{JOURNAL}"],
+    [
+        "",
+        "/etc/passwd",
+        "../up",
+        "a/../b",
+        "a//b",
+        ".",
+        "a\\b",
+        "c:x",
+        "a\x00b",
+        "a ",
+        "a.",
+        "NUL",
+        "a/con.txt",
+        MANIFEST,
+        f"a/{JOURNAL}",
+    ],
 )
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     """What could is refused before anything is written."""
-    with Folder(tmp_path / "out", "html") as folder, pytest.raises(ValueError, match="no name for a file"):
+    with ExportFolder(tmp_path / "out", "html") as folder, pytest.raises(ValueError, match="no name for a file"):
         folder.put(name, b"")
 
 
 def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path) -> None:
     """One would overwrite the other there."""
-    with Folder(tmp_path / "out", "html") as folder:
+    with ExportFolder(tmp_path / "out", "html") as folder:
         folder.put("Ada.html", b"")
         with pytest.raises(ValueError, match="one file on some disks"):
             folder.put("ADA.html", b"")
@@ -161,8 +180,8 @@ def test_a_later_version_is_not_written_over(tmp_path: Path) -> None:
 def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
     """However content is given, the same is not written again."""
     out = tmp_path / "out"
-    for expected in (Written(2, 0, 0), Written(0, 2, 0)):
-        with Folder(out, "csv") as folder:
+    for expected in (ExportSummary(2, 0, 0), ExportSummary(0, 2, 0)):
+        with ExportFolder(out, "csv") as folder:
             folder.put("a.csv", (piece for piece in (b"1,", b"2\n")))
             with folder.writing("b.csv") as target:
                 target.write(b"3,4\n")
@@ -174,7 +193,7 @@ def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> N
     """And no half file under any name."""
     out = tmp_path / "out"
     export(out, {"a.csv": b"old"})
-    with Folder(out, "html") as folder, pytest.raises(ZeroDivisionError), folder.writing("a.csv") as target:
+    with ExportFolder(out, "html") as folder, pytest.raises(ZeroDivisionError), folder.writing("a.csv") as target:
         target.write(b"new")
         target.flush()
         raise ZeroDivisionError
@@ -188,27 +207,27 @@ def test_media_are_placed_once(tmp_path: Path) -> None:
     source.parent.mkdir()
     source.write_bytes(b"picture")
     out = tmp_path / "out"
-    for expected in (Written(1, 0, 0), Written(0, 1, 0)):
-        with Folder(out, "html") as folder:
+    for expected in (ExportSummary(1, 0, 0), ExportSummary(0, 1, 0)):
+        with ExportFolder(out, "html") as folder:
             folder.place("media/abc.jpg", source)
             assert folder.has("media/abc.jpg")
             assert folder.finish() == expected
     assert (out / "media/abc.jpg").samefile(source)
     source.unlink()
     source.write_bytes(b"another picture")
-    with Folder(out, "html") as folder:
+    with ExportFolder(out, "html") as folder:
         folder.place("media/abc.jpg", source)
-        assert folder.finish() == Written(1, 0, 0)
+        assert folder.finish() == ExportSummary(1, 0, 0)
     assert (out / "media/abc.jpg").read_bytes() == b"another picture"
 
 
 def test_media_with_a_name_for_their_content_may_move(tmp_path: Path) -> None:
     """A store that is made anew each time gives the same files."""
     out = tmp_path / "out"
-    for store, expected in (("one", Written(1, 0, 0)), ("two", Written(0, 1, 0))):
+    for store, expected in (("one", ExportSummary(1, 0, 0)), ("two", ExportSummary(0, 1, 0))):
         (tmp_path / store).write_bytes(b"picture")
         os.utime(tmp_path / store, (len(store), 7 if store == "one" else 9))
-        with Folder(out, "html") as folder:
+        with ExportFolder(out, "html") as folder:
             folder.place("abc.jpg", tmp_path / store, "digest")
             assert folder.finish() == expected
 
@@ -221,7 +240,7 @@ def test_where_no_link_can_be_made_media_are_copied(tmp_path: Path, monkeypatch:
 
     (tmp_path / "source").write_bytes(b"picture")
     monkeypatch.setattr(os, "link", refused)
-    with Folder(tmp_path / "out", "html") as folder:
+    with ExportFolder(tmp_path / "out", "html") as folder:
         folder.place("a.jpg", tmp_path / "source")
         folder.finish()
     assert (tmp_path / "out/a.jpg").read_bytes() == b"picture"
@@ -239,15 +258,18 @@ def test_a_disk_that_fails_is_told_in_words(tmp_path: Path) -> None:
     """Not with a traceback of the system's."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UnwritableBackup, match="cannot be written"):
-        Folder(tmp_path / "file" / "out", "html")
-    with Folder(tmp_path / "out", "html") as folder, pytest.raises(UnwritableBackup, match="cannot be written"):
+        ExportFolder(tmp_path / "file" / "out", "html")
+    with (
+        ExportFolder(tmp_path / "out", "html") as folder,
+        pytest.raises(UnwritableBackup, match="cannot be written"),
+    ):
         folder.place("a.jpg", tmp_path / "missing")
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from holdfast.backup.exports.folder import Folder
+from holdfast.backup.exports.folder import ExportFolder
 import holdfast.backup.exports.folder as module
 steps = iter(range(10**9))
 last = int(sys.argv[2])
@@ -256,7 +278,7 @@ def watch(frame, event, argument):
         os.kill(os.getpid(), signal.SIGKILL)
     return watch
 sys.settrace(watch)
-with Folder(Path(sys.argv[1]), "html") as folder:
+with ExportFolder(Path(sys.argv[1]), "html") as folder:
     for n in range(4):
         folder.put(f"chats/{n}.html", b"new %d" % n)
     folder.put("index.html", b"same")
@@ -296,5 +318,5 @@ def test_the_folder_is_always_the_last_export(
         done = export(out, files)
         assert there(out) == files
         same = sum(before.get(name) == content for name, content in files.items())
-        assert done == Written(len(files) - same, same, len(before.keys() - files.keys()))
+        assert done == ExportSummary(len(files) - same, same, len(before.keys() - files.keys()))
         before = files

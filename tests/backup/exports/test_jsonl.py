@@ -10,13 +10,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import shapes
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports import schemas
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.jsonl import schema_text, write_json
 from holdfast.backup.exports.whole import messages
 from tests.conftest import ROOT
 
-SCHEMA = shapes.json_schema()
+SCHEMA = schemas.json_schema()
 VALIDATORS = {
     one["properties"]["record"]["enum"][0]: Draft202012Validator(
         {**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{name}"}]}
@@ -43,7 +43,7 @@ def check(folder: Path) -> None:
     for line in lines(folder):
         one = json.loads(line)
         VALIDATORS[one["record"]].validate(one)
-        read = msgspec.json.decode(line, type=shapes.Line)
+        read = msgspec.json.decode(line, type=schemas.Line)
         assert json.loads(msgspec.json.encode(read)) == one
 
 
@@ -58,7 +58,7 @@ def test_the_schema_is_published() -> None:
 def test_every_record_is_valid(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Of every message, chat and person, also hostile ones."""
     found: Archive = request.getfixturevalue(which)
-    write_json(found, tmp_path / "out", Choice())
+    write_json(found, tmp_path / "out", ChatSelection())
     check(tmp_path / "out")
     assert (tmp_path / "out" / "schema.json").read_bytes() == schema_text()
     (head,) = records(tmp_path / "out", "export")
@@ -79,14 +79,14 @@ def test_a_wrong_record_is_not_valid() -> None:
 
 def test_texts_come_out_as_they_are(hostile: Archive, tmp_path: Path) -> None:
     """To the last sign."""
-    write_json(hostile, tmp_path / "out", Choice())
+    write_json(hostile, tmp_path / "out", ChatSelection())
     told = {one["id"]: one.get("text") for one in records(tmp_path / "out", "message")}
     assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
 
 def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None:
     """A chat lists the files its messages are in."""
-    write_json(opened, tmp_path / "out", Choice())
+    write_json(opened, tmp_path / "out", ChatSelection())
     for chat in records(tmp_path / "out", "chat"):
         ids = [
             json.loads(line)["id"]
@@ -98,7 +98,7 @@ def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None
 
 def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
     """Nor anything else that opens or joins something."""
-    write_json(opened, tmp_path / "out", Choice())
+    write_json(opened, tmp_path / "out", ChatSelection())
     everything = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
     secrets = {
         value
@@ -123,12 +123,12 @@ def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
 
 def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) -> None:
     """And a second export into one folder writes nothing."""
-    first = write_json(opened, tmp_path / "one", Choice())
-    write_json(opened, tmp_path / "two", Choice())
+    first = write_json(opened, tmp_path / "one", ChatSelection())
+    write_json(opened, tmp_path / "two", ChatSelection())
     for path in (tmp_path / "one").rglob("*"):
         if path.is_file() and not path.name.startswith(".holdfast"):
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-    again = write_json(opened, tmp_path / "one", Choice())
+    again = write_json(opened, tmp_path / "one", ChatSelection())
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
 
 
@@ -137,7 +137,7 @@ def test_of_a_chosen_chat_only_those_who_occur_in_it_are_told(opened: Archive, t
     chat = min(
         (one for one in opened.chats() if one.kind == "contact" and one.messages), key=lambda one: one.messages
     )
-    write_json(opened, tmp_path / "out", Choice(chats=(chat.id,)))
+    write_json(opened, tmp_path / "out", ChatSelection(chats=(chat.id,)))
     check(tmp_path / "out")
     assert {one["chat_id"] for one in records(tmp_path / "out", "message")} == {chat.id}
     assert [one["id"] for one in records(tmp_path / "out", "chat")] == [chat.id]

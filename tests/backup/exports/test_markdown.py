@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports import markdown
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.markdown import Times, write_markdown
 from holdfast.backup.exports.markdown_text import readable
 from holdfast.backup.exports.whole import messages
@@ -56,7 +56,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: MarkdownIt) -> None:
     """Every text is there to read, every element is ours, and every address is a file of the export."""
-    write_markdown(hostile, tmp_path / "out", Choice())
+    write_markdown(hostile, tmp_path / "out", ChatSelection())
     shown = ""
     for path in (tmp_path / "out").rglob("*.md"):
         page = Page(renderer.render(path.read_text("utf-8")))
@@ -71,14 +71,14 @@ def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: Ma
 
 def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
     """Whoever prints one sees what was written and nothing else."""
-    write_markdown(hostile, tmp_path / "out", Choice())
+    write_markdown(hostile, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out").rglob("*.md"):
         assert not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", path.read_bytes())
 
 
 def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tmp_path: Path) -> None:
     """With who wrote it and when, or what happened."""
-    write_markdown(two_snapshots, tmp_path / "out", Choice())
+    write_markdown(two_snapshots, tmp_path / "out", ChatSelection())
     headings = re.compile(r"^(?:\*\*.+?\*\* |\*)(?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)", re.MULTILINE)
     times = Times()
     for chat in two_snapshots.chats():
@@ -90,7 +90,7 @@ def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tm
 
 def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_path: Path) -> None:
     """Quotes, polls, cards, reactions, earlier wordings, files, and that it is gone."""
-    write_markdown(two_snapshots, tmp_path / "out", Choice())
+    write_markdown(two_snapshots, tmp_path / "out", ChatSelection())
     text = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.md"))
     for sign in ("\n> **", "**Poll: ", "- phone", "Reactions: ", "> *At ", "no longer there since", "edited"):
         assert sign in text, sign
@@ -100,7 +100,7 @@ def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_
 def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A year that is too large is cut into months, a month into days; each leads to its neighbours."""
     monkeypatch.setattr(markdown, "MOST", 5)
-    write_markdown(opened, tmp_path / "out", Choice())
+    write_markdown(opened, tmp_path / "out", ChatSelection())
     names = {path.stem for path in (tmp_path / "out" / "chats").rglob("*.md")} - {"index"}
     assert {len(name) for name in names} >= {4, 7, 10}
     for path in (tmp_path / "out").rglob("*.md"):
@@ -110,7 +110,7 @@ def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.M
 
 def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
     """Which the first page names."""
-    write_markdown(opened, tmp_path / "out", Choice(), zone=ZoneInfo("Asia/Tokyo"))
+    write_markdown(opened, tmp_path / "out", ChatSelection(), zone=ZoneInfo("Asia/Tokyo"))
     assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
     times = Times(ZoneInfo("Asia/Tokyo"))
     assert times.time(0) == "1970-01-01 09:00"
@@ -121,6 +121,6 @@ def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """And a choice of dates keeps what is in it."""
-    first = write_markdown(opened, tmp_path / "out", Choice())
-    again = write_markdown(opened, tmp_path / "out", Choice())
+    first = write_markdown(opened, tmp_path / "out", ChatSelection())
+    again = write_markdown(opened, tmp_path / "out", ChatSelection())
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)

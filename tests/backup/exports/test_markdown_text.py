@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from holdfast.backup.bidi import CONTROLS
 from holdfast.backup.exports.markdown_text import block, heading, inline, item, prefixed, readable
-from holdfast.backup.exports.shapes import TextRange
+from holdfast.backup.exports.schemas import ExportedTextRange
 from tests.examples import examples
 
 RENDERERS = (
@@ -152,7 +152,7 @@ class Anchored(Seen):
 
 RANGES = st.lists(
     st.builds(
-        TextRange,
+        ExportedTextRange,
         start=st.integers(0, 12),
         length=st.integers(0, 20) | st.just(2**32 - 1),
         style=st.sampled_from(STYLES),
@@ -163,12 +163,12 @@ RANGES = st.lists(
 
 @settings(max_examples=examples(200), deadline=None)
 @given(text=TEXTS.filter(lambda text: "\r" not in text), ranges=RANGES)
-@example("a*b*c", [TextRange(1, 3, "BOLD")])
-@example("(a)b", [TextRange(0, 3, "BOLD")])
-@example("ab", [TextRange(0, 1, "BOLD"), TextRange(1, 1, "ITALIC")])
-@example("a`b", [TextRange(1, 2, "MONOSPACE")])
-@example("ab", [TextRange(0, 2, "STRIKETHROUGH"), TextRange(0, 1, "BOLD")])
-def test_styles_change_no_text(text: str, ranges: list[TextRange]) -> None:
+@example("a*b*c", [ExportedTextRange(1, 3, "BOLD")])
+@example("(a)b", [ExportedTextRange(0, 3, "BOLD")])
+@example("ab", [ExportedTextRange(0, 1, "BOLD"), ExportedTextRange(1, 1, "ITALIC")])
+@example("a`b", [ExportedTextRange(1, 2, "MONOSPACE")])
+@example("ab", [ExportedTextRange(0, 2, "STRIKETHROUGH"), ExportedTextRange(0, 1, "BOLD")])
+def test_styles_change_no_text(text: str, ranges: list[ExportedTextRange]) -> None:
     """However they overlap; and they are shown as styles, not as signs."""
     found = seen(GFM.render(f"x\n\n{block(text, ranges)}"))
     shown = found.text.removeprefix("x\n").rstrip("\n")
@@ -180,7 +180,7 @@ def test_styles_change_no_text(text: str, ranges: list[TextRange]) -> None:
 
 def test_styles_are_shown() -> None:
     """Each as what it is."""
-    ranges = [TextRange(n * 2, 1, style) for n, style in enumerate(STYLES)]
+    ranges = [ExportedTextRange(n * 2, 1, style) for n, style in enumerate(STYLES)]
     html = GFM.render(block("a b c d e", ranges))
     shown = "<strong>a</strong> <em>b</em> ||c|| <s>d</s> <code>e</code>"
     assert html == f"<p>{shown}</p>\n"
@@ -188,10 +188,13 @@ def test_styles_are_shown() -> None:
 
 def test_places_count_as_the_format_counts_them() -> None:
     """An emoji is two units long."""
-    assert GFM.render(block("😀bold😀", [TextRange(2, 4, "BOLD")])) == "<p>😀<strong>bold</strong>😀</p>\n"
+    assert GFM.render(block("😀bold😀", [ExportedTextRange(2, 4, "BOLD")])) == "<p>😀<strong>bold</strong>😀</p>\n"
 
 
 def test_mentions_become_names() -> None:
     """Also hostile ones."""
-    ranges = [TextRange(0, 1, mention_id=1, mention="*Ada*"), TextRange(5, 1, mention_aci="unknown")]
+    ranges = [
+        ExportedTextRange(0, 1, mention_id=1, mention="*Ada*"),
+        ExportedTextRange(5, 1, mention_aci="unknown"),
+    ]
     assert GFM.render(block("\ufffc or \ufffc", ranges)) == "<p>@*Ada* or @Unknown</p>\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.exports.folder import Folder
+from holdfast.backup.exports.folder import ExportFolder
 from holdfast.backup.exports.media import MediaFiles, extension_of, show
 from tests.backup.exports.made import attachment
 
@@ -41,7 +41,7 @@ def test_files_are_placed_once_under_their_content(archive_file: Path, tmp_path:
         store = opened.media_folder / "ab"
         store.mkdir(parents=True)
         (store / f"{DIGEST}.jpg").write_bytes(b"picture")
-        with Folder(tmp_path / "out", "html") as folder:
+        with ExportFolder(tmp_path / "out", "html") as folder:
             files = MediaFiles(opened, folder)
             picture = attachment(path=f"ab/{DIGEST}.jpg")
             assert files.put(picture) == files.put(picture) == f"media/ab/{DIGEST}.jpg"
@@ -60,5 +60,5 @@ def test_no_path_of_an_archive_leads_out_of_its_folder(archive_file: Path, tmp_p
     with archives.open(archive_file) as opened:
         opened.path = tmp_path / "a" / "chats.db"
         opened.media_folder.mkdir(parents=True)
-        with Folder(tmp_path / "out", "html") as folder:
+        with ExportFolder(tmp_path / "out", "html") as folder:
             assert MediaFiles(opened, folder).put(attachment(path=path)) is None

@@ -13,7 +13,7 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.errors import ExtraMissing
 from holdfast.backup.exports import parquet as form
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.parquet import write_parquet
 from holdfast.backup.exports.tables import TABLES
 from tests.backup.archives.histories import copies, imported, items, write
@@ -28,7 +28,7 @@ def asked(query: str) -> list[tuple[Any, ...]]:
 
 def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
     """All rows, and the same as the archive has."""
-    write_parquet(two_snapshots, tmp_path / "out", Choice())
+    write_parquet(two_snapshots, tmp_path / "out", ChatSelection())
     messages, reactions = (f"'{tmp_path}/out/{name}/*.parquet'" for name in ("messages", "reactions"))
     told = asked(f"SELECT id, chat_id, author_id, direction, kind, text, epoch_ms(sent), sms FROM {messages}")
     rows = two_snapshots.connection.execute(
@@ -42,7 +42,7 @@ def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
 
 def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
     """In every file of a table, also where it is empty."""
-    write_parquet(opened, tmp_path / "out", Choice())
+    write_parquet(opened, tmp_path / "out", ChatSelection())
     kinds = {
         "text": pa.string(),
         "label": pa.dictionary(pa.int32(), pa.string()),
@@ -61,7 +61,7 @@ def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
 
 def test_hostile_texts_are_only_texts(hostile: Archive, tmp_path: Path) -> None:
     """To the last sign."""
-    write_parquet(hostile, tmp_path / "out", Choice())
+    write_parquet(hostile, tmp_path / "out", ChatSelection())
     told = dict(asked(f"SELECT id, text FROM '{tmp_path}/out/messages/*.parquet'"))
     assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
@@ -74,7 +74,7 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
     first.dateSent = first.incoming.dateReceived = first.incoming.dateServerSent = far
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     with archives.open(tmp_path / "a.db") as opened:
-        write_parquet(opened, tmp_path / "out", Choice())
+        write_parquet(opened, tmp_path / "out", ChatSelection())
     messages = f"'{tmp_path}/out/messages/*.parquet'"
     rows = asked(f"SELECT sent, received FROM {messages} WHERE sent_ms = {far}")
     assert rows == [(None, None)]
@@ -83,7 +83,7 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
 def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that memory does not grow with messages."""
     monkeypatch.setattr(form, "BATCH", 10)
-    write_parquet(opened, tmp_path / "out", Choice())
+    write_parquet(opened, tmp_path / "out", ChatSelection())
     for path in (tmp_path / "out" / "messages").iterdir():
         file = parquet.ParquetFile(path)
         sizes = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
@@ -96,8 +96,8 @@ def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """The same rows are the same bytes."""
-    first = write_parquet(opened, tmp_path / "out", Choice())
-    again = write_parquet(opened, tmp_path / "out", Choice())
+    first = write_parquet(opened, tmp_path / "out", ChatSelection())
+    again = write_parquet(opened, tmp_path / "out", ChatSelection())
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
 
 
@@ -105,5 +105,5 @@ def test_without_the_extra_it_says_so(opened: Archive, tmp_path: Path, monkeypat
     """Before anything is written."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ExtraMissing, match="holdfast\\[parquet\\]"):
-        write_parquet(opened, tmp_path / "out", Choice())
+        write_parquet(opened, tmp_path / "out", ChatSelection())
     assert not (tmp_path / "out").exists()

@@ -1,7 +1,7 @@
 """Cutting chats into files."""
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.periods import BEYOND, END, HOUR, cut, periods, years
 
 
@@ -15,7 +15,7 @@ def test_periods_hold_every_message_once(opened: Archive) -> None:
     chat = largest(opened)
     every = [message.id for message in opened.messages(chat)]
     for most in (1, 7, 50, 10_000):
-        found = periods(opened, chat, Choice(), most)
+        found = periods(opened, chat, ChatSelection(), most)
         parts = [[message.id for message in opened.messages(chat, one.since_ms, one.until_ms)] for one in found]
         assert [number for part in parts for number in part] == every
         assert [len(part) for part in parts] == [one.messages for one in found]
@@ -26,22 +26,22 @@ def test_periods_hold_every_message_once(opened: Archive) -> None:
 def test_a_large_year_becomes_months_and_a_large_month_days() -> None:
     """And nothing smaller than an hour."""
     busy = 500_000
-    names = [one.name for one in cut([(busy, 10), (busy + 1, 1), (busy + 24, 1)], Choice(), 10, 0)]
+    names = [one.name for one in cut([(busy, 10), (busy + 1, 1), (busy + 24, 1)], ChatSelection(), 10, 0)]
     assert names == ["2027-01-15-08", "2027-01-15-09", "2027-01-16"]
-    names = [one.name for one in cut([(busy, 10), (busy + 24 * 40, 1)], Choice(), 10, 0)]
+    names = [one.name for one in cut([(busy, 10), (busy + 24 * 40, 1)], ChatSelection(), 10, 0)]
     assert names == ["2027-01", "2027-02"]
 
 
 def test_a_later_message_leaves_earlier_periods_alone() -> None:
     """As long as their own year or month has nothing new."""
     before = [(500_000, 10), (500_800, 10)]
-    first = list(cut(before, Choice(), 15, 0))
-    assert list(cut([*before, (520_000, 9)], Choice(), 15, 0))[: len(first)] == first
+    first = list(cut(before, ChatSelection(), 15, 0))
+    assert list(cut([*before, (520_000, 9)], ChatSelection(), 15, 0))[: len(first)] == first
 
 
 def test_what_lies_beyond_the_calendar_has_a_period_of_its_own() -> None:
     """Backups may hold any number as a time."""
-    (one,) = cut([(END // HOUR, 3)], Choice(), 1, 0)
+    (one,) = cut([(END // HOUR, 3)], ChatSelection(), 1, 0)
     assert (one.name, one.until_ms, one.messages) == (BEYOND, None, 3)
 
 
@@ -50,7 +50,7 @@ def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:
     chat = largest(opened)
     times = [message.position.ms for message in opened.messages(chat)]
     since, until = times[5], times[-5]
-    found = periods(opened, chat, Choice(since_ms=since, until_ms=until), 10)
+    found = periods(opened, chat, ChatSelection(since_ms=since, until_ms=until), 10)
     assert found[0].since_ms == since
     assert sum(one.messages for one in found) == sum(since <= time < until for time in times)
 
@@ -58,7 +58,7 @@ def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:
 def test_years_list_the_chats_that_have_something_in_them(opened: Archive) -> None:
     """In the order of chats."""
     chats = [chat.id for chat in opened.chats()]
-    found = years(opened, chats, Choice())
+    found = years(opened, chats, ChatSelection())
     assert list(found) == sorted(found)
     for parts in found.values():
         order = [chats.index(chat) for chat, _ in parts]

@@ -9,13 +9,13 @@ import pytest
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports import stamps
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.dispatcher import FORMS, Form, export
-from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.stamps import offsets, whole_stamp
 from tests.backup.archives.histories import copies, imported, later, write
 
-ALL = Choice()
+ALL = ChatSelection()
 OURS = ".holdfast-export.json"
 
 
@@ -26,7 +26,7 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "chats.db"
 
 
-def exported(place: Path, out: Path, form: Form) -> Written:
+def exported(place: Path, out: Path, form: Form) -> ExportSummary:
     """Export an archive."""
     with archives.open(place) as opened:
         return export(opened, out, form)
@@ -86,16 +86,16 @@ def test_the_stamp_tells_apart_what_makes_another_export(
     seen: list[str] = []
 
     def look(
-        choice: Choice | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
+        choice: ChatSelection | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
     ) -> None:
         with archives.open(own) as opened:
-            seen.append(whole_stamp(opened, choice or Choice(), form, zone, plain))
+            seen.append(whole_stamp(opened, choice or ChatSelection(), form, zone, plain))
 
     look()
     look()
     assert len(set(seen)) == 1
-    look(Choice(since_ms=1))
-    look(Choice(("Ada",)))
+    look(ChatSelection(since_ms=1))
+    look(ChatSelection(("Ada",)))
     look(form="csv")
     look(zone=timezone(timedelta(hours=1)))
     look(plain=True)

@@ -3,19 +3,21 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.exports.shapes import TextRange
+from holdfast.backup.exports.schemas import ExportedTextRange
 from holdfast.backup.exports.styles import Piece, pieces
 from tests.examples import examples
 
 RANGES = st.lists(
-    st.builds(TextRange, st.integers(0, 15), st.integers(0, 20) | st.just(2**32 - 1), st.sampled_from("ABC")),
+    st.builds(
+        ExportedTextRange, st.integers(0, 15), st.integers(0, 20) | st.just(2**32 - 1), st.sampled_from("ABC")
+    ),
     max_size=6,
 )
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(text=st.text(st.sampled_from("ab😀é"), max_size=12), ranges=RANGES)
-def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[TextRange]) -> None:
+def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[ExportedTextRange]) -> None:
     """And no text is lost or doubled."""
     found = pieces(text, ranges)
     assert "".join(piece.text for piece in found) == text
@@ -31,9 +33,9 @@ def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[TextRan
 def test_a_mention_becomes_a_name_once() -> None:
     """Also where another range cuts it, or a second mention lies in it."""
     ranges = [
-        TextRange(2, 3, mention_id=1, mention="Ada"),
-        TextRange(3, 1, "BOLD"),
-        TextRange(3, 4, mention_id=2, mention="Bob"),
+        ExportedTextRange(2, 3, mention_id=1, mention="Ada"),
+        ExportedTextRange(3, 1, "BOLD"),
+        ExportedTextRange(3, 4, mention_id=2, mention="Bob"),
     ]
     assert "".join(piece.text for piece in pieces("a xyz b", ranges)) == "a @Ada b"
     assert pieces("", ranges) == []

@@ -1,13 +1,13 @@
 """What messages stand among."""
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import shapes
+from holdfast.backup.exports import schemas
 from holdfast.backup.exports.surroundings import accounts, chat, people, rest
 
 
 def test_groups_have_their_members_by_name(opened: Archive) -> None:
     """Also those who were invited or banned."""
-    groups = [one for one in people(opened) if isinstance(one, shapes.Group)]
+    groups = [one for one in people(opened) if isinstance(one, schemas.ExportedGroup)]
     members = [member for group in groups for member in group.members]
     (count,) = opened.connection.execute("SELECT count(*) FROM group_member").fetchone()
     assert len(members) == count
@@ -49,4 +49,9 @@ def test_a_chat_has_its_settings(opened: Archive) -> None:
 def test_the_rest_of_a_backup_is_told(opened: Archive) -> None:
     """Calls by link, sticker packs, notification profiles and chat folders."""
     kinds = {type(one) for one in rest(opened)}
-    assert kinds == {shapes.CallLinkCall, shapes.StickerPack, shapes.NotificationProfile, shapes.ChatFolder}
+    assert kinds == {
+        schemas.ExportedCallLinkCall,
+        schemas.ExportedStickerPack,
+        schemas.ExportedNotificationProfile,
+        schemas.ExportedChatFolder,
+    }

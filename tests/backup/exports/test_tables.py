@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Form, Row, Table, write_tables
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Row, Table, TableFormat, write_tables
 from holdfast.backup.exports.whole import messages
 
 
@@ -33,7 +33,7 @@ class Counting:
         """Do nothing."""
 
 
-FORM = Form("counts", ".txt", Counting)
+FORM = TableFormat("counts", ".txt", Counting)
 
 
 def count(folder: Path, name: str) -> int:
@@ -44,7 +44,7 @@ def count(folder: Path, name: str) -> int:
 
 def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, tmp_path: Path) -> None:
     """As many as the archive has."""
-    write_tables(two_snapshots, tmp_path / "out", Choice(), FORM)
+    write_tables(two_snapshots, tmp_path / "out", ChatSelection(), FORM)
     tables = {
         "messages": "message",
         "attachments": "attachment",
@@ -80,7 +80,7 @@ def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
 
 def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: Archive, tmp_path: Path) -> None:
     """So that queries that name them work."""
-    write_tables(opened, tmp_path / "out", Choice(), FORM)
+    write_tables(opened, tmp_path / "out", ChatSelection(), FORM)
     years = {path.stem for path in (tmp_path / "out" / "messages").iterdir()}
     rows = opened.connection.execute("SELECT DISTINCT strftime('%Y', order_ms / 1000, 'unixepoch') FROM message")
     assert years == {year for (year,) in rows}
@@ -89,5 +89,5 @@ def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: 
 
 def test_an_archive_without_messages_gives_empty_tables(opened: Archive, tmp_path: Path) -> None:
     """Nothing was sent before 1971."""
-    write_tables(opened, tmp_path / "out", Choice(until_ms=1), FORM)
+    write_tables(opened, tmp_path / "out", ChatSelection(until_ms=1), FORM)
     assert all(count(tmp_path / "out", table.name) == 0 for table in TABLES)

@@ -7,13 +7,13 @@ import pytest
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.statements import CHILDREN
-from holdfast.backup.exports import shapes
+from holdfast.backup.exports import schemas
 from holdfast.backup.exports.whole import messages, written
 
-Count = Callable[[shapes.Message], int]
+Count = Callable[[schemas.ExportedMessage], int]
 
 
-def ranges(one: shapes.Message | shapes.Revision) -> int:
+def ranges(one: schemas.ExportedMessage | schemas.ExportedRevision) -> int:
     """Count the styles and mentions of a wording, with those of its quote."""
     return len(one.ranges) + (len(one.quote.ranges) if one.quote else 0)
 
@@ -42,7 +42,7 @@ TOLD: dict[str, Count] = {
 }
 
 
-def every(archive: Archive) -> list[shapes.Message]:
+def every(archive: Archive) -> list[schemas.ExportedMessage]:
     """Read all messages."""
     return [one for chat in archive.chats() for one in messages(archive, chat.id)]
 

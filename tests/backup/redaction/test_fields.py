@@ -2,7 +2,7 @@
 
 import random
 
-from holdfast.backup.redaction.fields import KEPT_NUMBERS, TREATMENTS, WANTED, replacements
+from holdfast.backup.redaction.fields import KEPT_NUMBERS, REPLACED, TREATMENTS, replacements
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of, slot_of
 
@@ -40,11 +40,11 @@ def test_each_way_fits_the_kind_of_its_fields() -> None:
 def test_each_way_returns_as_many_bytes() -> None:
     """Whatever stands in a field, however wrong."""
     ways = replacements(random.Random(1))
-    assert WANTED[0] == 0
+    assert REPLACED[0] == 0
     for name in NAMES:
         slot = slot_of(name)
         way = ways[slot]
-        assert WANTED[slot]
+        assert REPLACED[slot]
         assert way is not None
         numbers = [b"\x05", b"\x80\x01", b"\xff" * 9 + b"\x01", b"\x85\x00"]
         texts = ["a", "Zoë ❤️", "https://x", "+1 5", "\0", "x" * 400]

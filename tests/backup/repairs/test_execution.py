@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup import Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.conversion import To
+from holdfast.backup import RepairOptions, plan_repair, repair, undo_repair
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -74,15 +74,15 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
     with TemporaryDirectory() as folder:
         source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
         source.write_bytes(stream)
-        wanted = Wanted(drop=drop)
-        if "stream.whole" in {one.rule for one in plan_repair(source, wanted=wanted).unmended}:
+        options = RepairOptions(drop=drop)
+        if "stream.whole" in {one.rule for one in plan_repair(source, options=options).unmended}:
             # Where odd records follow each other, it cannot be told where one ends.
             with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
-                repair(source, target, wanted=wanted)
+                repair(source, target, options=options)
             assert not drop
             assert not target.exists()
             return
-        done = repair(source, target, wanted=wanted)
+        done = repair(source, target, options=options)
         log = read_log(log_beside(target))
         changed = {change.frame for change in log.changes}
         if log.lost:
@@ -141,9 +141,9 @@ def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path
     (tmp_path / "sealed").write_bytes(container_of(records))
     for source in (tmp_path / "sealed", folder_of(records, tmp_path)):
         target, back = tmp_path / f"{source.name}.fixed", tmp_path / f"{source.name}.back"
-        done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=To.CONTAINER, keys=KEYS)
+        done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=OutputFormat.CONTAINER, keys=KEYS)
         assert done.passes
-        undo_repair(target, log_beside(target), back, KEYS, to=To.CONTAINER, keys=KEYS)
+        undo_repair(target, log_beside(target), back, KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
         assert frames_of(back) == records[1:]
         undo_repair(target, log_beside(target), tmp_path / "plain", KEYS, replace=True)
         assert (tmp_path / "plain").read_bytes() == stream_of(broken())
@@ -155,7 +155,7 @@ def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
     with os.fdopen(writer, "wb") as sink:
         sink.write(stream_of(broken()))
     with os.fdopen(reader, "rb") as source:
-        assert repair(source, tmp_path / "target", wanted=Wanted(drop=True)).passes
+        assert repair(source, tmp_path / "target", options=RepairOptions(drop=True)).passes
 
 
 def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> N
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
     assert not target.exists()
-    assert repair(source, target, wanted=Wanted(drop=True)).passes
+    assert repair(source, target, options=RepairOptions(drop=True)).passes
     assert target.read_bytes() == stream_of(ExampleBackup().records())
     assert undo_repair(target, log_beside(target), back) == 1
     assert back.read_bytes() == source.read_bytes()
@@ -184,8 +184,8 @@ def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
     ]
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
-    done = repair(source, target, wanted=Wanted(drop=True))
-    assert done == plan_repair(source, wanted=Wanted(drop=True))
+    done = repair(source, target, options=RepairOptions(drop=True))
+    assert done == plan_repair(source, options=RepairOptions(drop=True))
     assert [(step.frame, step.words) for step in done.steps] == [
         (len(records) - 2, words(len(before), 12)),
         (len(records), words(len(before + after) + 12, 2)),
@@ -206,10 +206,10 @@ def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Pa
     source = tmp_path / "source"
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\xff" * 12)
     with backup.open(source) as opened, pytest.raises(DamagedBackup, match="give the file itself with --drop"):
-        repair(opened, tmp_path / "target", wanted=Wanted(drop=True))
+        repair(opened, tmp_path / "target", options=RepairOptions(drop=True))
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
     with backup.open(source) as opened:
-        assert repair(opened, tmp_path / "target", wanted=Wanted(drop=True)).passes
+        assert repair(opened, tmp_path / "target", options=RepairOptions(drop=True)).passes
 
 
 @settings(max_examples=examples(25))
@@ -225,7 +225,7 @@ def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None
     with TemporaryDirectory() as folder:
         source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
         source.write_bytes(data)
-        repair(source, target, wanted=Wanted(drop=True))
+        repair(source, target, options=RepairOptions(drop=True))
         assert "stream.whole" not in {finding.rule.id for finding in validate(target)}
         undo_repair(target, log_beside(target), back)
         assert back.read_bytes() == data
@@ -242,10 +242,10 @@ def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: 
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     data = container_of(broken(), modern=modern)
     source.write_bytes(flipped(data, len(data) - 1))
-    planned = plan_repair(source, MODERN_KEYS, wanted=Wanted(drop=True))
+    planned = plan_repair(source, MODERN_KEYS, options=RepairOptions(drop=True))
     assert planned.steps[0].rule == "container.mac"
     assert planned.passes
-    done = repair(source, target, MODERN_KEYS, wanted=Wanted(drop=True), to=None, keys=MODERN_KEYS)
+    done = repair(source, target, MODERN_KEYS, options=RepairOptions(drop=True), to=None, keys=MODERN_KEYS)
     assert done == replace(planned, kept=str(tmp_path / "target.original"))
     assert [f for f in validate(target, MODERN_KEYS) if f.severity is Severity.ERROR] == []
     assert target.read_bytes().startswith(b"SBACKUP\x01") == modern
@@ -266,7 +266,7 @@ def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_pat
     with pytest.raises(DamagedBackup, match="with --drop what follows is left out"):
         repair(source, target, KEYS, to=None, keys=KEYS)
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
-    done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
     assert done.passes
     kept = frames_of(target)
     assert kept == list(sample(300)[1 : len(kept) + 1])
@@ -297,7 +297,7 @@ def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
     main = flipped((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
     (snapshot / "main").write_bytes(main)
     target, back = tmp_path / "fixed.encrypted", tmp_path / "back"
-    done = repair(snapshot, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    done = repair(snapshot, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
     assert {step.rule for step in done.steps} >= {"folder.metadata.readable", "container.mac"}
     assert done.passes
     undo_repair(target, log_beside(target), back, KEYS)
@@ -312,7 +312,7 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
     source.write_bytes(b"".join(lines))
     with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
         repair(source, target, to=None)
-    done = repair(source, target, wanted=Wanted(drop=True), to=None)
+    done = repair(source, target, options=RepairOptions(drop=True), to=None)
     assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in done.steps] == [
         ("stream.whole", 30, "Line 31 of the file"),
         ("stream.whole", 30, "Line 32 of the file"),
@@ -338,7 +338,7 @@ def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> N
         source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
         source.write_bytes(data)
         try:
-            done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+            done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
         except BackupError:
             assert [path.name for path in Path(folder).iterdir()] == ["source"]
             return
@@ -384,7 +384,7 @@ def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
     example.frames["pinned again"].chatItem.authorId = 99
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(stream_of(example.records()))
-    done = repair(source, target, wanted=Wanted(drop=True))
+    done = repair(source, target, options=RepairOptions(drop=True))
     assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
     assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
 
@@ -430,7 +430,7 @@ def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: 
     source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
     assert rule in {finding.rule.id for finding in validate(source)}
     assert [one.needs_drop for one in plan_repair(source).unmended] == [True]
-    repair(source, target, wanted=Wanted(drop=True))
+    repair(source, target, options=RepairOptions(drop=True))
     assert [finding for finding in validate(target) if finding.severity == "error"] == []
     with backup.open(target) as found:
         assert tuple(frame.raw for frame in found) == sample(60)[1:]
@@ -444,5 +444,5 @@ def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None
         color.solid = 0x112233
     source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
     source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
-    repair(source, target, wanted=Wanted(drop=True))
+    repair(source, target, options=RepairOptions(drop=True))
     assert [finding for finding in validate(target) if finding.severity == "error"] == []

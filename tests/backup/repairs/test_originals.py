@@ -7,7 +7,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import LogRefused, UnreadableBackup
-from holdfast.backup.repairs.log import Kept
+from holdfast.backup.repairs.log import KeptOriginal
 from holdfast.backup.repairs.originals import file_of, kept_beside, put_back, weigh
 from tests.backup.streams import KEYS, container_of, folder_of, small, stream_of
 
@@ -49,7 +49,9 @@ def test_it_is_put_back_to_the_byte(tmp_path: Path) -> None:
     assert (tmp_path / "back").read_bytes() == b"damaged"
     (tmp_path / "inner").mkdir()
     with pytest.raises(LogRefused, match=r"inner/kept\.original"):
-        put_back(Kept("../kept.original", written.bytes, written.sha256), tmp_path / "inner", tmp_path / "other")
+        put_back(
+            KeptOriginal("../kept.original", written.bytes, written.sha256), tmp_path / "inner", tmp_path / "other"
+        )
     kept.write_bytes(b"changed")
     with pytest.raises(LogRefused, match="no longer the original"):
         put_back(written, tmp_path, tmp_path / "other")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from holdfast import backup
 from holdfast.backup import Backup
-from holdfast.backup.repairs.plan import Plan, make_plan
+from holdfast.backup.repairs.plan import RepairPlan, make_plan
 from holdfast.backup.rules import Finding, ValidationRun
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire.varint import varint_at
@@ -18,7 +18,7 @@ def check(view: Backup) -> Iterable[Finding]:
     return ValidationRun(view, edition="current", threads=1)
 
 
-def plan_of(example: ExampleBackup, *, drop: bool = False) -> Plan:
+def plan_of(example: ExampleBackup, *, drop: bool = False) -> RepairPlan:
     """Plan the repair of a backup."""
     with backup.open(io.BytesIO(stream_of(example.records()))) as source:
         return make_plan(source, check, drop=drop)

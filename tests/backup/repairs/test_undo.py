@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast import backup
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Change, Log, Stream
+from holdfast.backup.repairs.log import Log, LoggedChange, Stream
 from holdfast.backup.repairs.patches import Patches, patched, records_in
 from holdfast.backup.repairs.undo import measured, restored
 from tests.backup.streams import HEADER, record, small, stream_of
@@ -24,7 +24,7 @@ def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, 
         made = patched(source, Patches(places))
         data = record(HEADER) + b"".join(block.data for block in made.blocks())
         changes = tuple(
-            Change(frame, base64.b64encode(records[frame - 1]).decode(), len(new), ())
+            LoggedChange(frame, base64.b64encode(records[frame - 1]).decode(), len(new), ())
             for frame, new in sorted(places.items())
         )
         before, after = measured(source), measured(made)

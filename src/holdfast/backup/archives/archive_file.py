@@ -13,7 +13,7 @@ from holdfast.backup.archives import integrity, schema
 from holdfast.backup.archives.imports import Imported, Progress, import_backup, writing
 from holdfast.backup.archives.media_store import Copied, copy_media
 from holdfast.backup.archives.query import Filters
-from holdfast.backup.archives.reader import Reader
+from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.backup.archives.search import Hits, Order, search
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
@@ -36,7 +36,7 @@ MAGIC: Final = b"SQLite format 3\x00"
 
 @public
 @redacted
-class Archive(Reader):
+class Archive(ArchiveReader):
     """An opened archive; `restricted` lists what others could read until it was opened to be written to."""
 
     path: Path

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Final
 
-from holdfast.backup.archives.statistics import Count, Statistics
+from holdfast.backup.archives.statistics import MessageCount, Statistics
 
 __all__ = ["chart"]
 
@@ -77,7 +77,7 @@ def hours(parts: list[str], found: Statistics, y: int) -> int:
     return y + 7 * 22
 
 
-def counts(parts: list[str], heading: str, rows: tuple[Count, ...], y: int) -> int:
+def counts(parts: list[str], heading: str, rows: tuple[MessageCount, ...], y: int) -> int:
     """Draw a bar for each of several."""
     y = title(parts, heading, y)
     most = max((one.messages for one in rows), default=1) or 1

@@ -10,7 +10,7 @@ from typing import Final
 from holdfast.backup.archives.item_rows import fingerprint_of
 from holdfast.backup.schema.backup_pb2 import ChatItem, StandardMessage
 
-__all__ = ["content_of", "twin_rank"]
+__all__ = ["content_of", "duplicate_rank"]
 
 RANK_BITS: Final = 31
 # What may change of a message of any kind without its being another one.
@@ -51,8 +51,8 @@ def standard(one: StandardMessage) -> tuple[object, ...]:
     return one.text.body, one.quote.targetSentTimestamp, files
 
 
-def twin_rank(content: int, n: int) -> int:
-    """Make the rank of the nth twin in a file that says this, never 0."""
+def duplicate_rank(content: int, n: int) -> int:
+    """Make the rank of the nth duplicate in a file that says this, never 0."""
     return number_of(content, n) | 1
 
 

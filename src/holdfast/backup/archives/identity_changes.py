@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from holdfast.backup.archives.message_merge import Merger
-from holdfast.backup.archives.profiles import Portraits
-from holdfast.backup.archives.recipients import Cast
+from holdfast.backup.archives.profiles import ProfileWriter
+from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema import backup_pb2 as pb
@@ -44,17 +44,20 @@ AT_ONCE: Final = 1000
 
 
 def rename_people(
-    connection: sqlite3.Connection, cast: Cast, merger: Merger, moved: Mapping[int, tuple[int, int]]
+    connection: sqlite3.Connection,
+    recipient_map: RecipientMap,
+    merger: Merger,
+    moved: Mapping[int, tuple[int, int]],
 ) -> None:
     """Let everything that was written of people follow the aliases that have changed hands."""
     if not moved:
         return
-    merger.shelf.flush()
+    merger.store.flush()
     people = {person for pair in moved.values() for person in pair}
-    affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), cast)
+    affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), recipient_map)
     follow_aliases(connection, moved)
     merger.forget_maps()
-    show_again(connection, cast, merger, people)
+    show_again(connection, recipient_map, merger, people)
     for start in range(0, len(affected), AT_ONCE):
         merger.rederive(affected[start : start + AT_ONCE])
     merger.keep_seen()
@@ -68,7 +71,7 @@ def follow_aliases(connection: sqlite3.Connection, moved: Mapping[int, tuple[int
             connection.execute(query, (after, alias, after))
 
 
-def messages_naming(connection: sqlite3.Connection, people: list[int], cast: Cast) -> list[int]:
+def messages_naming(connection: sqlite3.Connection, people: list[int], recipient_map: RecipientMap) -> list[int]:
     """Find the messages that name somebody, and those with versions that may have done so."""
     wanted = json.dumps(people)
     found: set[int] = set()
@@ -86,40 +89,43 @@ def messages_naming(connection: sqlite3.Connection, people: list[int], cast: Cas
         for (number,) in connection.execute(
             "SELECT DISTINCT v.message_id FROM message_version v JOIN message m ON m.id = v.message_id "
             "JOIN recipient r ON r.id = m.chat_id WHERE r.account_id = ?",
-            (cast.snapshots.account,),
+            (recipient_map.snapshots.account,),
         )
     )
     return sorted(found)
 
 
-def show_again(connection: sqlite3.Connection, cast: Cast, merger: Merger, people: Iterable[int]) -> None:
+def show_again(
+    connection: sqlite3.Connection, recipient_map: RecipientMap, merger: Merger, people: Iterable[int]
+) -> None:
     """Show people, their chats, and the lists they may be in as the latest snapshot that has each does."""
     run = connection.execute
     lists = run(
-        "SELECT id FROM recipient WHERE account_id = ? AND kind = 'distribution_list'", (cast.snapshots.account,)
+        "SELECT id FROM recipient WHERE account_id = ? AND kind = 'distribution_list'",
+        (recipient_map.snapshots.account,),
     ).fetchall()
-    portraits = Portraits(connection, cast.snapshots, Notes(), {})
+    profiles = ProfileWriter(connection, recipient_map.snapshots, Notes(), {})
     for number in sorted({*people, *(number for (number,) in lists)}):
         for table in ("chat", "recipient"):
-            versions = cast.versions(table, number)
+            versions = recipient_map.versions(table, number)
             if not versions:
                 for gone in ("chat",) if table == "chat" else ("contact", "recipient"):
                     run(f"DELETE FROM {gone} WHERE id = ?", (number,))  # names of ours
                 continue
-            mark, first, last = cast.latest(versions)
+            mark, first, last = recipient_map.latest(versions)
             snapshot, raw = run(
                 f"SELECT recorded_in, record FROM {table}_version WHERE {table}_id = ? AND fingerprint = ?",
                 (number, mark),
             ).fetchone()
-            portraits.people = merger.map_of(snapshot)[0]
-            if number == cast.nobody():
-                cast.show_nobody(table)
+            profiles.people = merger.map_of(snapshot)[0]
+            if number == recipient_map.nobody():
+                recipient_map.show_nobody(table)
             elif table == "recipient":
                 one = pb.Recipient.FromString(raw)
-                portraits.describe(number, one, mark, recipient_name(one))
+                profiles.describe(number, one, mark, recipient_name(one))
             else:
-                portraits.describe_chat(number, pb.Chat.FromString(raw), mark)
+                profiles.describe_chat(number, pb.Chat.FromString(raw), mark)
             run(
                 f"UPDATE {table} SET first_seen = ?, last_seen = ? WHERE id = ?",
-                (first, cast.snapshots.still(last), number),
+                (first, recipient_map.snapshots.still(last), number),
             )

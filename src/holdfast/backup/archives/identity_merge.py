@@ -13,11 +13,11 @@ from holdfast.backup.archives.identity import Identity, stable_id
 from holdfast.backup.archives.identity_changes import NAMED, follow_aliases, show_again
 from holdfast.backup.archives.identity_resolution import STRENGTH
 from holdfast.backup.archives.messages import Messages
-from holdfast.backup.archives.recipients import Cast, chat_mark, recipient_mark
+from holdfast.backup.archives.recipients import RecipientMap, chat_mark, recipient_mark
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 
-__all__ = ["unite"]
+__all__ = ["merge_accounts"]
 
 # What is written anew from the versions.
 SHOWN: Final = (
@@ -33,8 +33,8 @@ SHOWN: Final = (
 AT_ONCE: Final = 1000
 
 
-def unite(connection: sqlite3.Connection, accounts: Collection[int], into: int) -> None:
-    """Let accounts be one that has another id."""
+def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], into: int) -> None:
+    """Merge accounts into one that has another id."""
     run, many = connection.execute, connection.executemany
     run("CREATE TEMP TABLE uniting (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     for account in accounts:
@@ -55,17 +55,17 @@ def unite(connection: sqlite3.Connection, accounts: Collection[int], into: int) 
     run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (into,))
     snapshots = Snapshots.of(connection, into)
     renumber(connection, snapshots, accounts)
-    cast = Cast(connection, snapshots, Notes())
-    cast.load()
-    messages = Messages(connection, snapshots, cast, cast.notes)
+    recipient_map = RecipientMap(connection, snapshots, Notes())
+    recipient_map.load()
+    messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
     # Here the current snapshot is one of those that are there.
     messages.merger.maps.clear()
-    follow_aliases(connection, cast.regroup())
-    cast.save()
-    remark(connection, cast, messages)
+    follow_aliases(connection, recipient_map.regroup())
+    recipient_map.save()
+    remark(connection, recipient_map, messages)
     for table, column in SHOWN:
         run(f"DELETE FROM {table} WHERE {column} IN (SELECT old FROM temp.uniting)")  # names of ours
-    show_again(connection, cast, messages.merger, cast.owners.values())
+    show_again(connection, recipient_map, messages.merger, recipient_map.owners.values())
     read_again(connection, messages)
     run("DROP TABLE temp.uniting")
 
@@ -145,7 +145,7 @@ def gather(
         connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({places})", rows)
 
 
-def remark(connection: sqlite3.Connection, cast: Cast, messages: Messages) -> None:
+def remark(connection: sqlite3.Connection, recipient_map: RecipientMap, messages: Messages) -> None:
     """Make the versions of recipients and chats anew, whose fingerprints speak of aliases."""
     for table in ("recipient", "chat"):
         named = ", name" if table == "recipient" else ""
@@ -157,23 +157,26 @@ def remark(connection: sqlite3.Connection, cast: Cast, messages: Messages) -> No
         made: dict[tuple[int, int], tuple[object, ...]] = {}
         spans: dict[tuple[int, int], tuple[int, int]] = {}
         for alias, mark, first, last, snapshot, raw, *name in rows:
-            now = new_mark(table, alias, mark, raw, cast, messages.merger.map_of(snapshot))
+            now = new_mark(table, alias, mark, raw, recipient_map, messages.merger.map_of(snapshot))
             begin, end = spans.get((alias, now), (first, last))
-            spans[alias, now] = (cast.snapshots.earlier(begin, first), cast.snapshots.later(end, last))
+            spans[alias, now] = (
+                recipient_map.snapshots.earlier(begin, first),
+                recipient_map.snapshots.later(end, last),
+            )
             made[alias, now] = (*name, *spans[alias, now], snapshot, raw)
         places = ", ".join("?" * (7 + bool(named)))
         connection.executemany(
             f"INSERT INTO {table}_version VALUES ({places})",
-            [(cast.owners[alias], mark, alias, *rest) for (alias, mark), rest in made.items()],
+            [(recipient_map.owners[alias], mark, alias, *rest) for (alias, mark), rest in made.items()],
         )
 
 
 def new_mark(  # noqa: PLR0917  # of what, and what it says
-    table: str, alias: int, mark: int, raw: bytes, cast: Cast, maps: tuple[Mapping[int, int], ...]
+    table: str, alias: int, mark: int, raw: bytes, recipient_map: RecipientMap, maps: tuple[Mapping[int, int], ...]
 ) -> int:
     """Make the fingerprint of a version anew; that of the placeholder, which has no record, stays."""
     if not raw:
         return mark
     if table == "recipient":
         return recipient_mark(raw, maps[0], maps[2])
-    return chat_mark(raw, alias, weak=cast.weak(alias))
+    return chat_mark(raw, alias, weak=recipient_map.weak(alias))

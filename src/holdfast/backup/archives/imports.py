@@ -21,10 +21,10 @@ from google.protobuf.message import DecodeError
 from holdfast.backup.archives.accounts import find_account, refresh_account
 from holdfast.backup.archives.extras import Extras
 from holdfast.backup.archives.identity_changes import rename_people
-from holdfast.backup.archives.identity_merge import unite
+from holdfast.backup.archives.identity_merge import merge_accounts
 from holdfast.backup.archives.item_rows import ODD, Item, read_items
 from holdfast.backup.archives.messages import Entry, Messages
-from holdfast.backup.archives.recipients import Cast
+from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.schema_views import LATER_INDEXES
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
@@ -160,7 +160,7 @@ def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Prog
             made = min(found.header.backupTimeMs, LATEST)
             account, others = find_account(connection, found.header, found.account, (made, found.digest))
             if others:
-                unite(connection, others, account)
+                merge_accounts(connection, others, account)
             known = connection.execute(
                 "SELECT id, name, messages FROM snapshot WHERE account_id = ? AND digest = ?",
                 (account, found.digest),
@@ -208,7 +208,7 @@ class Importer:
     survey: Survey
     snapshots: Snapshots
     notes: Notes
-    cast: Cast
+    recipient_map: RecipientMap
     extras: Extras
     messages: Messages
     newest: int
@@ -250,11 +250,11 @@ class Importer:
         assert current is not None  # noqa: S101  # a row was just written
         snapshots = Snapshots.read(connection, account, current, made, found.digest)
         notes = Notes()
-        cast = Cast(connection, snapshots, notes)
-        cast.load()
-        extras = Extras(connection, snapshots, cast.people, cast.aliases, notes)
-        messages = Messages(connection, snapshots, cast, notes)
-        return cls(connection, found, snapshots, notes, cast, extras, messages, min(made + DAY, LATEST))
+        recipient_map = RecipientMap(connection, snapshots, notes)
+        recipient_map.load()
+        extras = Extras(connection, snapshots, recipient_map.people, recipient_map.aliases, notes)
+        messages = Messages(connection, snapshots, recipient_map, notes)
+        return cls(connection, found, snapshots, notes, recipient_map, extras, messages, min(made + DAY, LATEST))
 
     def run(self, progress: Progress | None) -> None:
         """Read all frames again, this time for what they say."""
@@ -272,7 +272,7 @@ class Importer:
         self.notes.at(0, "account")
         self.extras.colors(self.survey.account)
         self.tolerate_account()
-        self.cast.finish()
+        self.recipient_map.finish()
         if first:
             for statement in LATER_INDEXES.values():
                 run(statement)
@@ -302,13 +302,15 @@ class Importer:
             (before, block.index + before + n, parse(data[start:end], block.index + before + n))
             for n, (before, start, end) in enumerate(others)
         ]
-        moved = self.cast.meet(frame.recipient for _n, _index, frame in parsed if frame.HasField("recipient"))
-        rename_people(self.connection, self.cast, self.messages.merger, moved)
+        moved = self.recipient_map.meet(
+            frame.recipient for _n, _index, frame in parsed if frame.HasField("recipient")
+        )
+        rename_people(self.connection, self.recipient_map, self.messages.merger, moved)
         for before, index, frame in parsed:
             self.other(frame, index)
             if frame.WhichOneof("item") == "chatItem":
                 odd.setdefault(before, []).append((index, frame))
-        self.cast.save()
+        self.recipient_map.save()
         # The messages speak of what the others have just introduced.
         items, *_rest, self.latest, self.place = self.read(data)
         places = [before for before, _start, _end in others]
@@ -321,8 +323,16 @@ class Importer:
 
     def read(self, data: bytes) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
         """Make items of records that come after those before."""
-        cast, where = self.cast, (self.latest, self.place, self.newest)
-        return read_items(data, NO_CAP, cast.people, cast.chats, *where, cast.aliases, cast.chat_aliases)
+        recipient_map, where = self.recipient_map, (self.latest, self.place, self.newest)
+        return read_items(
+            data,
+            NO_CAP,
+            recipient_map.people,
+            recipient_map.chats,
+            *where,
+            recipient_map.aliases,
+            recipient_map.chat_aliases,
+        )
 
     def entry(self, data: bytes, item: Item, frame: int) -> Entry:
         """Cut out the record of a message; one only protobuf can read is read by it first."""
@@ -360,9 +370,9 @@ class Importer:
         if kind is None:
             self.notes.skip("Frame.item not set")
         elif kind == "recipient":
-            self.cast.add(frame.recipient, frame.recipient.SerializeToString())
+            self.recipient_map.add(frame.recipient, frame.recipient.SerializeToString())
         elif kind == "chat":
-            self.cast.chat(frame.chat, frame.chat.SerializeToString())
+            self.recipient_map.chat(frame.chat, frame.chat.SerializeToString())
         elif kind == "stickerPack":
             self.extras.pack(frame.stickerPack)
         elif kind == "adHocCall":

@@ -48,11 +48,12 @@ def copy_media(
         # Named by content, so that nothing somebody else chose becomes a path.
         relative = f"{digest[:2]}/{digest}{extension_of(pointer.content_type)}"
         target = folder / relative
-        if attachment.name in there and target.is_file():
+        if attachment.name in there and is_whole(target, attachment.size):
             yield Copied(attachment.name, relative, attachment.size, False, "")
             continue
+        new = not same(target, attachment.plaintext_hash)
         try:
-            if not same(target, attachment.plaintext_hash):
+            if new:
                 with media.open(attachment) as source:
                     make_folder(target.parent)
                     with write_whole(target, replace=True) as out:
@@ -64,7 +65,15 @@ def copy_media(
         with writing(connection):
             row = (attachment.name, digest, attachment.size, relative)
             connection.execute("INSERT OR REPLACE INTO media VALUES (?, ?, ?, ?)", row)
-        yield Copied(attachment.name, relative, attachment.size, True, "")
+        yield Copied(attachment.name, relative, attachment.size, new, "")
+
+
+def is_whole(path: Path, size: int) -> bool:
+    """Tell whether a file is there and not cut short."""
+    try:
+        return path.is_file() and path.stat().st_size >= size
+    except OSError:
+        return False
 
 
 def same(path: Path, digest: bytes) -> bool:

@@ -13,7 +13,7 @@ from holdfast.backup.archives.people import Names
 from holdfast.backup.archives.sentences import SENTENCES, sentence
 from holdfast.redacted_repr import redacted
 
-__all__ = ["COLUMNS", "Belongings", "Completer", "Row", "Rows"]
+__all__ = ["COLUMNS", "MessageLoader", "MessageParts", "Row", "Rows"]
 
 COLUMNS: Final = """
 m.id, m.chat_id, m.author_id, m.direction, m.kind, m.text, m.sent_ms, m.received_ms, m.order_ms, m.order_n, m.sms,
@@ -23,7 +23,7 @@ m.expires_in_ms, m.pinned_ms, m.first_seen, m.last_seen, m.fingerprint
 OF_THESE: Final = "FROM json_each(?) these CROSS JOIN"
 ATTACHMENTS: Final = f"""
 SELECT a.message_id, a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption,
-  a.flag, a.plaintext_hash, a.media_name, d.path
+  a.flag, a.plaintext_hash, a.media_name, d.path, a.blur_hash
 {OF_THESE} attachment a ON a.message_id = these.value LEFT JOIN media d ON d.media_name = a.media_name
 """
 REACTIONS: Final = f"""
@@ -82,7 +82,7 @@ Rows = dict[int, list[Row]]
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class MessageParts:
     """What belongs to some messages, by message; `more` are those that have any of it but a state.
 
     Besides: when what a snapshot was the last to have was gone, and what authors and chats are called.
@@ -118,7 +118,7 @@ class Belongings:
 
 @redacted
 @dataclass(slots=True)
-class Completer:
+class MessageLoader:
     """Reads what hangs on messages, and names everybody in them."""
 
     connection: sqlite3.Connection
@@ -150,7 +150,7 @@ class Completer:
         """Tell when what a snapshot was the last to have was gone."""
         return dict(self.connection.execute(VANISHED, (listed(snapshots),))) if snapshots else {}
 
-    def belongings(self, rows: Sequence[Row], *, whole: bool = False) -> Belongings:
+    def load_parts(self, rows: Sequence[Row], *, whole: bool = False) -> MessageParts:
         """Read what belongs to messages; `whole` with receipts and what changed about them."""
         ids = listed([row[0] for row in rows])
         attachments = self.gather(ATTACHMENTS, ids)
@@ -163,7 +163,7 @@ class Completer:
         changes = self.gather(CHANGES, ids) if whole else {}
         said, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
         name, is_owner = self.names.name, self.names.is_owner
-        return Belongings(
+        return MessageParts(
             attachments,
             reactions,
             quotes,
@@ -188,16 +188,16 @@ class Completer:
         """Make messages of their rows; `whole` with receipts and what changed about them."""
         if not rows:
             return []
-        found = self.belongings(rows, whole=whole)
+        found = self.load_parts(rows, whole=whole)
         return [self.made(row, found) for row in rows]
 
-    def made(self, row: Row, found: Belongings) -> model.Message:
+    def made(self, row: Row, found: MessageParts) -> model.Message:
         """Make a message of its row and of what was found to belong to it and others."""
         number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _ = row
-        files: tuple[model.Attachment, ...] = ()
+        files: tuple[model.ArchivedAttachment, ...] = ()
         texts: dict[int, str] = {}
         if number in found.attachments:
-            files = tuple([model.Attachment(*one) for one in found.attachments[number]])
+            files = tuple([model.ArchivedAttachment(*one) for one in found.attachments[number]])
             texts = self.long_texts(files)
             text = texts.get(0, text)
         facts = (
@@ -245,7 +245,7 @@ class Completer:
             0 in texts,
         )
 
-    def long_texts(self, files: Sequence[model.Attachment]) -> dict[int, str]:
+    def long_texts(self, files: Sequence[model.ArchivedAttachment]) -> dict[int, str]:
         """Read the texts that were too long to stand in a message, by the number of the wording."""
         found: dict[int, str] = {}
         for one in files:

@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Final
 
 from holdfast.backup.archives.changes import differences
-from holdfast.backup.archives.duplicates import content_of, twin_rank
+from holdfast.backup.archives.duplicates import content_of, duplicate_rank
 from holdfast.backup.archives.item_rows import PARTS, RICH, Item, fingerprint_of, read_items
-from holdfast.backup.archives.message_store import Identity, Known, Shelf, Version
-from holdfast.backup.archives.recipients import Cast
+from holdfast.backup.archives.message_store import Identity, MessageStore, StoredMessage, Version
+from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.rows import ROW, Rows
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
@@ -34,10 +34,10 @@ CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 17, 18, 1
 # The tag before a message in a frame.
 CHAT_ITEM: Final = encode_varint(4 << 3 | 2)
 LATEST: Final = (1 << 63) - 1
-# So many twins that say the same keep their order when they are read again.
+# So many duplicates that say the same keep their order when they are read again.
 MOST_ALIKE: Final = 1000
 
-# What leads from the ids of a file to those of the archive: people, chats, and the aliases of both, see `Cast`.
+# What leads from the ids of a file to those of the archive, see `RecipientMap`: people, chats, aliases of both.
 Maps = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
 
 
@@ -63,7 +63,7 @@ def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = N
 
 
 # By which aliases a file has the chat and the author of a message.
-Whose = tuple[int, int]
+AliasPair = tuple[int, int]
 
 
 @redacted
@@ -72,9 +72,9 @@ class Merger:
     """Decides where messages go, and what they say when several snapshots have them."""
 
     connection: sqlite3.Connection
-    shelf: Shelf
+    store: MessageStore
     snapshots: Snapshots
-    cast: Cast
+    recipient_map: RecipientMap
     maps: dict[int, Maps] = field(default_factory=dict)
     # Ids that no longer are what the block began with: whoever finds one looks again.
     moved: set[int] = field(default_factory=set)
@@ -82,9 +82,9 @@ class Merger:
     here: dict[int, int] = field(default_factory=dict)
     besides: dict[int, set[int]] = field(default_factory=dict)
     # How many twins of one chat of this file say the same.
-    alike: Counter[tuple[Identity, int, Whose]] = field(default_factory=Counter)
+    alike: Counter[tuple[Identity, int, AliasPair]] = field(default_factory=Counter)
     # Where among twins this file has spoken.
-    spoken: set[tuple[Identity, Whose]] = field(default_factory=set)
+    spoken: set[tuple[Identity, AliasPair]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.forget_maps()
@@ -93,12 +93,19 @@ class Merger:
             "CREATE TEMP TABLE IF NOT EXISTS seen (id INTEGER, fingerprint INTEGER, PRIMARY KEY (id, fingerprint))"
         )
         run("DELETE FROM temp.seen")
-        self.shelf.follow = self.follow
+        self.store.follow = self.follow
 
     def forget_maps(self) -> None:
         """Read anew who is who in other files, when that has changed."""
-        cast = self.cast
-        self.maps = {self.snapshots.current: (cast.people, cast.chats, cast.aliases, cast.chat_aliases)}
+        recipient_map = self.recipient_map
+        self.maps = {
+            self.snapshots.current: (
+                recipient_map.people,
+                recipient_map.chats,
+                recipient_map.aliases,
+                recipient_map.chat_aliases,
+            )
+        }
 
     def follow(self, before: int, after: int) -> None:
         """Remember by its new id what this file said of a message."""
@@ -125,11 +132,11 @@ class Merger:
         here = {self.here[number]} if number in self.here else set()
         return here | self.besides.get(number, set()) | {mark for (mark,) in rows}
 
-    def seen(self, found: Known) -> set[int]:
+    def seen(self, found: StoredMessage) -> set[int]:
         """Return what this file says of a message that is in the archive."""
         said = self.said(found.id)
         if self.snapshots.only:
-            said |= {found.fingerprint, *self.shelf.versions([found.id]).get(found.id, ())}
+            said |= {found.fingerprint, *self.store.versions([found.id]).get(found.id, ())}
         return said
 
     def see(self, number: int, said: Iterable[int]) -> None:
@@ -153,7 +160,7 @@ class Merger:
         self.besides.pop(number, None)
         self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
 
-    def last_of(self, found: Known) -> int:
+    def last_of(self, found: StoredMessage) -> int:
         """Return the latest snapshot that has a message."""
         shots = self.snapshots
         if found.last_seen is not None:
@@ -162,86 +169,86 @@ class Merger:
             return shots.current
         return shots.newest
 
-    def versions_of(self, found: Known) -> dict[int, Version]:
+    def versions_of(self, found: StoredMessage) -> dict[int, Version]:
         """Return the versions of a message by fingerprint, also when there is one only."""
-        kept = self.shelf.versions([found.id]).get(found.id)
+        kept = self.store.versions([found.id]).get(found.id)
         return kept or self.one_version(found, self.last_of(found))
 
-    def one_version(self, found: Known, last: int) -> dict[int, Version]:
+    def one_version(self, found: StoredMessage, last: int) -> dict[int, Version]:
         """Return the only version of a message."""
         return {found.fingerprint: Version(found.first_seen, last, *found.place, *found.order)}
 
-    def settle(self, item: Item, parsed: ChatItem) -> tuple[int, int, Known | None]:
+    def settle(self, item: Item, parsed: ChatItem) -> tuple[int, int, StoredMessage | None]:
         """Find the place and rank of a message of this file: its own, that of a twin, or one that is free."""
         identity = identity_of(item)
-        number, old = self.shelf.locate(identity, 0)
+        number, old = self.store.locate(identity, 0)
         if old is None:
             return number, 0, None
-        whose = self.whose(self.snapshots.current, parsed)
+        alias_pair = self.aliases_of_item(self.snapshots.current, parsed)
         if old.rank == 0:
             said = self.seen(old)
             versions = self.versions_of(old)
             # What two chats with one person have in the same moment is one message.
-            if whose not in {self.whose_version(versions[mark]) for mark in said}:
+            if alias_pair not in {self.aliases_of_version(versions[mark]) for mark in said}:
                 return number, 0, old
             self.split(old, said)
-        if (identity, whose) in self.spoken:
-            # Which aliases have twins is kept: should they be parted, the others have none.
-            self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*whose, *identity[2:]))
-        self.spoken.add((identity, whose))
-        content = content_of(parsed, self.cast.people)
-        rank = twin_rank(content, self.alike[identity, content, whose])
-        self.alike[identity, content, whose] += 1
-        return self.among_twins(identity, rank)
+        if (identity, alias_pair) in self.spoken:
+            # Which aliases have duplicates is kept: should they be parted, the others have none.
+            self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*alias_pair, *identity[2:]))
+        self.spoken.add((identity, alias_pair))
+        content = content_of(parsed, self.recipient_map.people)
+        rank = duplicate_rank(content, self.alike[identity, content, alias_pair])
+        self.alike[identity, content, alias_pair] += 1
+        return self.among_duplicates(identity, rank)
 
-    def whose(self, snapshot: int, parsed: ChatItem) -> Whose:
+    def aliases_of_item(self, snapshot: int, parsed: ChatItem) -> AliasPair:
         """Return by which aliases a file has the chat and the author of a message."""
         people, chats, aliases, chat_aliases = self.map_of(snapshot)
-        chat, author, nobody = parsed.chatId, parsed.authorId, self.cast.nobody()
+        chat, author, nobody = parsed.chatId, parsed.authorId, self.recipient_map.nobody()
         return chat_aliases.get(chat, chats.get(chat, nobody)), aliases.get(author, people.get(author, nobody))
 
-    def whose_version(self, version: Version) -> Whose:
+    def aliases_of_version(self, version: Version) -> AliasPair:
         """Return by which aliases a version has them."""
-        snapshot, raw = self.shelf.record(version)
-        return self.whose(snapshot, ChatItem.FromString(raw))
+        snapshot, raw = self.store.record(version)
+        return self.aliases_of_item(snapshot, ChatItem.FromString(raw))
 
-    def among_twins(self, identity: Identity, rank: int) -> tuple[int, int, Known | None]:
-        """Find the place of a message that has twins."""
-        number, lowest = self.shelf.locate(identity, 0)
+    def among_duplicates(self, identity: Identity, rank: int) -> tuple[int, int, StoredMessage | None]:
+        """Find the place of a message that has duplicates."""
+        number, lowest = self.store.locate(identity, 0)
         if lowest is None or rank == -lowest.rank:
             return number, -rank, lowest
         if rank > -lowest.rank:
-            number, found = self.shelf.locate(identity, rank)
+            number, found = self.store.locate(identity, rank)
             return number, rank, found
         self.relocate(lowest)
         return number, -rank, None
 
-    def relocate(self, lowest: Known) -> None:
+    def relocate(self, lowest: StoredMessage) -> None:
         """Move the twin that stood for all to a place of its own: a lower one has come."""
-        place, _none = self.shelf.locate(lowest.identity, -lowest.rank)
-        self.shelf.move(lowest, place, -lowest.rank)
+        place, _none = self.store.locate(lowest.identity, -lowest.rank)
+        self.store.move(lowest, place, -lowest.rank)
 
-    def split(self, old: Known, said: Collection[int]) -> None:
+    def split(self, old: StoredMessage, said: Collection[int]) -> None:
         """Turn a message of which a twin has come up into twins: one for each content it was seen with."""
         versions = self.versions_of(old)
-        self.shelf.remove(old.id)
+        self.store.remove(old.id)
         self.unsee(old.id)
         self.moved.add(old.id)
         for mark, version in versions.items():
             item, parsed, rows = self.read(version)
             content = content_of(parsed, rows.people)
             identity = identity_of(item)
-            number, rank, found = self.among_twins(identity, twin_rank(content, 0))
+            number, rank, found = self.among_duplicates(identity, duplicate_rank(content, 0))
             self.put(item, parsed, rows, number, rank, found, version)
             if mark in said:
-                whose = self.whose_version(version)
-                self.alike[identity, content, whose] = 1
-                self.spoken.add((identity, whose))
+                alias_pair = self.aliases_of_version(version)
+                self.alike[identity, content, alias_pair] = 1
+                self.spoken.add((identity, alias_pair))
                 self.see(number, [mark])
 
     def read(self, version: Version) -> tuple[Item, ChatItem, Rows]:
         """Read a version again from its record, with the ids its file had."""
-        snapshot, raw = self.shelf.record(version)
+        snapshot, raw = self.store.record(version)
         people, chats, aliases, chat_aliases = self.map_of(snapshot)
         parsed = ChatItem.FromString(raw)
         frame = CHAT_ITEM + encode_varint(len(raw)) + raw
@@ -249,9 +256,13 @@ class Merger:
         ((item,), *_rest) = read_items(data, NO_CAP, people, chats, 0, -1, LATEST, aliases, chat_aliases)
         row = item[ROW]
         if not (row[CHAT] and row[AUTHOR]):
-            chat, author = row[CHAT] or self.cast.nobody(), row[AUTHOR] or self.cast.nobody()
+            chat, author = row[CHAT] or self.recipient_map.nobody(), row[AUTHOR] or self.recipient_map.nobody()
             item = (*item[:ROW], (0, chat, author, *row[AUTHOR + 1 :]))
-        return item, parsed, replace(self.shelf.rows, people=people, notes=Notes(), stranger=self.cast.nobody)
+        return (
+            item,
+            parsed,
+            replace(self.store.rows, people=people, notes=Notes(), stranger=self.recipient_map.nobody),
+        )
 
     def map_of(self, snapshot: int) -> Maps:
         """Return what leads from the ids of a file to those of the archive."""
@@ -267,7 +278,7 @@ class Merger:
                 {file_id: person for file_id, person, _alias in people},
                 {file_id: chat for file_id, chat, _alias in chats},
                 {file_id: alias for file_id, person, alias in people if alias != person},
-                {file_id: alias for file_id, _chat, alias in chats if self.cast.weak(alias)},
+                {file_id: alias for file_id, _chat, alias in chats if self.recipient_map.weak(alias)},
             )
         return self.maps[snapshot]
 
@@ -278,7 +289,7 @@ class Merger:
         rows: Rows,
         number: int,
         rank: int,
-        old: Known | None,
+        old: StoredMessage | None,
         version: Version,
     ) -> None:
         """Put a version where it belongs."""
@@ -291,14 +302,14 @@ class Merger:
             rows.add(item, rich, tail)
         else:
             self.join(item, rich, rows, old, version)
-        self.shelf.flush()
+        self.store.flush()
 
     def join(  # noqa: PLR0917  # what it is, where it goes, and what is there
         self,
         item: Item,
         parsed: ChatItem | None,
         rows: Rows,
-        old: Known,
+        old: StoredMessage,
         version: Version,
         kept: dict[int, Version] | None = None,
     ) -> bool:
@@ -322,7 +333,7 @@ class Merger:
         order = versions[shown][-2:]
         replaced: bool = shown == mark and mark != old.fingerprint
         if replaced:
-            self.shelf.replace(old.id)
+            self.store.replace(old.id)
             tail = (first, -1 if still is None else still, version.block, version.at)
             rows.add(placed(item, old.id, old.rank, order), parsed, tail)
         elif (first, still, order) != (old.first_seen, old.last_seen, old.order):
@@ -367,24 +378,24 @@ class Merger:
 
     def differ(self, before: Version, raw: bytes) -> bool:
         """Tell whether a record of this file says something else than a version with another fingerprint."""
-        return said(*self.load(before)) != said(raw, self.cast.people)
+        return said(*self.load(before)) != said(raw, self.recipient_map.people)
 
     def load(self, version: Version) -> tuple[bytes, dict[int, int]]:
         """Read the record of a version again, and who is who in its file."""
-        snapshot, raw = self.shelf.record(version)
+        snapshot, raw = self.store.record(version)
         return raw, self.map_of(snapshot)[0]
 
     def rederive(self, ids: Iterable[int]) -> None:
         """Read messages again from their records, after people in them have turned out to be others."""
-        self.shelf.flush()
-        waiting: list[tuple[Known, dict[int, Version], set[int]]] = []
-        known = self.shelf.find(list(ids))
+        self.store.flush()
+        waiting: list[tuple[StoredMessage, dict[int, Version], set[int]]] = []
+        known = self.store.find(list(ids))
         # Twins know of each other by the lowest, so they go together.
         for found in [one for one in known.values() if one.rank]:
-            known |= self.shelf.find(self.shelf.twins(found))
+            known |= self.store.find(self.store.duplicates(found))
         for found in known.values():
             waiting.append((found, self.versions_of(found), self.seen(found)))
-            self.shelf.remove(found.id)
+            self.store.remove(found.id)
             self.unsee(found.id)
         for found, versions, said in waiting:
             for mark, version in versions.items():
@@ -396,23 +407,23 @@ class Merger:
 
     def place(  # what it is, and where it stood
         self, item: Item, parsed: ChatItem, rows: Rows, rank: int, version: Version
-    ) -> tuple[int, int, Known | None]:
+    ) -> tuple[int, int, StoredMessage | None]:
         """Find the place of a version that is read again; `rank` is what it had among twins, or 0."""
         identity = identity_of(item)
-        number, old = self.shelf.locate(identity, 0)
-        if (old is None or old.rank == 0) and not (rank and self.has_twins(identity, version)):
+        number, old = self.store.locate(identity, 0)
+        if (old is None or old.rank == 0) and not (rank and self.has_duplicates(identity, version)):
             return number, 0, old
         if old is not None and old.rank == 0:
             self.split(old, self.seen(old))
         content = content_of(parsed, rows.people)
-        n = next((n for n in range(MOST_ALIKE) if twin_rank(content, n) == rank), 0) if rank else 0
-        return self.among_twins(identity, twin_rank(content, n))
+        n = next((n for n in range(MOST_ALIKE) if duplicate_rank(content, n) == rank), 0) if rank else 0
+        return self.among_duplicates(identity, duplicate_rank(content, n))
 
-    def has_twins(self, identity: Identity, version: Version) -> bool:
+    def has_duplicates(self, identity: Identity, version: Version) -> bool:
         """Tell whether some file has several of a message by the same aliases."""
         return bool(
             self.connection.execute(
                 "SELECT 1 FROM twin WHERE (chat_alias, author_alias, first_sent_ms, slot) = (?, ?, ?, ?)",
-                (*self.whose_version(version), *identity[2:]),
+                (*self.aliases_of_version(version), *identity[2:]),
             ).fetchone()
         )

@@ -12,7 +12,7 @@ from holdfast.backup.archives.rows import Rows
 from holdfast.backup.archives.statements import CHILDREN, INSERT
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Identity", "Known", "Shelf", "Version"]
+__all__ = ["Identity", "MessageStore", "StoredMessage", "Version"]
 
 # How ids are made, see `message_id`: so many of them to a second, and from there on those that found none free.
 SECOND_BITS: Final = 20
@@ -36,7 +36,7 @@ class Version(NamedTuple):
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredMessage:
     """A message that is in the archive already.
 
     `rank` is 0 for one that no file has a twin of. Twins have a number made of their content; that of the lowest
@@ -60,7 +60,7 @@ class Known:
 
 @redacted
 @dataclass(slots=True)
-class Shelf:
+class MessageStore:
     """The messages of an archive, and the rows that wait to be among them."""
 
     connection: sqlite3.Connection
@@ -81,7 +81,7 @@ class Shelf:
         run("CREATE TEMP TABLE IF NOT EXISTS fresh (id INTEGER PRIMARY KEY)")
         run("DELETE FROM temp.fresh")
 
-    def find(self, ids: Sequence[int]) -> dict[int, Known]:
+    def find(self, ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Find which ids the archive has; what lies beyond the highest it has is not looked for."""
         asked = [number for number in ids if number <= self.top]
         if not asked:
@@ -92,7 +92,9 @@ class Shelf:
             (json.dumps(asked),),
         )
         return {
-            row[0]: Known(row[0], row[1:5], row[5], row[6], row[7], row[8], (row[9], row[10]), (row[11], row[12]))
+            row[0]: StoredMessage(
+                row[0], row[1:5], row[5], row[6], row[7], row[8], (row[9], row[10]), (row[11], row[12])
+            )
             for row in rows
         }
 
@@ -108,8 +110,8 @@ class Shelf:
             found.setdefault(number, {})[mark] = Version(*row)
         return found
 
-    def twins(self, found: Known) -> list[int]:
-        """List a message and its twins."""
+    def duplicates(self, found: StoredMessage) -> list[int]:
+        """List a message and its duplicates."""
         second = min(found.identity[2] // 1000, LATEST_SECOND) << SECOND_BITS
         rows = self.connection.execute(
             "SELECT id FROM message WHERE (id BETWEEN ? AND ? OR id >= ?) "
@@ -118,7 +120,7 @@ class Shelf:
         )
         return [number for (number,) in rows]
 
-    def locate(self, identity: Identity, rank: int) -> tuple[int, Known | None]:
+    def locate(self, identity: Identity, rank: int) -> tuple[int, StoredMessage | None]:
         """Find where a message stands, or would stand; of two that want one place, the lower has it."""
         self.flush()
         attempt = 0
@@ -132,7 +134,7 @@ class Shelf:
                 return number, None
             attempt += 1
 
-    def locate_next(self, found: Known, attempt: int) -> int:
+    def locate_next(self, found: StoredMessage, attempt: int) -> int:
         """Find the next free place for a message that has to leave its own."""
         while True:
             number = message_id(*found.identity, found.key[1], attempt)
@@ -178,7 +180,7 @@ class Shelf:
             run(f"DELETE FROM {table} WHERE message_id = ?", (number,))
         run("DELETE FROM message WHERE id = ?", (number,))
 
-    def move(self, found: Known, number: int, rank: int) -> None:
+    def move(self, found: StoredMessage, number: int, rank: int) -> None:
         """Give a message another id, or another rank."""
         run = self.connection.execute
         if number != found.id:

@@ -11,9 +11,9 @@ from typing import Final
 
 from holdfast.backup.archives.item_rows import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
 from holdfast.backup.archives.message_merge import CHAT, FINGERPRINT, Merger, identity_of, placed
-from holdfast.backup.archives.message_store import Known, Shelf, Version
+from holdfast.backup.archives.message_store import MessageStore, StoredMessage, Version
 from holdfast.backup.archives.plain_rows import take_in
-from holdfast.backup.archives.recipients import Cast
+from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import ROW, Rows, ignored
 from holdfast.backup.archives.signs import sign_words
@@ -22,7 +22,7 @@ from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Counts", "Entry", "Messages"]
+__all__ = ["Entry", "ImportCounts", "Messages"]
 
 # An item with its record and the number of its frame.
 Entry = tuple[Item, bytes, int]
@@ -34,7 +34,7 @@ HASH_SIZE, USUAL_HASH_SIZE = 32 << 20, 1 << 20
 
 
 @dataclass(slots=True)
-class Counts:
+class ImportCounts:
     """What an import did to the messages of an archive."""
 
     read: int = 0
@@ -50,32 +50,33 @@ class Messages:
 
     connection: sqlite3.Connection
     snapshots: Snapshots
-    cast: Cast
+    recipient_map: RecipientMap
     notes: Notes
-    counts: Counts = field(default_factory=Counts)
+    counts: ImportCounts = field(default_factory=ImportCounts)
     rows: Rows = field(init=False)
     # Of what is in the archive already, only what has to be noted is of interest.
     scratch: Rows = field(init=False)
-    shelf: Shelf = field(init=False)
+    store: MessageStore = field(init=False)
     merger: Merger = field(init=False)
-    known: dict[int, Known] = field(default_factory=dict)
+    known: dict[int, StoredMessage] = field(default_factory=dict)
     kept: dict[int, dict[int, Version]] = field(default_factory=dict)
     seen_in: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         self.rows, self.scratch = (
-            Rows(self.cast.people, self.cast.by_aci, self.notes, self.cast.placeholder) for _ in range(2)
+            Rows(self.recipient_map.people, self.recipient_map.by_aci, self.notes, self.recipient_map.placeholder)
+            for _ in range(2)
         )
         records = RecordWriter(self.connection, self.snapshots.current)
-        self.shelf = Shelf(self.connection, records, self.rows)
-        self.merger = Merger(self.connection, self.shelf, self.snapshots, self.cast)
+        self.store = MessageStore(self.connection, records, self.rows)
+        self.merger = Merger(self.connection, self.store, self.snapshots, self.recipient_map)
         still = self.snapshots.still(self.snapshots.current)
         self.seen_in = (self.snapshots.current, -1 if still is None else still)
 
     @property
     def empty(self) -> bool:
         """Whether the archive had no messages before."""
-        return self.shelf.empty
+        return self.store.empty
 
     def add(self, items: list[Item], data: bytes, frame: int) -> None:
         """Take in messages that stand one after the other in `data`, the first in that frame."""
@@ -88,9 +89,9 @@ class Messages:
             self.merger.moved,
             self.merger.here,
             self.seen_in,
-            self.shelf.records,
-            self.cast.people,
-            self.cast.by_aci,
+            self.store.records,
+            self.recipient_map.people,
+            self.recipient_map.by_aci,
             sign_words,
             self.rows.messages,
             self.rows.tables,
@@ -109,13 +110,13 @@ class Messages:
 
     def look_up(self, ids: list[int]) -> None:
         """Find what the archive has of some messages before they are taken in."""
-        self.known = self.shelf.find(ids)
-        self.kept = self.shelf.versions(self.known) if self.known else {}
+        self.known = self.store.find(ids)
+        self.kept = self.store.versions(self.known) if self.known else {}
         self.merger.moved.update(self.merger.met(self.known))
 
     def end(self) -> None:
         """Write what was taken in."""
-        self.shelf.flush()
+        self.store.flush()
         self.merger.keep_seen()
 
     def take(self, item: Item, raw: bytes, frame: int) -> None:
@@ -131,7 +132,7 @@ class Messages:
         number = item[ROW][0]
         old = self.known.get(number)
         if old is None and item[WHAT] & LOST:
-            old = self.shelf.find([number]).get(number)
+            old = self.store.find([number]).get(number)
         self.counts.read += 1
         if number in self.merger.here or number in self.merger.moved:
             self.settle(item, raw, parsed)
@@ -155,18 +156,18 @@ class Messages:
 
     def new(self, item: Item, raw: bytes, parsed: ChatItem | None) -> None:
         """Take in a message the archive does not have."""
-        self.rows.add(item, parsed, self.seen_in + self.shelf.records.add(raw))
+        self.rows.add(item, parsed, self.seen_in + self.store.records.add(raw))
         self.merger.here[item[ROW][0]] = item[ROW][FINGERPRINT]
         self.counts.new += 1
 
     def meet(
-        self, item: Item, raw: bytes, parsed: ChatItem | None, old: Known, versions: dict[int, Version]
+        self, item: Item, raw: bytes, parsed: ChatItem | None, old: StoredMessage, versions: dict[int, Version]
     ) -> None:
         """Merge a message with what the archive has of it."""
         row, now = item[ROW], self.snapshots.current
         order = row[ORDER : ORDER + 2]
         there = versions.get(row[FINGERPRINT])
-        place = (there.block, there.at) if there else self.shelf.records.add(raw)
+        place = (there.block, there.at) if there else self.store.records.add(raw)
         version = Version(now, now, *place, *order)
         before = versions[old.fingerprint]
         replaced = self.merger.join(item, parsed, self.rows, old, version, versions)
@@ -188,10 +189,10 @@ class Messages:
         chat, author = row[CHAT], row[AUTHOR]
         if not author:
             self.notes.default("written by somebody who is not in the file, kept as Unknown")
-            author = self.cast.placeholder()
+            author = self.recipient_map.placeholder()
         if not chat:
             self.notes.default("in a chat that is not in the file, kept as Unknown")
-            chat = self.cast.placeholder_chat()
+            chat = self.recipient_map.placeholder_chat()
         item = (*item[:ROW], (0, chat, author, *row[AUTHOR + 1 :]))
         return placed(item, message_id(*identity_of(item), 0), 0)
 
@@ -211,7 +212,7 @@ class Messages:
 
     def index(self) -> None:
         """Let new words be found."""
-        self.shelf.records.flush()
+        self.store.records.flush()
         run = self.connection.execute
         config = "INSERT INTO message_index (message_index, rank) VALUES ('hashsize', ?)"
         run(config, (HASH_SIZE,))

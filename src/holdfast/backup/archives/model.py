@@ -9,7 +9,7 @@ from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
 __all__ = [
-    "Attachment",
+    "ArchivedAttachment",
     "Card",
     "CardField",
     "Change",
@@ -93,11 +93,11 @@ class Person(Struct, frozen=True, gc=False):
 
 
 @redacted
-class Attachment(Struct, frozen=True, gc=False):
+class ArchivedAttachment(Struct, frozen=True, gc=False):
     """A file of a message.
 
     `role` tells what for; `media_name` is the name a local backup keeps it under, `path`
-    where it lies beside the archive, if it was copied there.
+    where it lies beside the archive, if it was copied there. `blur_hash` describes a few colours of a picture.
     """
 
     role: str
@@ -113,6 +113,7 @@ class Attachment(Struct, frozen=True, gc=False):
     plaintext_hash: str | None
     media_name: str | None
     path: str | None
+    blur_hash: str | None = None
 
 
 @redacted
@@ -252,7 +253,7 @@ class Message(Struct, frozen=True, gc=False):
     expires_in_ms: int | None
     pinned_ms: int | None
     vanished_ms: int | None
-    attachments: tuple[Attachment, ...] = ()
+    attachments: tuple[ArchivedAttachment, ...] = ()
     reactions: tuple[Reaction, ...] = ()
     quote: Quote | None = None
     links: tuple[Link, ...] = ()

@@ -6,17 +6,29 @@ from typing import Final
 from msgspec import Struct
 
 from holdfast.backup.archives import model
-from holdfast.backup.archives.reader import Reader
-from holdfast.backup.errors import NotInArchive
+from holdfast.backup.archives.reader import ArchiveReader
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey
+from holdfast.backup.errors import AttachmentError, KeyRefused, NotInArchive
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Folder", "Month", "accounts", "at_position", "folders", "kept_file", "latest_messages", "months"]
+__all__ = [
+    "ChatFolder",
+    "Month",
+    "accounts",
+    "at_position",
+    "encrypted_file",
+    "folders",
+    "kept_file",
+    "latest_messages",
+    "months",
+    "unread_counts",
+]
 
 LAST: Final = (1 << 63) - 1
 
 
 @redacted
-class Folder(Struct, frozen=True):
+class ChatFolder(Struct, frozen=True):
     """A folder of chats as the owner made it; `takes` tells what is in it."""
 
     n: int
@@ -25,10 +37,11 @@ class Folder(Struct, frozen=True):
     all_groups: bool
     included: frozenset[int]
     excluded: frozenset[int]
+    only_unread: bool = False
 
-    def takes(self, chat: model.Chat) -> bool:
-        """Tell whether a chat is shown in the folder."""
-        if chat.id in self.excluded:
+    def takes(self, chat: model.Chat, *, unread: bool = True) -> bool:
+        """Tell whether a chat, which has unread messages or not, is shown in the folder."""
+        if chat.id in self.excluded or (self.only_unread and not unread):
             return False
         wanted = self.all_groups if chat.kind == "group" else self.all_individual
         return wanted or chat.id in self.included
@@ -43,7 +56,7 @@ class Month(Struct, frozen=True):
     days: tuple[tuple[str, int], ...]
 
 
-def accounts(reader: Reader) -> list[tuple[int, str]]:
+def accounts(reader: ArchiveReader) -> list[tuple[int, str]]:
     """List whose backups were imported, whoever has the newest one first."""
     return reader.connection.execute(
         "SELECT a.id, a.name FROM account a JOIN snapshot s ON s.account_id = a.id "
@@ -51,10 +64,11 @@ def accounts(reader: Reader) -> list[tuple[int, str]]:
     ).fetchall()
 
 
-def folders(reader: Reader, account: int) -> list[Folder]:
+def folders(reader: ArchiveReader, account: int) -> list[ChatFolder]:
     """List the folders of an account's newest snapshot in the owner's order, but for the one with all chats."""
     found = reader.connection.execute(
-        "SELECT f.snapshot_id, f.n, f.name, f.all_individual, f.all_groups FROM chat_folder f "
+        "SELECT f.snapshot_id, f.n, f.name, f.all_individual, f.all_groups, f.show_only_unread "
+        "FROM chat_folder f "
         "WHERE f.snapshot_id = (SELECT id FROM snapshot WHERE account_id = ? ORDER BY made_ms DESC, digest DESC "
         "LIMIT 1) "
         "AND f.type <> 'ALL' ORDER BY f.n",
@@ -68,19 +82,31 @@ def folders(reader: Reader, account: int) -> list[Folder]:
     ):
         members.setdefault((n, included), set()).add(recipient)
     return [
-        Folder(
+        ChatFolder(
             n,
             name,
             bool(individual),
             bool(groups),
             frozenset(members.get((n, 1), ())),
             frozenset(members.get((n, 0), ())),
+            bool(only_unread),
         )
-        for _, n, name, individual, groups in found
+        for _, n, name, individual, groups, only_unread in found
     ]
 
 
-def latest_messages(reader: Reader, chats: list[int]) -> dict[int, model.Message]:
+def unread_counts(reader: ArchiveReader) -> dict[int, int]:
+    """Count the unread messages of each chat that has some; 0 for one that was marked as unread."""
+    found: dict[int, int] = dict(reader.connection.execute("SELECT id, 0 FROM chat WHERE marked_unread <> 0"))
+    found.update(
+        reader.connection.execute(
+            "SELECT chat_id, count(*) FROM message WHERE read = 0 AND direction = 'incoming' GROUP BY chat_id"
+        )
+    )
+    return found
+
+
+def latest_messages(reader: ArchiveReader, chats: list[int]) -> dict[int, model.Message]:
     """Read the last message of each of some chats."""
     found = reader.connection.execute(
         "SELECT (SELECT m.id FROM message m WHERE m.chat_id = c.value "
@@ -91,7 +117,7 @@ def latest_messages(reader: Reader, chats: list[int]) -> dict[int, model.Message
     return {message.chat_id: message for message in reader.by_ids(numbers)}
 
 
-def months(reader: Reader, chat: int) -> list[Month]:
+def months(reader: ArchiveReader, chat: int) -> list[Month]:
     """Count the messages of a chat by month and day in UTC, the newest month first."""
     found: dict[str, list[tuple[str, int]]] = {}
     for day, count in reader.connection.execute(
@@ -105,7 +131,7 @@ def months(reader: Reader, chat: int) -> list[Month]:
     return listed[::-1]
 
 
-def at_position(reader: Reader, chat: int, place: model.Position, limit: int) -> model.Page:
+def at_position(reader: ArchiveReader, chat: int, place: model.Position, limit: int) -> model.Page:
     """Read the messages around a place: half of them before it, the others from it on."""
     half = limit // 2
     rows = reader.rows(chat, "<", place, half)[::-1] + reader.rows(chat, ">=", place, limit - half)
@@ -118,15 +144,34 @@ def at_position(reader: Reader, chat: int, place: model.Position, limit: int) ->
     return model.Page(messages, older, newer)
 
 
-def kept_file(reader: Reader, digest: str) -> model.Attachment:
+def kept_file(reader: ArchiveReader, digest: str) -> model.ArchivedAttachment:
     """Find an attachment whose file was copied beside the archive, by the hash of its content."""
     row = reader.connection.execute(
         "SELECT a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption, "
-        "a.flag, a.plaintext_hash, a.media_name, d.path FROM media d "
+        "a.flag, a.plaintext_hash, a.media_name, d.path, a.blur_hash FROM media d "
         "JOIN attachment a ON a.media_name = d.media_name WHERE d.sha256 = ? "
         "ORDER BY a.message_id, a.role, a.n LIMIT 1",
         (digest,),
     ).fetchone()
     if row is None:
         raise NotInArchive(f"there is no file {digest}")
-    return model.Attachment(*row)
+    return model.ArchivedAttachment(*row)
+
+
+def encrypted_file(reader: ArchiveReader, media_name: str) -> tuple[model.ArchivedAttachment, AttachmentKey]:
+    """Find an attachment by the name of its encrypted file, with what decrypts that."""
+    row = reader.connection.execute(
+        "SELECT a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption, "
+        "a.flag, a.plaintext_hash, a.media_name, NULL, a.blur_hash, a.local_key FROM attachment a "
+        "WHERE a.media_name = ? AND a.local_key IS NOT NULL AND a.plaintext_hash IS NOT NULL "
+        "ORDER BY a.message_id, a.role, a.n LIMIT 1",
+        (media_name,),
+    ).fetchone()
+    try:
+        if row is None:
+            raise NotInArchive(f"there is no file {media_name}")
+        attachment = model.ArchivedAttachment(*row[:-1])
+        key = AttachmentKey(LocalKey(row[-1]), bytes.fromhex(row[10]), attachment.size)
+    except (AttachmentError, KeyRefused, ValueError):
+        raise NotInArchive(f"there is no file {media_name}") from None
+    return attachment, key

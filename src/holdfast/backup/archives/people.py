@@ -21,7 +21,7 @@ class Names:
     by_service: dict[tuple[int, str], int] = field(default_factory=dict)
     accounts: dict[int, int] = field(default_factory=dict)
     # Who was asked for, by id or service id, while somebody listens.
-    heard: set[int | str] | None = None
+    used: set[int | str] | None = None
 
     def __post_init__(self) -> None:
         owner_names = dict(self.connection.execute("SELECT id, name FROM account"))
@@ -43,34 +43,34 @@ class Names:
 
     def name(self, number: int) -> str:
         """Return the name of somebody."""
-        if self.heard is not None:
-            self.heard.add(number)
+        if self.used is not None:
+            self.used.add(number)
         return self.names.get(number, "Unknown")
 
     def is_owner(self, number: int) -> bool:
         """Tell whether somebody is the owner of an account."""
-        if self.heard is not None:
-            self.heard.add(number)
+        if self.used is not None:
+            self.used.add(number)
         return number in self.owners
 
     def within(self, account: int, whom: object) -> str | None:
         """Name somebody by id or service id as sentences want it: empty for the owner, None for nobody known."""
         key = whom if isinstance(whom, int) else str(whom)
-        if self.heard is not None:
-            self.heard.add(key)
+        if self.used is not None:
+            self.used.add(key)
         number = key if isinstance(key, int) else self.by_service.get((account, key))
         if number is None or number not in self.names:
             return None
         return "" if number in self.owners else self.names[number]
 
     @contextmanager
-    def listening(self) -> Iterator[set[int | str]]:
+    def track(self) -> Iterator[set[int | str]]:
         """Note down who is asked for in a `with` block."""
-        self.heard = heard = set[int | str]()
+        self.used = used = set[int | str]()
         try:
-            yield heard
+            yield used
         finally:
-            self.heard = None
+            self.used = None
 
     def answer(self, account: int, whom: int | str) -> tuple[str | None, bool]:
         """Say all that anybody can learn here of somebody: the name, and whether it is the owner."""

@@ -12,7 +12,7 @@ from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Portraits", "style_of"]
+__all__ = ["ProfileWriter", "style_of"]
 
 KINDS: Final = {
     "contact": "contact",
@@ -32,7 +32,7 @@ def ms(value: int) -> int | None:
 
 @redacted
 @dataclass(slots=True)
-class Portraits:
+class ProfileWriter:
     """Writes what a snapshot says, unless `dry`: then a later one says something else and only notes count."""
 
     connection: sqlite3.Connection

@@ -3,16 +3,16 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from holdfast.backup.archives import model
 from holdfast.backup.archives.integrity import typed
-from holdfast.backup.archives.message_loader import COLUMNS, Completer, Row
+from holdfast.backup.archives.message_loader import COLUMNS, MessageLoader, Row
 from holdfast.backup.archives.records import read_record
 from holdfast.backup.errors import NotInArchive
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Reader"]
+__all__ = ["ArchiveReader"]
 
 CHATS: Final = """
 SELECT c.id, r.account_id, a.name, r.name, r.kind, coalesce(n.messages, 0),
@@ -21,6 +21,15 @@ SELECT c.id, r.account_id, a.name, r.name, r.kind, coalesce(n.messages, 0),
 FROM chat c JOIN recipient r ON r.id = c.id JOIN account a ON a.id = r.account_id
 LEFT JOIN (SELECT chat_id, count(*) AS messages FROM message GROUP BY chat_id) n ON n.chat_id = c.id
 """
+# What a backup no longer has, or says differently than an earlier one; `message_vanished` serves the first.
+ALTERED: Final = {
+    "vanished": "m.last_seen IS NOT NULL",
+    "edited": (
+        "(m.id IN (SELECT message_id FROM revision) "
+        "OR m.id IN (SELECT message_id FROM message_change WHERE what = 'edited'))"
+    ),
+    "deleted": "m.kind IN ('deleted', 'deleted_by_admin')",
+}
 # Beyond this a page is no longer read by a person.
 MOST: Final = 1000
 # After every message.
@@ -29,7 +38,7 @@ BEYOND: Final = (1 << 63) - 1
 
 @redacted
 @dataclass(slots=True)
-class Reader(Completer):
+class ArchiveReader(MessageLoader):
     """Answers questions about an archive."""
 
     def snapshots(self) -> list[model.Snapshot]:
@@ -193,6 +202,39 @@ class Reader(Completer):
         if not rows:
             raise NotInArchive(f"there is no message {number}")
         return typed(self.complete(rows, whole=True)[0])
+
+    def altered(
+        self,
+        what: Literal["vanished", "edited", "deleted"],
+        *,
+        chat: int | None = None,
+        authors: Sequence[int] | None = None,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+        limit: int = 50,
+        below: int | None = None,
+    ) -> list[model.Message]:
+        """List messages that the newest backup lacks, or that were edited or deleted, the latest first.
+
+        Each has what changed about it. The next page is below the id of the last one.
+        """
+        conditions = (
+            (chat is not None, "m.chat_id = ?", chat),
+            (
+                authors is not None,
+                "m.author_id IN (SELECT value FROM json_each(?))",
+                json.dumps(list(authors or ())),
+            ),
+            (since_ms is not None, "m.sent_ms >= ?", since_ms),
+            (until_ms is not None, "m.sent_ms < ?", until_ms),
+            (below is not None, "m.id < ?", min(below or 0, BEYOND)),
+        )
+        where = " AND ".join([ALTERED[what], *(clause for wanted, clause, _ in conditions if wanted)])
+        rows = self.connection.execute(
+            f"SELECT {COLUMNS} FROM message m WHERE {where} ORDER BY m.id DESC LIMIT ?",
+            (*(value for wanted, _, value in conditions if wanted), max(1, min(limit, MOST + 1))),
+        ).fetchall()
+        return [typed(message) for message in self.complete(rows, whole=True)]
 
     def by_ids(self, numbers: Sequence[int]) -> list[model.Message]:
         """Read messages by their ids, in the order of these."""

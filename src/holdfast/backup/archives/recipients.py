@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.backup.archives.identity import UNKNOWN, Identity, identities, stable_id
 from holdfast.backup.archives.identity_resolution import STRENGTH, Alias, When, people_of
 from holdfast.backup.archives.item_rows import fingerprint_of
-from holdfast.backup.archives.profiles import Portraits
+from holdfast.backup.archives.profiles import ProfileWriter
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.names import recipient_name
@@ -22,7 +22,7 @@ from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import slot_of
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Cast", "chat_mark", "recipient_mark"]
+__all__ = ["RecipientMap", "chat_mark", "recipient_mark"]
 
 RECIPIENT: Final = tables.TARGETS[slot_of("Frame.recipient")]
 CHAT: Final = tables.TARGETS[slot_of("Frame.chat")]
@@ -34,7 +34,7 @@ Sighting = tuple[int, int, int]
 
 @redacted
 @dataclass(slots=True)
-class Cast:
+class RecipientMap:
     """Who and what a backup speaks of: `people` and `chats` lead from its ids to those of the archive.
 
     `aliases` has whom the file knows by an alias that belongs to somebody else, `chat_aliases` the chats of all
@@ -58,11 +58,11 @@ class Cast:
     owners: dict[int, int] = field(default_factory=dict)
     unsaved: set[int] = field(default_factory=set)
     presence: dict[int, set[int]] | None = None
-    portraits: Portraits = field(init=False)
+    profiles: ProfileWriter = field(init=False)
     unknown: int = 0
 
     def __post_init__(self) -> None:
-        self.portraits = Portraits(self.connection, self.snapshots, self.notes, self.people)
+        self.profiles = ProfileWriter(self.connection, self.snapshots, self.notes, self.people)
 
     def load(self) -> None:
         """Read how everybody of the account is known."""
@@ -84,7 +84,7 @@ class Cast:
     def meet(self, recipients: Iterable[pb.Recipient]) -> dict[int, tuple[int, int]]:
         """Learn of some recipients before they are taken in; return the aliases that change hands by that."""
         for recipient in recipients:
-            if not hollow(recipient):
+            if not missing_part(recipient):
                 self.learn(identities(recipient))
         return self.regroup()
 
@@ -148,8 +148,8 @@ class Cast:
         return alias in self.known and self.known[alias].weak
 
     def add(self, recipient: pb.Recipient, raw: bytes) -> None:
-        """Take in one recipient whom the cast has met."""
-        missing = hollow(recipient)
+        """Take in one recipient that the map has an id for."""
+        missing = missing_part(recipient)
         if missing:
             self.notes.skip(f"{missing} not set")
             return
@@ -161,8 +161,8 @@ class Cast:
         self.seen.add(alias)
         name = recipient_name(recipient)
         mark_of = recipient_mark(raw, self.people, self.aliases)
-        self.portraits.dry = not self.version("recipient", found, alias, mark_of, raw, name)
-        self.portraits.describe(found, recipient, mark_of, name)
+        self.profiles.dry = not self.version("recipient", found, alias, mark_of, raw, name)
+        self.profiles.describe(found, recipient, mark_of, name)
 
     def save(self) -> None:
         """Write down how people are known, where that is new."""
@@ -283,8 +283,8 @@ class Cast:
             return
         self.seen_chats.add(alias)
         mark = chat_mark(raw, alias, weak=self.weak(alias))
-        self.portraits.dry = not self.version("chat", thing, alias, mark, raw)
-        self.portraits.describe_chat(thing, one, mark)
+        self.profiles.dry = not self.version("chat", thing, alias, mark, raw)
+        self.profiles.describe_chat(thing, one, mark)
 
     def finish(self) -> None:
         """Write down the ids of the file, name the members of groups, and mark who is no longer there."""
@@ -336,7 +336,7 @@ class Cast:
         )
 
 
-def hollow(recipient: pb.Recipient) -> str | None:
+def missing_part(recipient: pb.Recipient) -> str | None:
     """Name what a recipient lacks without which the archive cannot hold it."""
     if recipient.WhichOneof("destination") is None:
         return "Recipient.destination"

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from holdfast.backup.archives import model
 from holdfast.backup.archives.query import Filters, Query, parse_query
-from holdfast.backup.archives.reader import Reader
+from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.backup.errors import NotInArchive, QueryRefused
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
@@ -52,7 +52,7 @@ class Hits:
 
 
 def search(
-    reader: Reader,
+    reader: ArchiveReader,
     text: str,
     *,
     filters: Filters | None = None,
@@ -89,7 +89,7 @@ def search(
 
 
 def matched(
-    reader: Reader, query: Query, order: Order, limit: int, below: int | None
+    reader: ArchiveReader, query: Query, order: Order, limit: int, below: int | None
 ) -> list[tuple[int, str | None]]:
     """Find the ids of hits and what to show of each."""
     facets, without = facet_terms(reader, query.filters)
@@ -134,7 +134,7 @@ def matched(
     ).fetchall()
 
 
-def facet_terms(reader: Reader, filters: Filters) -> tuple[list[str], list[str]]:
+def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], list[str]]:
     """Write filters as terms of the index: those a hit must have, and those it must not."""
     must: list[str] = []
     without: list[str] = []
@@ -161,7 +161,7 @@ def facet_terms(reader: Reader, filters: Filters) -> tuple[list[str], list[str]]
     return must, without
 
 
-def authors(reader: Reader, wanted: str) -> list[int]:
+def authors(reader: ArchiveReader, wanted: str) -> list[int]:
     """Find everybody of that name; `me` is the owner of each account."""
     names = reader.names
     text = wanted.casefold()

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from holdfast.backup.archives.reader import Reader
+from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Count", "Media", "Reply", "Statistics", "statistics"]
+__all__ = ["FileTypeCount", "MessageCount", "ReplyTime", "Statistics", "statistics"]
 
 # An answer after longer than this begins a new conversation.
 ANSWER_MS: Final = 12 * 3_600_000
@@ -18,7 +18,7 @@ TOP: Final = 50
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Count:
+class MessageCount:
     """How many messages something has."""
 
     id: int | None
@@ -29,7 +29,7 @@ class Count:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ReplyTime:
     """How fast somebody answers, in seconds: the middle one of all answers in one-to-one chats."""
 
     id: int
@@ -40,7 +40,7 @@ class Reply:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Media:
+class FileTypeCount:
     """Files of one type."""
 
     type: str
@@ -60,17 +60,17 @@ class Statistics:
     months: tuple[tuple[str, int], ...]
     hours: tuple[tuple[int, ...], ...]
     kinds: tuple[tuple[str, int], ...]
-    chats: tuple[Count, ...]
-    people: tuple[Count, ...]
-    replies: tuple[Reply, ...]
-    media: tuple[Media, ...]
+    chats: tuple[MessageCount, ...]
+    people: tuple[MessageCount, ...]
+    replies: tuple[ReplyTime, ...]
+    media: tuple[FileTypeCount, ...]
 
 
 # How many words a text has.
 WORDS: Final = "CASE WHEN m.text IS NULL THEN 0 ELSE length(m.text) - length(replace(m.text, ' ', '')) + 1 END"
 
 
-def statistics(reader: Reader, chat: int | None = None) -> Statistics:
+def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
     """Count, of all chats or of one."""
     # In the order of the table all messages are read in a third of the time that an index takes.
     source = "message m NOT INDEXED WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
@@ -112,11 +112,11 @@ def statistics(reader: Reader, chat: int | None = None) -> Statistics:
         most(reader, ((group[0], *group[3:5]) for group in groups)),
         most(reader, ((group[1], *group[3:5]) for group in groups)),
         replies(reader, source, values),
-        tuple(Media(*row) for row in media),
+        tuple(FileTypeCount(*row) for row in media),
     )
 
 
-def most(reader: Reader, groups: Iterable[Sequence[int]]) -> tuple[Count, ...]:
+def most(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[MessageCount, ...]:
     """Add up messages and words by chat or person, and return those with most messages."""
     messages: Counter[int] = Counter()
     words: Counter[int] = Counter()
@@ -124,10 +124,10 @@ def most(reader: Reader, groups: Iterable[Sequence[int]]) -> tuple[Count, ...]:
         messages[number] += count
         words[number] += said
     found = sorted(messages.items(), key=lambda one: (-one[1], one[0]))[:TOP]
-    return tuple(Count(number, reader.names.name(number), count, words[number]) for number, count in found)
+    return tuple(MessageCount(number, reader.names.name(number), count, words[number]) for number, count in found)
 
 
-def replies(reader: Reader, source: str, values: tuple[Any, ...]) -> tuple[Reply, ...]:
+def replies(reader: ArchiveReader, source: str, values: tuple[Any, ...]) -> tuple[ReplyTime, ...]:
     """Measure how long people take to answer: from the other's last message to their first one after it."""
     turns = reader.connection.execute(
         f"SELECT m.chat_id, m.author_id, m.sent_ms FROM {source} AND m.direction <> 'none' "
@@ -143,6 +143,6 @@ def replies(reader: Reader, source: str, values: tuple[Any, ...]) -> tuple[Reply
         last = (chat, who, at)
     ranked = sorted(took.items(), key=lambda one: (-len(one[1]), one[0]))[:TOP]
     return tuple(
-        Reply(who, reader.names.name(who), len(times), sorted(times)[(len(times) - 1) // 2] // 1000)
+        ReplyTime(who, reader.names.name(who), len(times), sorted(times)[(len(times) - 1) // 2] // 1000)
         for who, times in ranked
     )

@@ -19,7 +19,7 @@ from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.selection import Window, find_chats
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
+from holdfast.backup.conversion import BackupTarget, Conversion, OutputFormat, convert
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, Frame
@@ -69,7 +69,7 @@ def crop(
     target: BackupTarget,
     key: KeyMaterial | str | None = None,
     *,
-    to: To | str | None = None,
+    to: OutputFormat | str | None = None,
     chats: Collection[str] = (),
     without_chats: Collection[str] = (),
     window: Window = Window(),  # noqa: B008  # it cannot change
@@ -108,7 +108,7 @@ def crop_open(
     source: Backup,
     target: BackupTarget,
     *,
-    to: To | str | None,
+    to: OutputFormat | str | None,
     chats: Collection[str],
     without_chats: Collection[str],
     window: Window,
@@ -123,7 +123,7 @@ def crop_open(
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)
     kept -= find_chats(roster, without_chats)
-    cut = Cut(roster, kept, window, without_media=without_media, some=bool(chats or without_chats))
+    cut = CropPlan(roster, kept, window, without_media=without_media, some=bool(chats or without_chats))
     cut.look(source)
     with tempfile.TemporaryFile() as file:
         with write_stream(file, source.header, unchecked=True) as out:
@@ -143,7 +143,7 @@ def crop_open(
     )
 
 
-class Cut:
+class CropPlan:
     """What stays of a backup: decided in one reading, written in another."""
 
     def __init__(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.canonical import aspects, parse, says
 from holdfast.backup.compare.facts import FieldChange, RecordChange
-from holdfast.backup.compare.index import Group, Index
+from holdfast.backup.compare.index import Index, MessageGroup
 from holdfast.backup.compare.items import items
 from holdfast.backup.compare.message_matches import mark, match_changed
 from holdfast.backup.compare.recipient_pairs import Pairing, pair
@@ -108,7 +108,7 @@ def diff_open(
     with Index() as index:
         index.add("before", items(before, pairing.people_before, pairing.chats_before))
         index.add("after", items(after, pairing.people_after, pairing.chats_after))
-        tally = Tally(pairing, index, only)
+        tally = ChangeCounter(pairing, index, only)
         tally.count(before, after, on_change)
         changed = tally.chats()
         messages = len(index.before), len(index.after)
@@ -121,7 +121,7 @@ def diff_open(
     )
 
 
-class Tally:
+class ChangeCounter:
     """Counts what changed in messages."""
 
     def __init__(self, pairing: Pairing, index: Index, only: set[int] | None) -> None:
@@ -163,7 +163,7 @@ class Tally:
             for chat, old, new in index.changes():
                 on_change(self._describe(chat, old, new))
 
-    def _settle(self, group: Group, *, keep: bool) -> None:
+    def _settle(self, group: MessageGroup, *, keep: bool) -> None:
         """Tell changed messages of one author and time from new and lost ones."""
         for old, new, found in match_changed(self._index, group):
             if old is None:

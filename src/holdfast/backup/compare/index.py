@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, Self
 from holdfast.backup.wire.renumber import Numbered
 from holdfast.redacted_repr import redacted
 
-__all__ = ["NOBODY", "Group", "Index", "Side"]
+__all__ = ["NOBODY", "Index", "MessageGroup", "Side"]
 
 Side = Literal["before", "after"]
 CACHE_KB: Final = 32 * 1024
@@ -35,7 +35,7 @@ COUNTED: Final = "SELECT chat, count(*) FROM {} GROUP BY chat"
 
 
 @redacted
-class Group(NamedTuple):
+class MessageGroup(NamedTuple):
     """Messages of one chat, author and time that are not the same in both; by their places in the two backups."""
 
     chat: int
@@ -73,7 +73,7 @@ class Index:
                 ),
             )
 
-    def match(self) -> Iterator[Group]:
+    def match(self) -> Iterator[MessageGroup]:
         """Pair up what is the same in both, in `before` and `after`, and yield what is left, chat by chat.
 
         Both sides come sorted, so that equal rows meet, and what has no equal stays behind with its like.
@@ -95,7 +95,7 @@ class Index:
             assert row is not None  # noqa: S101  # one of the two is there
             if row[:3] != key:
                 if key is not None:
-                    yield Group(*key, tuple(sorted(left)), tuple(sorted(right)))
+                    yield MessageGroup(*key, tuple(sorted(left)), tuple(sorted(right)))
                 key, left, right = row[:3], [], []
             if earlier:
                 left.append(row[4])
@@ -104,39 +104,39 @@ class Index:
                 right.append(row[4])
                 new = next(second, None)
         if key is not None:
-            yield Group(*key, tuple(sorted(left)), tuple(sorted(right)))
+            yield MessageGroup(*key, tuple(sorted(left)), tuple(sorted(right)))
 
     def join(self, before: int, after: int) -> None:
         """Say that two messages are one."""
         self.before[before] = after
         self.after[after] = before
 
-    def keep(self, side: Side, wanted: bytes | bytearray, blocks: Iterable[list[Numbered]]) -> None:
-        """Keep the bytes of the messages that are marked in `wanted`, by their places."""
+    def keep(self, side: Side, selected: bytes | bytearray, blocks: Iterable[list[Numbered]]) -> None:
+        """Keep the bytes of the messages that are marked in `selected`, by their places."""
         number = int(side == "after")
         n = 0
         for block in blocks:
-            rows = [(number, n + at, item[-1]) for at, item in enumerate(block) if wanted[n + at]]
+            rows = [(number, n + at, item[-1]) for at, item in enumerate(block) if selected[n + at]]
             self._base.executemany("INSERT INTO kept VALUES (?, ?, ?)", rows)
             n += len(block)
 
-    def postpone(self, group: Group) -> None:
+    def postpone(self, group: MessageGroup) -> None:
         """Put a group aside until the bytes of its messages are there."""
         self._postponed += 1
         head = (self._postponed, group.chat, group.author, group.origin)
         rows = [*((*head, 0, n) for n in group.before), *((*head, 1, n) for n in group.after)]
         self._base.executemany("INSERT INTO later VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def postponed(self) -> Iterator[Group]:
+    def postponed(self) -> Iterator[MessageGroup]:
         """Yield the groups that were put aside, in that order."""
         rows = self._base.execute("SELECT g, chat, author, origin, side, n FROM later ORDER BY rowid")
         for (_g, chat, author, origin), found in groupby(rows, key=lambda row: row[:4]):
             sides: tuple[list[int], list[int]] = ([], [])
             for *_head, side, n in found:
                 sides[side].append(n)
-            yield Group(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
+            yield MessageGroup(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
 
-    def note(self, group: Group, before: int | None, after: int | None) -> None:
+    def note(self, group: MessageGroup, before: int | None, after: int | None) -> None:
         """Remember a message that is on one side only, or is not the same on both."""
         self._base.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (group.chat, group.origin, before, after))
 

@@ -21,11 +21,11 @@ from holdfast.backup.compare.message_matches import mark, match_changed
 from holdfast.backup.compare.recipient_pairs import Pairing, pair
 from holdfast.backup.compare.resolve import fit, resolve
 from holdfast.backup.compare.roster import Roster, read_roster
-from holdfast.backup.compare.union import LATER, Conflict, Report, unite
+from holdfast.backup.compare.union import LATER, Conflict, Report, merge_rosters
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.container.attachments import Attachment
-from holdfast.backup.container.media import Media
-from holdfast.backup.conversion import BackupTarget, Conversion, To, convert
+from holdfast.backup.container.attachments import AttachmentKey
+from holdfast.backup.container.media import AttachmentStore
+from holdfast.backup.conversion import BackupTarget, Conversion, OutputFormat, convert
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
 from holdfast.backup.public import public
@@ -59,7 +59,7 @@ class Merged:
 
 @redacted
 @dataclass
-class Count:
+class MergeCounts:
     """Counts on the way."""
 
     report: Report | None
@@ -81,7 +81,7 @@ def merge(
     target: BackupTarget,
     key: KeyMaterial | str | None = None,
     *,
-    to: To | str | None = None,
+    to: OutputFormat | str | None = None,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     assume_same_account: bool = False,
@@ -118,7 +118,7 @@ def merge_open(
     sources: Sequence[Backup],
     target: BackupTarget,
     *,
-    to: To | str | None,
+    to: OutputFormat | str | None,
     keys: KeyMaterial | None,
     names: Names,
     assume_same_account: bool,
@@ -133,7 +133,7 @@ def merge_open(
     if not assume_same_account:
         check_accounts(sources, rosters)
     order = sorted(zip(rosters, sources, strict=True), key=lambda entry: (entry[0].made_ms, entry[0].digest))
-    count = Count(on_conflict)
+    count = MergeCounts(on_conflict)
     with ExitStack() as stack:
         (roster, current), *later = order
         for following, source in later:
@@ -192,9 +192,9 @@ def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
             yield "subscriber", subscriber
 
 
-def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: Count) -> None:
+def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: MergeCounts) -> None:
     """Write two backups as one plain stream."""
-    header, frames = unite(pairing, count.conflict)
+    header, frames = merge_rosters(pairing, count.conflict)
     numbers_old = pairing.people_before, pairing.chats_before
     numbers_new = pairing.people_after, pairing.chats_after
     with Index() as index, write_stream(file, header, unchecked=True) as out:
@@ -215,16 +215,16 @@ def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: 
                 out.write(fitted(item, pairing, count))
 
 
-def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: Count) -> bytearray:
+def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: MergeCounts) -> bytearray:
     """Pair all messages, and make one of each two versions; return a mark for each newer one that was replaced."""
-    wanted = bytearray(len(index.before)), bytearray(len(index.after))
+    selected = bytearray(len(index.before)), bytearray(len(index.after))
     for group in index.match():
         if group.before and group.after:
             index.postpone(group)
-            mark(group, wanted)
-    if any(wanted[0]):
-        index.keep("before", wanted[0], items(older, pairing.people_before, pairing.chats_before))
-        index.keep("after", wanted[1], items(newer, pairing.people_after, pairing.chats_after))
+            mark(group, selected)
+    if any(selected[0]):
+        index.keep("before", selected[0], items(older, pairing.people_before, pairing.chats_before))
+        index.keep("after", selected[1], items(newer, pairing.people_after, pairing.chats_after))
     replaced = bytearray(len(index.after))
     for group in index.postponed():
         for old, new, found in list(match_changed(index, group)):
@@ -244,7 +244,7 @@ def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: 
     return replaced
 
 
-def fitted(item: Numbered, pairing: Pairing, count: Count) -> bytes:
+def fitted(item: Numbered, pairing: Pairing, count: MergeCounts) -> bytes:
     """Make a message that only the older backup has fit for the later one."""
     _frame, chat, author, sent, _origin, _received, raw = item
     made, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
@@ -299,15 +299,15 @@ def goes_first(old: Numbered, new: Numbered, partner: int) -> bool:
 class Stores:
     """The attachments of several backups: each is looked for in one after the other."""
 
-    stores: tuple[Media, ...]
+    stores: tuple[AttachmentStore, ...]
 
     @contextmanager
-    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+    def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Open one where it is."""
         with self._holder(attachment).open(attachment) as file:
             yield file
 
-    def check(self, attachment: Attachment) -> None:
+    def check(self, attachment: AttachmentKey) -> None:
         """Look whether it is anywhere."""
         self._holder(attachment)
 
@@ -315,7 +315,7 @@ class Stores:
         """Tell whether any of them is meant to hold attachments."""
         return any(store.has_files() for store in self.stores)
 
-    def _holder(self, attachment: Attachment) -> Media:
+    def _holder(self, attachment: AttachmentKey) -> AttachmentStore:
         """Find who has it."""
         for store in self.stores[:-1]:
             try:

@@ -5,14 +5,14 @@ from hashlib import blake2b
 from typing import Final
 
 from holdfast.backup.compare.canonical import TOMBSTONES, Aspect, aspects, canonical, parse
-from holdfast.backup.compare.index import Group, Index, Side
+from holdfast.backup.compare.index import Index, MessageGroup, Side
 
 __all__ = ["mark", "match_changed"]
 
 TOMBSTONE: Final = "tombstone"
 
 
-def mark(group: Group, marks: tuple[bytearray, bytearray]) -> None:
+def mark(group: MessageGroup, marks: tuple[bytearray, bytearray]) -> None:
     """Mark the messages whose bytes are needed to tell what became of them."""
     for n in group.before:
         marks[0][n] = 1
@@ -20,7 +20,9 @@ def mark(group: Group, marks: tuple[bytearray, bytearray]) -> None:
         marks[1][n] = 1
 
 
-def match_changed(index: Index, group: Group) -> Iterator[tuple[int | None, int | None, tuple[Aspect, ...]]]:
+def match_changed(
+    index: Index, group: MessageGroup
+) -> Iterator[tuple[int | None, int | None, tuple[Aspect, ...]]]:
     """Pair what is left of one chat, author and time: first what means the same, then what is of one kind.
 
     Yields the places on both sides, None where there is none, and in what the two differ: nothing where they mean

@@ -90,7 +90,7 @@ class Pairing:
 def pair(before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False) -> Pairing:
     """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
     people_after = {known: number for number, known in enumerate(after.recipients, 1)}
-    known = Known(after, people_after)
+    known = RecipientIndex(after, people_after)
     people_before: dict[int, int] = {}
     following = len(people_after) + 1
     fresh: dict[Hashable, int] = {}
@@ -141,7 +141,7 @@ def number_chats(
     return sides[1], sides[0]
 
 
-class Known:
+class RecipientIndex:
     """The recipients of the later file, to be found by what identifies them."""
 
     def __init__(self, roster: Roster, numbers: Mapping[int, int]) -> None:

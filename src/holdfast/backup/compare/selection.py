@@ -14,7 +14,7 @@ from holdfast.backup.errors import UnknownChat
 from holdfast.backup.public import public
 from holdfast.backup.schema.backup_pb2 import Recipient
 
-__all__ = ["Period", "Window", "choose_pairs", "find_chats", "parse_period"]
+__all__ = ["DateRange", "Window", "choose_pairs", "find_chats", "parse_period"]
 
 DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 MILLISECOND: Final = timedelta(milliseconds=1)
@@ -24,7 +24,7 @@ UUID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class DateRange:
     """A time as people write one: a year, a month, a day or a moment; from its first to its last millisecond."""
 
     first_ms: int
@@ -57,7 +57,7 @@ class Window:
         return self.first_ms is None and self.last_ms is None
 
 
-def parse_period(text: str) -> Period:
+def parse_period(text: str) -> DateRange:
     """Read `2024`, `2024-03`, `2024-03-09` or `2024-03-09T18:30`, with an offset or else in UTC."""
     found = DATE.fullmatch(text.strip())
     if found is None:
@@ -66,7 +66,7 @@ def parse_period(text: str) -> Period:
         except ValueError:
             raise ValueError(f"{text!r} is no date; write 2024, 2024-03, 2024-03-09 or 2024-03-09T18:30") from None
         begin = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return Period(milliseconds(begin), milliseconds(begin))
+        return DateRange(milliseconds(begin), milliseconds(begin))
     year, month, day = (int(part) if part else None for part in found.groups())
     try:
         begin = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
@@ -78,7 +78,7 @@ def parse_period(text: str) -> Period:
             end = begin.replace(year=begin.year + 1)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not in the calendar") from None
-    return Period(milliseconds(begin), milliseconds(end) - 1)
+    return DateRange(milliseconds(begin), milliseconds(end) - 1)
 
 
 def milliseconds(moment: datetime) -> int:
@@ -133,19 +133,19 @@ def listed(roster: Roster, chats: set[int]) -> str:
 
 def named(roster: Roster, word: str) -> set[int]:
     """Find the chats that go by exactly this; if there are none, those in whose name it stands."""
-    wanted = word.strip().casefold()
-    if wanted.startswith("#") and wanted[1:].isdecimal():
-        return {int(wanted[1:])} & roster.chats.keys()
+    text = word.strip().casefold()
+    if text.startswith("#") and text[1:].isdecimal():
+        return {int(text[1:])} & roster.chats.keys()
     exact: set[int] = set()
     partly: set[int] = set()
     for number, chat in roster.chats.items():
         recipient = roster.recipients.get(chat.recipientId)
-        if recipient is not None and wanted in handles(recipient):
+        if recipient is not None and text in handles(recipient):
             exact.add(number)
         name = roster.chat_name(number).casefold()
-        if name == wanted:
+        if name == text:
             exact.add(number)
-        elif wanted and wanted in name:
+        elif text and text in name:
             partly.add(number)
     return exact or partly
 

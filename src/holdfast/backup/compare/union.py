@@ -16,7 +16,7 @@ from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatStyle, Cont
 from holdfast.backup.wire.renumber import renumber
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Conflict", "Report", "unite"]
+__all__ = ["Conflict", "Report", "merge_rosters"]
 
 LATER: Final = "the later backup wins"
 NEWER_GROUP: Final = "the higher version of the group wins"
@@ -42,7 +42,7 @@ class Conflict:
 Report = Callable[[Conflict], None]
 
 
-def unite(pairing: Pairing, report: Report) -> tuple[BackupInfo, list[bytes]]:
+def merge_rosters(pairing: Pairing, report: Report) -> tuple[BackupInfo, list[bytes]]:
     """Make the header and all frames but the messages, each after those it refers to, with common numbers."""
     return Union(pairing, report).made()
 
@@ -134,7 +134,7 @@ class Union:
     def _recipients(self) -> Iterator[Recipient]:
         """Yield every recipient once."""
         pairing = self._pairing
-        taken = Taken(recipient.contact for recipient in pairing.after.recipients.values())
+        taken = ClaimedIdentifiers(recipient.contact for recipient in pairing.after.recipients.values())
         for number, (earlier, later) in pairing.recipients.items():
             olds = [self._common(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier]
             if later is None:
@@ -187,7 +187,7 @@ class Union:
         yield from found.values()
 
 
-class Taken:
+class ClaimedIdentifiers:
     """Who has which number, username and id: nobody else can have it too."""
 
     def __init__(self, contacts: Iterable[Contact]) -> None:

@@ -4,17 +4,17 @@
 >>> hb.export("chats.db", "pages", "html")
 """
 
-from holdfast.backup.exports.choice import Choice, chosen
+from holdfast.backup.exports.choice import ChatSelection, chosen
 from holdfast.backup.exports.dispatcher import FORMS, Form, export, export_archive, export_backup, imported
-from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Progress
 
 __all__ = [
     "FORMS",
-    "Choice",
+    "ChatSelection",
+    "ExportSummary",
     "Form",
     "Progress",
-    "Written",
     "chosen",
     "export",
     "export_archive",

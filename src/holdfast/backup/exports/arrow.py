@@ -17,14 +17,14 @@ BATCH: Final = 20_000
 def check_pyarrow() -> None:
     """Raise `ExtraMissing` where pyarrow is not installed."""
     try:
-        import pyarrow  # noqa: F401, PLC0415  # an extra, loaded when it is asked for
+        import pyarrow  # noqa: F401, PLC0415  # an extra, imported on first use
     except ImportError as error:
         raise ExtraMissing("Parquet needs an extra: pip install 'holdfast[parquet]'") from error
 
 
 def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
     """Return the Arrow schema of a table."""
-    import pyarrow as pa  # noqa: PLC0415  # an extra, loaded when it is asked for
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
     types = {
         "text": pa.string(),
@@ -38,7 +38,7 @@ def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
 
 def record_batch(table: Table, schema: Any, rows: Sequence[Row]) -> Any:
     """Turn rows of a table into a record batch."""
-    import pyarrow as pa  # noqa: PLC0415  # an extra, loaded when it is asked for
+    import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
     cells: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
     for n, column in enumerate(table.columns):

@@ -6,13 +6,13 @@ from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Choice", "chosen"]
+__all__ = ["ChatSelection", "chosen"]
 
 
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChatSelection:
     """Chats by id or name, all where none are named, and the time their messages lie in.
 
     `since_ms` is included, `until_ms` is not.
@@ -23,7 +23,7 @@ class Choice:
     until_ms: int | None = None
 
 
-def chosen(archive: Archive, choice: Choice) -> list[Chat]:
+def chosen(archive: Archive, choice: ChatSelection) -> list[Chat]:
     """List the chats to export in the archive's order; those named, or all that have something in the time."""
     chats = archive.chats()
     if choice.chats:

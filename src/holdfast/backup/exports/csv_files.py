@@ -16,10 +16,10 @@ from typing import Any, BinaryIO, Final
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.dates import spelled
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Progress
-from holdfast.backup.exports.tables import Form, Row, Table, write_tables
+from holdfast.backup.exports.tables import Row, Table, TableFormat, write_tables
 from holdfast.redacted_repr import redacted
 
 __all__ = ["guarded", "write_csv"]
@@ -56,7 +56,7 @@ def truth(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, n
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Lines:
+class CsvEncoder:
     """Encodes lines on their way into a file."""
 
     target: BinaryIO
@@ -72,7 +72,7 @@ class CsvWriter:
     def __init__(self, target: BinaryIO, table: Table, *, plain: bool) -> None:
         if not plain:
             target.write(MARK)
-        self.writer = csv.writer(Lines(target))
+        self.writer = csv.writer(CsvEncoder(target))
         self.writer.writerow([column.name for column in table.columns])
         change: dict[str, Callable[[Any], str | None]] = {"time": shown, "flag": truth}
         if not plain:
@@ -101,13 +101,13 @@ def optional(text: str | None) -> str | None:
 def write_csv(
     archive: Archive,
     target: Path,
-    choice: Choice,
+    choice: ChatSelection,
     *,
     media: bool = True,
     plain: bool = False,
     progress: Progress | None = None,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, as CSV; `plain` for programs, without it for spreadsheets."""
-    form = Form("csv", ".csv", partial(CsvWriter, plain=plain))
+    form = TableFormat("csv", ".csv", partial(CsvWriter, plain=plain))
     return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

@@ -11,7 +11,7 @@ from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
 from holdfast.backup.backup_reader import BackupSource, opened
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.exports import shapes, surroundings
+from holdfast.backup.exports import schemas, surroundings
 from holdfast.backup.exports.arrow import BATCH, arrow_schema, check_pyarrow, record_batches
 from holdfast.backup.exports.tables import CHATS, MEMBERS, MESSAGE_TABLES, PEOPLE, TABLES, Row, Table
 from holdfast.backup.exports.whole import messages
@@ -69,7 +69,9 @@ class Dataset:
             for chat in archive.chats():
                 yield from table.rows(surroundings.chat(archive, chat, ()))
         else:
-            kind: type[shapes.Person | shapes.Group] = shapes.Person if table is PEOPLE else shapes.Group
+            kind: type[schemas.ExportedPerson | schemas.ExportedGroup] = (
+                schemas.ExportedPerson if table is PEOPLE else schemas.ExportedGroup
+            )
             assert table in {PEOPLE, MEMBERS}  # noqa: S101  # all others are above
             for one in surroundings.people(archive):
                 if isinstance(one, kind):

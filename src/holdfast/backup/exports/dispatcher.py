@@ -17,9 +17,9 @@ from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
 from holdfast.backup.exports.arrow import check_pyarrow
-from holdfast.backup.exports.choice import Choice, chosen
+from holdfast.backup.exports.choice import ChatSelection, chosen
 from holdfast.backup.exports.csv_files import write_csv
-from holdfast.backup.exports.folder import Written, check_target
+from holdfast.backup.exports.folder import ExportSummary, check_target
 from holdfast.backup.exports.html import write_html
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.jsonl import write_json
@@ -39,7 +39,7 @@ def export(
     source: Archive | BackupSource,
     target: str | PathLike[str],
     form: Form,
-    choice: Choice | None = None,
+    choice: ChatSelection | None = None,
     *,
     key: KeyMaterial | str | None = None,
     media: bool = True,
@@ -48,7 +48,7 @@ def export(
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
-) -> Written:
+) -> ExportSummary:
     """Write a backup or an archive, or what was chosen of it, as files into a folder.
 
     `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
@@ -96,20 +96,20 @@ def export_archive(
     archive: Archive,
     target: Path,
     form: Form,
-    choice: Choice | None = None,
+    choice: ChatSelection | None = None,
     *,
     media: bool = True,
     search: bool = True,
     plain: bool = False,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, into a folder; where one lies there already, what has changed.
 
     `media` puts the files of attachments beside, as far as the archive has them. `search` is for HTML, `plain` for
     CSV that programs read, `zone` the time zone that HTML and Markdown tell times in.
     """
-    what = choice or Choice()
+    what = choice or ChatSelection()
     with one_moment(archive):
         for one in what.chats:
             archive.chat_id(one)  # a name that fits no chat is refused before anything is written
@@ -148,7 +148,7 @@ def export_backup(
     backup: Backup,
     target: Path,
     form: Form,
-    choice: Choice | None = None,
+    choice: ChatSelection | None = None,
     *,
     media: bool = True,
     search: bool = True,
@@ -156,7 +156,7 @@ def export_backup(
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
-) -> Written:
+) -> ExportSummary:
     """Write a backup, or what was chosen of it, into a folder, as `export_archive` does with an archive.
 
     `on_problem` is told of every attachment that is missing or damaged; the others are exported.
@@ -172,7 +172,7 @@ def imported(
     backup: Backup,
     target: Path,
     form: Form,
-    choice: Choice | None = None,
+    choice: ChatSelection | None = None,
     *,
     media: bool = True,
     progress: Importing | None = None,
@@ -192,13 +192,13 @@ def imported(
     with beside as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
         archive.add(backup, progress=progress)
         if backup.media is not None:
-            for copied in archive.copy_media(backup, only=used(archive, choice or Choice(), media=media)):
+            for copied in archive.copy_media(backup, only=used(archive, choice or ChatSelection(), media=media)):
                 if copied.problem and on_problem is not None:
                     on_problem(copied.problem)
         yield archive
 
 
-def used(archive: Archive, choice: Choice, *, media: bool = True) -> set[str]:
+def used(archive: Archive, choice: ChatSelection, *, media: bool = True) -> set[str]:
     """Name the files that what was chosen needs; without media these are texts."""
     rows = archive.connection.execute(
         "SELECT DISTINCT a.media_name FROM attachment a JOIN message m ON m.id = a.message_id "

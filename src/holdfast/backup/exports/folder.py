@@ -7,32 +7,35 @@ run, the next one knows which files are of exports, and finishes what this one b
 Both lists also hold notes: what whoever writes an export wants to know the next time.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self, TextIO, TypeGuard
 
+from filelock import FileLock, Timeout
+
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import NO_LINKS
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
+from holdfast.backup.media import WINDOWS_DEVICES
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Folder", "Written", "check_target"]
+__all__ = ["ExportFolder", "ExportSummary", "check_target"]
 
 OURS: Final = ".holdfast-export"
 MANIFEST: Final = f"{OURS}.json"
 JOURNAL: Final = f"{OURS}.running"
 PART: Final = f"{OURS}.part"
+LOCK: Final = f"{OURS}.lock"
 FORMAT: Final = "holdfast export"
 VERSION: Final = 1
 # The note that tells what the whole export was made from.
@@ -49,7 +52,7 @@ FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)
 
 @public
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportSummary:
     """What an export did: files that were written, that were there already, and that are no longer of it."""
 
     written: int
@@ -67,7 +70,7 @@ class Entry:
     mark: str
 
 
-class Folder:
+class ExportFolder:
     """The folder of an export while it is written; used in a `with` block, and ended by `finish()`.
 
     `stamp` stands for all that the export is made from, empty where that cannot be told. `accounts` lists of each
@@ -88,23 +91,34 @@ class Folder:
         self.homes = {""}
         self.written = self.unchanged = 0
         self.numbers = count()
-        with told(path):
+        with export_errors(path):
             make_private_folder(path)
             check_target(path)
-            self.lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        self.lock = FileLock(path / LOCK, mode=0o600, thread_local=False)
+        self.take()
         try:
             self.journal = self.begin()
         except BaseException:
-            os.close(self.lock)
+            self.release()
             raise
 
-    def begin(self) -> TextIO:
-        """Take the folder for this run, learn what earlier ones wrote, and open the list that grows."""
-        with told(self.path):
+    def take(self) -> None:
+        """Take the folder for this run."""
+        with export_errors(self.path):
             try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                self.lock.acquire(blocking=False)
+            except Timeout:
                 raise ExportRefused(f"another export is being written to {self.path}") from None
+
+    def release(self) -> None:
+        """Let others have the folder; the file of the lock goes while it is held, or with it where it must."""
+        with suppress(OSError):
+            (self.path / LOCK).unlink()
+        self.lock.release()
+
+    def begin(self) -> TextIO:
+        """Learn what earlier runs wrote, and open the list that grows."""
+        with export_errors(self.path):
             for name in (MANIFEST, JOURNAL):
                 if (self.path / name).is_file():
                     self.learn((self.path / name).read_text("utf-8", "replace").split("\n"))
@@ -150,7 +164,7 @@ class Folder:
                 case {"note": str(key), "value": value}:
                     self.notes[key] = value
 
-    def settled(self) -> Written | None:
+    def settled(self) -> ExportSummary | None:
         """End a run that would change nothing; return what it did, None where there may be something to do.
 
         The last run ended well, what it was made from had the same stamp, and its files are as they were.
@@ -159,9 +173,9 @@ class Folder:
             return None
         if not all(same(self.path / name, entry) for name, entry in self.known.items()):
             return None
-        with told(self.path):
+        with export_errors(self.path):
             (self.path / JOURNAL).unlink()
-        return Written(0, len(self.known), 0)
+        return ExportSummary(0, len(self.known), 0)
 
     def recall(self, key: str) -> Any:
         """Return what an earlier run wrote down, as JSON tells it; None for nothing."""
@@ -206,7 +220,7 @@ class Folder:
     def read(self, name: str) -> bytes:
         """Read a file of the export again."""
         path = self.claim(name)
-        with told(path):
+        with export_errors(path):
             return Path(path).read_bytes()
 
     @contextmanager
@@ -214,19 +228,19 @@ class Folder:
         """Open a file to write; it gets its name when the block ends well, unless it has this content already."""
         path = self.claim(name)
         part = self.part()
-        with told(path):
+        with export_errors(path):
             target = open(part, "w+b", opener=private)  # noqa: SIM115  # closed below
         try:
             with target:
                 yield target
-                with told(path):
+                with export_errors(path):
                     target.flush()
                     target.seek(0)
                     mark = hashlib.file_digest(target, DIGEST).hexdigest()
             if self.still(name, path, mark):
                 Path(part).unlink()
             else:
-                with told(path):
+                with export_errors(path):
                     self.settle(name, path, part, mark)
         except OSError as error:
             Path(part).unlink(missing_ok=True)
@@ -241,15 +255,15 @@ class Folder:
         It is not read again while its `identity` stays: by default its name, its size and its time.
         """
         path = self.claim(name)
-        with told(source):
+        with export_errors(source):
             state = source.stat()
         mark = f"from {identity or f'{source.name} {state.st_mtime_ns}'} {state.st_size}"
         if self.still(name, path, mark):
             return
-        with told(path):
+        with export_errors(path):
             part = self.part()
             try:
-                os.link(source, part, follow_symlinks=True)
+                os.link(source, part)
             except OSError as error:
                 if error.errno not in NO_LINKS:
                     raise
@@ -278,7 +292,7 @@ class Folder:
             return
         self.make(home.rpartition("/")[0])
         level = self.path / home
-        with told(level):
+        with export_errors(level):
             level.mkdir(mode=0o700, exist_ok=True)
             if level.is_symlink():
                 raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
@@ -310,13 +324,13 @@ class Folder:
         self.written += name not in self.kept
         self.known[name] = self.kept[name] = entry
 
-    def finish(self) -> Written:
+    def finish(self) -> ExportSummary:
         """Remove what earlier exports wrote and this one has not, and write down what there is."""
         removed = 0
         homes: set[Path] = set()
         if self.stamp:
             self.remember(WHOLE, json.dumps(self.stamp).encode())
-        with told(self.path):
+        with export_errors(self.path):
             for name in sorted(self.known.keys() - self.kept.keys()):
                 path = self.path / name
                 # A file that somebody has changed is theirs now.
@@ -335,7 +349,7 @@ class Folder:
                 os.fsync(target.fileno())
             part.replace(self.path / MANIFEST)
             (self.path / JOURNAL).unlink()
-        return Written(self.written, self.unchanged, removed)
+        return ExportSummary(self.written, self.unchanged, removed)
 
     def __enter__(self) -> Self:
         return self
@@ -344,19 +358,19 @@ class Folder:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.journal.close()
-        os.close(self.lock)
+        self.release()
 
 
 def check_target(path: Path) -> None:
     """Refuse a folder that holds something else than an export; one that is not there yet will do."""
-    with told(path):
+    with export_errors(path):
         found = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
-    if found and MANIFEST not in found and JOURNAL not in found:
+    if found - {LOCK} and MANIFEST not in found and JOURNAL not in found:
         raise ExportRefused(f"{path} is not empty and holds no export; name a new folder, or an empty one")
 
 
 @contextmanager
-def told(path: str | Path) -> Iterator[None]:
+def export_errors(path: str | Path) -> Iterator[None]:
     """Say of a disk that fails what could not be written."""
     try:
         yield
@@ -371,7 +385,7 @@ def unwritable(path: str | Path, error: OSError) -> UnwritableBackup:
 
 def private(path: str, flags: int) -> int:
     """Open a file that only its owner can read, and never through a link."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def head(form: str) -> str:
@@ -393,7 +407,8 @@ def fit(name: str) -> bool:
     """Tell whether a name leads to a place inside the folder, on any system."""
     # A part that is `.` or `..` ends with a dot as well.
     return FORBIDDEN.isdisjoint(name) and not any(
-        part == "" or part[-1] in " ." or part.startswith(OURS) for part in name.split("/")
+        part == "" or part[-1] in " ." or part.startswith(OURS) or WINDOWS_DEVICES.fullmatch(part)
+        for part in name.split("/")
     )
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from holdfast.backup.archives import Archive, Chat
-from holdfast.backup.archives.model import Attachment
-from holdfast.backup.exports import shapes
-from holdfast.backup.exports.choice import Choice, chosen
-from holdfast.backup.exports.folder import Folder
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.exports import schemas
+from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.folder import ExportFolder
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.backup.exports.periods import Period
 from holdfast.backup.exports.whole import messages
@@ -26,8 +26,8 @@ class Job:
     """Reads messages for an export, puts their files into it, and remembers who has occurred in them."""
 
     archive: Archive
-    folder: Folder
-    choice: Choice
+    folder: ExportFolder
+    choice: ChatSelection
     media: bool = True
     progress: Progress | None = None
     chats: list[Chat] = field(default_factory=list)
@@ -41,13 +41,13 @@ class Job:
     @property
     def whole(self) -> bool:
         """Tell whether all of the archive is exported."""
-        return self.choice == Choice()
+        return self.choice == ChatSelection()
 
-    def messages(self, chat: int, period: Period) -> Iterator[shapes.Message]:
+    def messages(self, chat: int, period: Period) -> Iterator[schemas.ExportedMessage]:
         """Yield the messages of a period."""
         files = MediaFiles(self.archive, self.folder)
 
-        def place(attachment: Attachment) -> str | None:
+        def place(attachment: ArchivedAttachment) -> str | None:
             return files.put(attachment) if self.media else None
 
         for one in messages(self.archive, chat, period.since_ms, period.until_ms, media=place):
@@ -69,7 +69,7 @@ class Job:
         return found | {person for group, person in rows if group in found}
 
 
-def involved(message: shapes.Message) -> Iterator[int]:
+def involved(message: schemas.ExportedMessage) -> Iterator[int]:
     """Yield everybody who occurs in a message."""
     yield message.author_id
     for quote in (message.quote, *(revision.quote for revision in message.revisions)):

@@ -13,9 +13,9 @@ import msgspec
 
 import holdfast
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import shapes, surroundings
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports import schemas, surroundings
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.periods import periods
@@ -31,20 +31,20 @@ TOGETHER: Final = 500
 def write_json(
     archive: Archive,
     target: Path,
-    choice: Choice,
+    choice: ChatSelection,
     *,
     media: bool = True,
     progress: Progress | None = None,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, as JSON Lines."""
-    with Folder(target, "json", stamp, accounts_of(archive)) as folder:
+    with ExportFolder(target, "json", stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)
         cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
         job.total = sum(period.messages for found in cuts.values() for period in found)
-        chats: list[shapes.Line] = []
+        chats: list[schemas.Line] = []
         for chat in job.chats:
             home = f"messages/{chat_name(chat.name, chat.id)}"
             names = [f"{home}/{period.name}.jsonl" for period in cuts[chat.id]]
@@ -62,15 +62,15 @@ def write_json(
 
 def schema_text() -> bytes:
     """Write the JSON Schema of every record."""
-    return indented(shapes.json_schema())
+    return indented(schemas.json_schema())
 
 
-def head(job: Job) -> shapes.Export:
+def head(job: Job) -> schemas.Export:
     """Say what the export is."""
     within = {chat.account_id for chat in job.chats}
-    return shapes.Export(
-        format=shapes.FORMAT,
-        version=shapes.VERSION,
+    return schemas.Export(
+        format=schemas.FORMAT,
+        version=schemas.VERSION,
         made_by=f"Holdfast {holdfast.__version__}",
         since_ms=job.choice.since_ms,
         until_ms=job.choice.until_ms,
@@ -81,7 +81,7 @@ def head(job: Job) -> shapes.Export:
     )
 
 
-def lines(records: Iterable[shapes.Line]) -> Iterator[bytes]:
+def lines(records: Iterable[schemas.Line]) -> Iterator[bytes]:
     """Write records, one a line."""
     encoder = msgspec.json.Encoder()
     waiting: list[bytes] = []

@@ -13,9 +13,9 @@ from typing import Final
 
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.dates import moment
-from holdfast.backup.exports import shapes
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports import schemas
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.html.files import size_label
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.markdown_text import block, heading, inline, item, prefixed
@@ -68,16 +68,16 @@ class Times:
 def write_markdown(
     archive: Archive,
     target: Path,
-    choice: Choice,
+    choice: ChatSelection,
     *,
     media: bool = True,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, as Markdown; `zone` is the time zone times are told in."""
     times = Times(zone)
-    with Folder(target, "markdown", stamp, accounts_of(archive)) as folder:
+    with ExportFolder(target, "markdown", stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)
@@ -162,7 +162,7 @@ def link(label: str, path: str) -> str:
     return f"[{label}](<{MEANING.sub(lambda sign: f'%{ord(sign[0]):02X}', path)}>)"
 
 
-def written(message: shapes.Message, day: str, times: Times) -> str:
+def written(message: schemas.ExportedMessage, day: str, times: Times) -> str:
     """Write a message: who and when, and below it all that it has."""
     marks = marks_of(message, times)
     suffix = f" ({'; '.join(marks)})" if marks else ""
@@ -189,7 +189,7 @@ def written(message: shapes.Message, day: str, times: Times) -> str:
     return "\n\n".join(parts)
 
 
-def marks_of(message: shapes.Message, times: Times) -> list[str]:
+def marks_of(message: schemas.ExportedMessage, times: Times) -> list[str]:
     """Say what is special about a message."""
     marks = {
         "edited": bool(message.revisions),
@@ -217,7 +217,7 @@ def span(seconds: int) -> str:
     return counted(seconds, "second")
 
 
-def quoted(message: shapes.Message, quote: shapes.Quote, times: Times) -> str:
+def quoted(message: schemas.ExportedMessage, quote: schemas.ExportedQuote, times: Times) -> str:
     """Write what a message answers to."""
     when = "" if quote.target_sent_ms is None else f" {times.time(quote.target_sent_ms)}"
     parts = [f"**{inline(quote.author) or 'Unknown'}**{when}:"]
@@ -227,7 +227,7 @@ def quoted(message: shapes.Message, quote: shapes.Quote, times: Times) -> str:
     return prefixed("\n\n".join(parts), "> ")
 
 
-def poll(one: shapes.Poll) -> str:
+def poll(one: schemas.ExportedPoll) -> str:
     """Write a poll with who chose what."""
     marks = ["several answers allowed"] if one.allow_multiple else []
     marks += ["ended"] if one.has_ended else []
@@ -240,7 +240,7 @@ def poll(one: shapes.Poll) -> str:
     return "\n".join(lines)
 
 
-def card(one: shapes.ContactCard) -> str:
+def card(one: schemas.ExportedContactCard) -> str:
     """Write a contact card."""
     lines = [f"- {item(part)}" for part in (one.name or one.nickname, one.organization) if part and inline(part)]
     for each in one.fields:
@@ -249,7 +249,7 @@ def card(one: shapes.ContactCard) -> str:
     return "\n".join(lines) or "- ?"
 
 
-def label(one: shapes.Attachment) -> str:
+def label(one: schemas.ExportedAttachment) -> str:
     """Name a file."""
     kind = kind_of(one.content_type)
     called = "long text" if one.role == "long_text" else CALLED.get(kind.partition("/")[0], "file")
@@ -258,7 +258,7 @@ def label(one: shapes.Attachment) -> str:
     return inline(one.file_name or "") or ("sticker" if one.role == "sticker" else called)
 
 
-def attachment(one: shapes.Attachment) -> str:
+def attachment(one: schemas.ExportedAttachment) -> str:
     """Write a file: a picture as such, others as links, and what is not there by its name."""
     kind = kind_of(one.content_type)
     facts = ", ".join(part for part in (inline(kind), size_label(one.size) if one.size else "") if part)
@@ -271,13 +271,13 @@ def attachment(one: shapes.Attachment) -> str:
     return f"{line}\n\n{block(one.caption)}" if one.caption else line
 
 
-def preview(one: shapes.Link) -> str:
+def preview(one: schemas.ExportedLink) -> str:
     """Write the preview of a page, whose address stays text."""
     parts = [f"*{inline(part)}*" for part in (one.title,) if part and inline(part)]
     return " ".join([*parts, block(one.url.replace("\n", ""))]) or "?"
 
 
-def reactions(found: Sequence[shapes.Reaction]) -> str:
+def reactions(found: Sequence[schemas.ExportedReaction]) -> str:
     """Write who reacted how, those alike together."""
     by: dict[str, list[str]] = {}
     for one in found:
@@ -285,7 +285,7 @@ def reactions(found: Sequence[shapes.Reaction]) -> str:
     return "Reactions: " + "; ".join(f"{emoji} {', '.join(names)}" for emoji, names in by.items())
 
 
-def revision(one: shapes.Revision, day: str, times: Times) -> str:
+def revision(one: schemas.ExportedRevision, day: str, times: Times) -> str:
     """Write an earlier wording."""
     text = block(one.text or "", one.ranges)
     return prefixed(f"*At {times.time(one.sent_ms, day)} it read:*\n\n{text}".rstrip("\n"), "> ")

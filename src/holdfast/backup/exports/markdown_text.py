@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from holdfast.backup.bidi import isolated
-from holdfast.backup.exports.shapes import TextRange
+from holdfast.backup.exports.schemas import ExportedTextRange
 from holdfast.backup.exports.styles import Piece, merged, pieces
 
 __all__ = ["block", "heading", "inline", "item", "prefixed", "readable"]
@@ -67,7 +67,7 @@ def prefixed(text: str, prefix: str) -> str:
     return "\n".join(f"{prefix}{line}".rstrip(" ") for line in text.split("\n"))
 
 
-def block(text: str, ranges: Sequence[TextRange] = ()) -> str:
+def block(text: str, ranges: Sequence[ExportedTextRange] = ()) -> str:
     """Write a text of several lines with its styles as one paragraph; empty for no text."""
     if not ranges:
         return hard_broken([[Piece(line)] for line in readable(text).split("\n")])

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.archives.model import Attachment
-from holdfast.backup.exports.folder import Folder
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.exports.folder import ExportFolder
 from holdfast.backup.exports.names import file_name
 from holdfast.redacted_repr import redacted
 
@@ -64,7 +64,7 @@ def kind_of(content_type: str | None) -> str:
     return (content_type or ANY).partition(";")[0].strip().lower()
 
 
-def show(attachment: Attachment) -> Show:
+def show(attachment: ArchivedAttachment) -> Show:
     """Say how a file may be shown on a page."""
     return SHOWN.get(kind_of(attachment.content_type), ("file", ""))[0]
 
@@ -81,13 +81,13 @@ class MediaFiles:
     """Puts the files of attachments into an export, each once under a name made of its content."""
 
     archive: Archive
-    folder: Folder
+    folder: ExportFolder
 
-    def source(self, attachment: Attachment) -> Path | None:
+    def source(self, attachment: ArchivedAttachment) -> Path | None:
         """Find the file of an attachment beside the archive, if it was copied there and still is."""
         return None if attachment.path is None else self.archive.kept_file(attachment.path)
 
-    def name(self, attachment: Attachment) -> str | None:
+    def name(self, attachment: ArchivedAttachment) -> str | None:
         """Choose the name in the export for an attachment that has a file."""
         if attachment.path is None:
             return None
@@ -99,11 +99,11 @@ class MediaFiles:
             return f"media/{content[:2]}/{content[:16]}-{file_name(attachment.file_name, extension)}"
         return f"media/{content[:2]}/{content}{extension}"
 
-    def find(self, attachment: Attachment) -> str | None:
+    def find(self, attachment: ArchivedAttachment) -> str | None:
         """Return the name in the export of an attachment whose file is there; nothing is written."""
         return None if self.source(attachment) is None else self.name(attachment)
 
-    def put(self, attachment: Attachment) -> str | None:
+    def put(self, attachment: ArchivedAttachment) -> str | None:
         """Place the file of an attachment in the export and return its name there, None if there is none."""
         name = self.name(attachment)
         if name is None:

@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.arrow import BATCH, arrow_schema, check_pyarrow, record_batch
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Progress
-from holdfast.backup.exports.tables import Form, Row, Table, write_tables
+from holdfast.backup.exports.tables import Row, Table, TableFormat, write_tables
 
 __all__ = ["write_parquet"]
 
@@ -51,13 +51,13 @@ class ParquetWriter:
 def write_parquet(
     archive: Archive,
     target: Path,
-    choice: Choice,
+    choice: ChatSelection,
     *,
     media: bool = True,
     progress: Progress | None = None,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, as Parquet."""
     check_pyarrow()
-    form = Form("parquet", ".parquet", ParquetWriter)
+    form = TableFormat("parquet", ".parquet", ParquetWriter)
     return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

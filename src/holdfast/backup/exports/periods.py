@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.dates import moment
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 
 __all__ = ["Period", "periods", "years"]
 
@@ -36,12 +36,12 @@ class Period:
 Hours = Sequence[tuple[int, int]]
 
 
-def periods(archive: Archive, chat: int, choice: Choice, most: int) -> list[Period]:
+def periods(archive: Archive, chat: int, choice: ChatSelection, most: int) -> list[Period]:
     """Cut a chat into periods with at most that many messages, if hours allow it; none of them is empty."""
     return list(cut(hours(archive, chat, choice), choice, most, 0))
 
 
-def years(archive: Archive, chats: Iterable[int], choice: Choice) -> dict[str, list[tuple[int, Period]]]:
+def years(archive: Archive, chats: Iterable[int], choice: ChatSelection) -> dict[str, list[tuple[int, Period]]]:
     """List the years of several chats with the chats that have something in them, both in their order."""
     found: dict[str, list[tuple[int, Period]]] = {}
     for chat in chats:
@@ -50,7 +50,7 @@ def years(archive: Archive, chats: Iterable[int], choice: Choice) -> dict[str, l
     return dict(sorted(found.items()))
 
 
-def hours(archive: Archive, chat: int, choice: Choice) -> Hours:
+def hours(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
     """Count the messages of a chat by the hour."""
     return archive.connection.execute(
         "SELECT min(order_ms, ?4) / 3600000, count(*) FROM message WHERE chat_id = ?1 "
@@ -59,7 +59,7 @@ def hours(archive: Archive, chat: int, choice: Choice) -> Hours:
     ).fetchall()
 
 
-def cut(found: Hours, choice: Choice, most: int | None, level: int) -> Iterator[Period]:
+def cut(found: Hours, choice: ChatSelection, most: int | None, level: int) -> Iterator[Period]:
     """Group hours by a level of the calendar, and the groups that are too large by the next."""
     for name, group in groupby(found, key=lambda hour: named(hour[0], level)):
         inside = list(group)

@@ -11,7 +11,7 @@ import msgspec
 
 import holdfast
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 
 __all__ = ["accounts_of", "digest", "offsets", "program", "whole_stamp"]
 
@@ -62,7 +62,7 @@ def offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
     return str(zone), [int(shift.total_seconds()) if shift else 0 for shift in shifts]
 
 
-def whole_stamp(archive: Archive, choice: Choice, form: str, zone: tzinfo, *options: bool) -> str:
+def whole_stamp(archive: Archive, choice: ChatSelection, form: str, zone: tzinfo, *options: bool) -> str:
     """Make a digest of all that an export is made from.
 
     What an archive says comes from the backups that were imported and from the files beside it. Should anybody

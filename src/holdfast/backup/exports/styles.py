@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from holdfast.backup.exports.shapes import TextRange
+from holdfast.backup.exports.schemas import ExportedTextRange
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Piece", "merged", "pieces"]
@@ -21,7 +21,7 @@ class Piece:
     styles: frozenset[str] = frozenset()
 
 
-def pieces(text: str, ranges: Iterable[TextRange]) -> list[Piece]:
+def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
     """Cut a text; ranges may overlap, reach beyond its end or begin inside a sign, and none is lost or doubled."""
     found = list(ranges)
     if not found:

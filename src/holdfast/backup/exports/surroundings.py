@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from holdfast.backup.archives import Archive, model
-from holdfast.backup.exports import shapes
+from holdfast.backup.exports import schemas
 
 __all__ = ["accounts", "chat", "people", "rest"]
 
@@ -77,17 +77,17 @@ def made(shape: type[Shape], row: Row, **more: object) -> Shape:
     return shape(**values)
 
 
-def accounts(archive: Archive, *, settings: bool) -> tuple[shapes.Account, ...]:
+def accounts(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccount, ...]:
     """Read the accounts with the backups that were imported of each."""
-    snapshots: dict[int, list[shapes.Snapshot]] = {}
+    snapshots: dict[int, list[schemas.ExportedSnapshot]] = {}
     for row in rows(
         archive,
         "SELECT account_id, made_ms, digest, app_version, frames, messages FROM snapshot ORDER BY made_ms, digest",
     ):
-        snapshots.setdefault(row["account_id"], []).append(made(shapes.Snapshot, row))
+        snapshots.setdefault(row["account_id"], []).append(made(schemas.ExportedSnapshot, row))
     return tuple(
         made(
-            shapes.Account,
+            schemas.ExportedAccount,
             row,
             settings=json.loads(row["settings"] or "{}") if settings else {},
             snapshots=tuple(snapshots.get(row["id"], ())),
@@ -100,11 +100,11 @@ def accounts(archive: Archive, *, settings: bool) -> tuple[shapes.Account, ...]:
     )
 
 
-def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> shapes.Chat:
+def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
     """Read a chat with its settings."""
     (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", one.id)
     return made(
-        shapes.Chat,
+        schemas.ExportedChat,
         row,
         account_id=one.account_id,
         name=one.name,
@@ -116,16 +116,16 @@ def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> shapes.Chat
     )
 
 
-def people(archive: Archive, only: Set[int] | None = None) -> Iterator[shapes.Recipient]:
+def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.Recipient]:
     """Read everybody and everything one can write to, or only some of them."""
-    called: dict[int, list[shapes.Named]] = {}
+    called: dict[int, list[schemas.Named]] = {}
     for row in rows(
         archive,
         "SELECT v.recipient_id, v.name, f.made_ms AS first_seen_ms, l.made_ms AS last_seen_ms "
         "FROM recipient_version v JOIN snapshot f ON f.id = v.first_seen JOIN snapshot l ON l.id = v.last_seen "
         "ORDER BY v.recipient_id, f.made_ms, l.made_ms, v.fingerprint",
     ):
-        called.setdefault(row["recipient_id"], []).append(made(shapes.Named, row))
+        called.setdefault(row["recipient_id"], []).append(made(schemas.Named, row))
     members = grouped(
         rows(
             archive,
@@ -137,35 +137,35 @@ def people(archive: Archive, only: Set[int] | None = None) -> Iterator[shapes.Re
         rows(archive, "SELECT list_id AS owner, recipient_id FROM distribution_list_member ORDER BY 1, 2")
     )
     name = archive.names.name
-    shape: type[shapes.Recipient]
+    shape: type[schemas.Recipient]
     for shape, query in (
-        (shapes.Person, PEOPLE),
-        (shapes.Group, GROUPS),
-        (shapes.DistributionList, LISTS),
-        (shapes.CallLink, CALL_LINKS),
-        (shapes.Other, OTHERS),
+        (schemas.ExportedPerson, PEOPLE),
+        (schemas.ExportedGroup, GROUPS),
+        (schemas.ExportedDistributionList, LISTS),
+        (schemas.ExportedCallLink, CALL_LINKS),
+        (schemas.ExportedOther, OTHERS),
     ):
         for row in rows(archive, query):
             number = row["id"]
             if only is not None and number not in only:
                 continue
             more: Row = {"name": name(number), "names": tuple(called.get(number, ()))}
-            if shape is shapes.Group:
+            if shape is schemas.ExportedGroup:
                 more["members"] = tuple(
-                    made(shapes.Member, one, name=name(one["person_id"]) if one["person_id"] else None)
+                    made(schemas.ExportedMember, one, name=name(one["person_id"]) if one["person_id"] else None)
                     for one in members.get(number, ())
                 )
-            elif shape is shapes.DistributionList:
+            elif shape is schemas.ExportedDistributionList:
                 more["members"] = tuple(one["recipient_id"] for one in listed.get(number, ()))
             yield made(shape, row, **more)
 
 
-def rest(archive: Archive) -> Iterator[shapes.Line]:
+def rest(archive: Archive) -> Iterator[schemas.Line]:
     """Read calls by link, sticker packs, notification profiles and chat folders."""
     for row in rows(archive, "SELECT * FROM ad_hoc_call ORDER BY account_id, at_ms, call_id"):
-        yield made(shapes.CallLinkCall, row)
+        yield made(schemas.ExportedCallLinkCall, row)
     for row in rows(archive, "SELECT account_id, pack_id FROM sticker_pack ORDER BY account_id, pack_id"):
-        yield made(shapes.StickerPack, row)
+        yield made(schemas.ExportedStickerPack, row)
     for row in rows(archive, PROFILES):
         ids = rows(
             archive,
@@ -174,7 +174,7 @@ def rest(archive: Archive) -> Iterator[shapes.Line]:
             row["snapshot_id"],
             row["n"],
         )
-        yield made(shapes.NotificationProfile, row, members=tuple(one["recipient_id"] for one in ids))
+        yield made(schemas.ExportedNotificationProfile, row, members=tuple(one["recipient_id"] for one in ids))
     for row in rows(archive, FOLDERS):
         inside = list(
             rows(
@@ -186,7 +186,7 @@ def rest(archive: Archive) -> Iterator[shapes.Line]:
             )
         )
         yield made(
-            shapes.ChatFolder,
+            schemas.ExportedChatFolder,
             row,
             included=tuple(one["recipient_id"] for one in inside if one["included"]),
             excluded=tuple(one["recipient_id"] for one in inside if not one["included"]),

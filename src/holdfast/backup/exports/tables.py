@@ -13,14 +13,14 @@ from typing import Any, BinaryIO, Final, Literal, Protocol
 import msgspec
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import shapes, surroundings
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports import schemas, surroundings
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.periods import years
 from holdfast.backup.exports.stamps import accounts_of
 
-__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Form", "Table", "Writer", "write_tables"]
+__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Table", "TableFormat", "Writer", "write_tables"]
 
 # `label` is a text of which there are few different ones, `time` a number of milliseconds since 1970.
 Kind = Literal["text", "label", "int", "flag", "time"]
@@ -60,7 +60,7 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TableFormat:
     """A form tables are written in: its name, what its files end with, and how one is begun."""
 
     name: str
@@ -79,12 +79,12 @@ def columns(text: str) -> tuple[Column, ...]:
 PLACE: Final = "message_id:i chat_id:i chat:l sent:t"
 
 
-def place(one: shapes.Message) -> Row:
+def place(one: schemas.ExportedMessage) -> Row:
     """Say which message a row belongs to."""
     return one.id, one.chat_id, one.chat, one.sent_ms
 
 
-def message_rows(one: shapes.Message) -> Iterator[Row]:
+def message_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a message."""
     quote = one.quote
     yield (
@@ -118,7 +118,7 @@ def message_rows(one: shapes.Message) -> Iterator[Row]:
     )
 
 
-def attachment_rows(one: shapes.Message) -> Iterator[Row]:
+def attachment_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the rows of the files of all wordings."""
     wordings = [(0, one.attachments), *((each.n, each.attachments) for each in one.revisions)]
     for revision, attachments in wordings:
@@ -143,7 +143,7 @@ def attachment_rows(one: shapes.Message) -> Iterator[Row]:
             )
 
 
-def vote_rows(one: shapes.Message) -> Iterator[Row]:
+def vote_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
     """Make a row of every vote, and one without a voter of an answer nobody chose."""
     if one.poll is None:
         return
@@ -155,7 +155,7 @@ def vote_rows(one: shapes.Message) -> Iterator[Row]:
             yield (*start, None, None, None)
 
 
-def call_rows(one: shapes.Message) -> Iterator[Row]:
+def call_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a call."""
     if one.call is not None:
         call = one.call
@@ -172,14 +172,14 @@ def call_rows(one: shapes.Message) -> Iterator[Row]:
         )
 
 
-def payment_rows(one: shapes.Message) -> Iterator[Row]:
+def payment_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a payment."""
     if one.payment is not None:
         paid = one.payment
         yield (*place(one), one.author, paid.status, paid.amount, paid.fee, paid.note, paid.reason, paid.at_ms)
 
 
-def details(event: shapes.Event) -> str:
+def details(event: schemas.ExportedEvent) -> str:
     """Write what an event tells as JSON."""
     return msgspec.json.encode(event.details).decode()
 
@@ -361,15 +361,15 @@ TABLES: Final = (*MESSAGE_TABLES, CHATS, PEOPLE, MEMBERS)
 def write_tables(
     archive: Archive,
     target: Path,
-    choice: Choice,
-    form: Form,
+    choice: ChatSelection,
+    form: TableFormat,
     *,
     media: bool = True,
     progress: Progress | None = None,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write an archive, or what was chosen of it, as tables."""
-    with Folder(target, form.name, stamp, accounts_of(archive)) as folder:
+    with ExportFolder(target, form.name, stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)
@@ -395,13 +395,13 @@ def write_tables(
                     pass
         write_single(folder, form, CHATS, (surroundings.chat(archive, chat, ()) for chat in job.chats))
         people = list(surroundings.people(archive, job.people()))
-        write_single(folder, form, PEOPLE, (one for one in people if isinstance(one, shapes.Person)))
-        write_single(folder, form, MEMBERS, (one for one in people if isinstance(one, shapes.Group)))
+        write_single(folder, form, PEOPLE, (one for one in people if isinstance(one, schemas.ExportedPerson)))
+        write_single(folder, form, MEMBERS, (one for one in people if isinstance(one, schemas.ExportedGroup)))
         return folder.finish()
 
 
 @contextmanager
-def begun(folder: Folder, form: Form, table: Table, name: str) -> Iterator[Writer]:
+def begun(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[Writer]:
     """Begin a file of a table, and end it."""
     with folder.writing(name) as target:
         writer = form.begin(target, table)
@@ -413,7 +413,7 @@ def begun(folder: Folder, form: Form, table: Table, name: str) -> Iterator[Write
             raise
 
 
-def write_single(folder: Folder, form: Form, table: Table, records: Iterable[object]) -> None:
+def write_single(folder: ExportFolder, form: TableFormat, table: Table, records: Iterable[object]) -> None:
     """Write a table that is one file."""
     with begun(folder, form, table, f"{table.name}{form.suffix}") as writer:
         for record in records:

@@ -9,13 +9,13 @@ from typing import Any, Final
 from holdfast.backup.archives import Archive, Message, model
 from holdfast.backup.archives.message_loader import Rows
 from holdfast.backup.dates import spelled
-from holdfast.backup.exports import shapes
+from holdfast.backup.exports import schemas
 from holdfast.redacted_repr import redacted
 
 __all__ = ["MediaName", "messages", "written"]
 
 # Puts the file of an attachment into the export and names it there.
-MediaName = Callable[[model.Attachment], str | None]
+MediaName = Callable[[model.ArchivedAttachment], str | None]
 
 BATCH: Final = 1000
 THESE: Final = "IN (SELECT value FROM json_each(?))"
@@ -72,7 +72,7 @@ def written(ms: int | None) -> str | None:
     return None if ms is None or text is None else f"{text}.{ms % 1000:03}Z"
 
 
-def no_media(_attachment: model.Attachment) -> None:
+def no_media(_attachment: model.ArchivedAttachment) -> None:
     """Put no file anywhere."""
 
 
@@ -83,11 +83,11 @@ def messages(
     until_ms: int | None = None,
     *,
     media: MediaName = no_media,
-) -> Iterator[shapes.Message]:
+) -> Iterator[schemas.ExportedMessage]:
     """Yield the messages of a chat in their order with all that is known of them, a thousand at a time."""
     found = archive.messages(chat, since_ms, until_ms)
     while batch := list(islice(found, BATCH)):
-        yield from Batch(archive, batch, media).shaped()
+        yield from MessageBatch(archive, batch, media).shaped()
 
 
 def flag(value: int | None) -> bool | None:
@@ -97,7 +97,7 @@ def flag(value: int | None) -> bool | None:
 
 @redacted
 @dataclass(slots=True)
-class Batch:
+class MessageBatch:
     """Some messages, and what their tables have besides."""
 
     archive: Archive
@@ -122,7 +122,7 @@ class Batch:
         """Return the rows of a message."""
         return self.found.get(what, {}).get(number, ())
 
-    def shaped(self) -> Iterator[shapes.Message]:
+    def shaped(self) -> Iterator[schemas.ExportedMessage]:
         """Make the records."""
         accounts = self.archive.names.accounts
         for one in self.batch:
@@ -130,7 +130,7 @@ class Batch:
             ranges = self.of("ranges", one.id)
             # Most messages are ordinary ones: what only others have costs them nothing.
             special = self.special(one) if one.kind != "message" else {}
-            yield shapes.Message(
+            yield schemas.ExportedMessage(
                 id=one.id,
                 account_id=accounts[one.chat_id],
                 chat_id=one.chat_id,
@@ -161,13 +161,16 @@ class Batch:
                 attachments=self.attachments(one, 0) if one.attachments else (),
                 reactions=tuple(
                     [
-                        shapes.Reaction(each.author_id, each.author, each.emoji, each.sent_ms)
+                        schemas.ExportedReaction(each.author_id, each.author, each.emoji, each.sent_ms)
                         for each in one.reactions
                     ]
                 ),
                 quote=self.quote(one.quote, ranges) if one.quote else None,
                 links=tuple(
-                    [shapes.Link(each.url, each.title, each.description, each.date_ms) for each in one.links]
+                    [
+                        schemas.ExportedLink(each.url, each.title, each.description, each.date_ms)
+                        for each in one.links
+                    ]
                 ),
                 revisions=tuple([self.revision(one, each, ranges) for each in one.revisions]),
                 receipts=self.receipts(one.id),
@@ -178,53 +181,57 @@ class Batch:
     def special(self, one: Message) -> dict[str, Any]:
         """Make what only messages of some kinds have."""
         admin = next((row[0] for row in self.of("admin", one.id)), None)
-        calls = (shapes.Call(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", one.id))
+        calls = (schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", one.id))
         return {
             "poll": self.poll(one),
-            "sticker": next((shapes.Sticker(*row) for row in self.of("sticker", one.id)), None),
-            "payment": next((shapes.Payment(*row) for row in self.of("payment", one.id)), None),
-            "gift_badge": next((shapes.GiftBadge(*row) for row in self.of("gift_badge", one.id)), None),
+            "sticker": next((schemas.ExportedSticker(*row) for row in self.of("sticker", one.id)), None),
+            "payment": next((schemas.ExportedPayment(*row) for row in self.of("payment", one.id)), None),
+            "gift_badge": next((schemas.ExportedGiftBadge(*row) for row in self.of("gift_badge", one.id)), None),
             "contact_card": self.card(one.id),
             "deleted_by_id": admin,
             "deleted_by": self.archive.names.name(admin) if admin else None,
-            "events": tuple(shapes.Event(row[0], json.loads(row[1])) for row in self.of("events", one.id)),
+            "events": tuple(
+                schemas.ExportedEvent(row[0], json.loads(row[1])) for row in self.of("events", one.id)
+            ),
             "call": next(calls, None),
         }
 
-    def receipts(self, number: int) -> tuple[shapes.Receipt, ...]:
+    def receipts(self, number: int) -> tuple[schemas.ExportedReceipt, ...]:
         """Make what became of a message on its way."""
         name = self.archive.names.name
         return tuple(
             [
-                shapes.Receipt(row[0], name(row[0]), row[1], row[2], flag(row[3]), row[4])
+                schemas.ExportedReceipt(row[0], name(row[0]), row[1], row[2], flag(row[3]), row[4])
                 for row in self.of("receipts", number)
             ]
         )
 
-    def changes(self, number: int) -> tuple[shapes.Change, ...]:
+    def changes(self, number: int) -> tuple[schemas.ExportedChange, ...]:
         """Make what later backups said differently."""
         name = self.archive.names.name
         return tuple(
             [
-                shapes.Change(row[0], row[1], row[2], name(row[2]) if row[2] else None, row[3], row[4])
+                schemas.ExportedChange(row[0], row[1], row[2], name(row[2]) if row[2] else None, row[3], row[4])
                 for row in self.of("changes", number)
             ]
         )
 
-    def ranges(self, rows: Sequence[tuple[Any, ...]], revision: int, part: str) -> tuple[shapes.TextRange, ...]:
+    def ranges(
+        self, rows: Sequence[tuple[Any, ...]], revision: int, part: str
+    ) -> tuple[schemas.ExportedTextRange, ...]:
         """Make the styles and mentions of one text."""
         name = self.archive.names.name
         return tuple(
-            shapes.TextRange(start, length, style, who, name(who) if who else None, aci)
+            schemas.ExportedTextRange(start, length, style, who, name(who) if who else None, aci)
             for found, place, start, length, style, who, aci in rows
             if found == revision and place == part
         )
 
-    def attachments(self, one: Message, revision: int) -> tuple[shapes.Attachment, ...]:
+    def attachments(self, one: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
         """Make the files of one wording."""
         blurs = {row[:3]: row[3] for row in self.of("blurs", one.id)}
         return tuple(
-            shapes.Attachment(
+            schemas.ExportedAttachment(
                 role=each.role,
                 n=each.n,
                 size=each.size,
@@ -243,9 +250,9 @@ class Batch:
             if each.revision == revision
         )
 
-    def quote(self, quote: model.Quote, ranges: Sequence[tuple[Any, ...]]) -> shapes.Quote:
+    def quote(self, quote: model.Quote, ranges: Sequence[tuple[Any, ...]]) -> schemas.ExportedQuote:
         """Make the quote of a message."""
-        return shapes.Quote(
+        return schemas.ExportedQuote(
             quote.author_id,
             quote.author,
             quote.type,
@@ -257,10 +264,10 @@ class Batch:
 
     def revision(
         self, one: Message, revision: model.Revision, ranges: Sequence[tuple[Any, ...]]
-    ) -> shapes.Revision:
+    ) -> schemas.ExportedRevision:
         """Make an earlier wording."""
         n, name = revision.n, self.archive.names.name
-        return shapes.Revision(
+        return schemas.ExportedRevision(
             n,
             revision.sent_ms,
             next((row[1] for row in self.of("received", one.id) if row[0] == n), None),
@@ -268,40 +275,44 @@ class Batch:
             self.ranges(ranges, n, "text"),
             next(
                 (
-                    shapes.Quote(row[1], name(row[1]), row[2], row[3], self.ranges(ranges, n, "quote"), row[4])
+                    schemas.ExportedQuote(
+                        row[1], name(row[1]), row[2], row[3], self.ranges(ranges, n, "quote"), row[4]
+                    )
                     for row in self.of("quotes", one.id)
                     if row[0] == n
                 ),
                 None,
             ),
-            tuple(shapes.Link(*row[1:]) for row in self.of("links", one.id) if row[0] == n),
+            tuple(schemas.ExportedLink(*row[1:]) for row in self.of("links", one.id) if row[0] == n),
             self.attachments(one, n),
         )
 
-    def poll(self, one: Message) -> shapes.Poll | None:
+    def poll(self, one: Message) -> schemas.ExportedPoll | None:
         """Make a poll."""
         if one.poll is None:
             return None
         name = self.archive.names.name
         votes = self.of("votes", one.id)
-        return shapes.Poll(
+        return schemas.ExportedPoll(
             one.poll.question,
             one.poll.allow_multiple,
             one.poll.has_ended,
             tuple(
-                shapes.PollOption(
+                schemas.ExportedPollOption(
                     text,
                     tuple(
-                        shapes.PollVote(voter, name(voter), count) for option, voter, count in votes if option == n
+                        schemas.ExportedPollVote(voter, name(voter), count)
+                        for option, voter, count in votes
+                        if option == n
                     ),
                 )
                 for n, text in self.of("options", one.id)
             ),
         )
 
-    def card(self, number: int) -> shapes.ContactCard | None:
+    def card(self, number: int) -> schemas.ExportedContactCard | None:
         """Make a contact card."""
-        fields = tuple(shapes.ContactField(*row) for row in self.of("fields", number))
+        fields = tuple(schemas.ExportedContactField(*row) for row in self.of("fields", number))
         names = "name", "given_name", "family_name", "prefix", "suffix", "middle_name", "nickname", "organization"
         found = (dict(zip(names, row, strict=True)) for row in self.of("card", number))
-        return next((shapes.ContactCard(**row, fields=fields) for row in found), None)
+        return next((schemas.ExportedContactCard(**row, fields=fields) for row in found), None)

@@ -15,7 +15,7 @@ from holdfast.backup.redaction.unknown import emptied
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import slot_of
 
-__all__ = ["KEPT_NUMBERS", "TREATMENTS", "WANTED", "Replace", "replacements"]
+__all__ = ["KEPT_NUMBERS", "REPLACED", "TREATMENTS", "Replace", "replacements"]
 
 # Takes the bytes of a value, and returns as many.
 Replace = Callable[[bytes], bytes]
@@ -175,7 +175,7 @@ KEPT_NUMBERS: Final = frozenset(
 )
 
 SLOTS: Final = {name: [slot_of(field) for field in fields] for name, fields in TREATMENTS.items()}
-WANTED: Final = bytes(any(slot in slots for slots in SLOTS.values()) for slot in range(tables.SLOTS))
+REPLACED: Final = bytes(any(slot in slots for slots in SLOTS.values()) for slot in range(tables.SLOTS))
 
 
 def replacements(rng: random.Random) -> list[Replace | None]:

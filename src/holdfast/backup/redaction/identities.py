@@ -28,7 +28,7 @@ STRANGE: Final = {1: "-+=!", 2: "łńśżź", 3: "ḃḋḟṁṡ", 4: "🀰🀱
 LONGEST: Final = len(str(LARGEST))
 
 
-class Book(Generic[Name]):
+class Pseudonyms(Generic[Name]):
     """Who was renamed to what."""
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class Identities:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._keys: Book[bytes] = Book()
-        self._telephones: Book[int] = Book()
-        self._usernames: Book[str] = Book()
+        self._keys: Pseudonyms[bytes] = Pseudonyms()
+        self._telephones: Pseudonyms[int] = Pseudonyms()
+        self._usernames: Pseudonyms[str] = Pseudonyms()
 
     def service_id(self, value: bytes) -> bytes:
         """Rename somebody by their id: a UUID, or one behind a byte that says which kind it is."""

@@ -18,7 +18,7 @@ from holdfast.backup.container.faults import Fault, reason_for
 from holdfast.backup.errors import BackupError, DamagedBackup
 from holdfast.backup.public import public
 from holdfast.backup.redaction.broken import broken_like
-from holdfast.backup.redaction.fields import WANTED, replacements
+from holdfast.backup.redaction.fields import REPLACED, replacements
 from holdfast.backup.wire import faults, tables
 from holdfast.backup.wire.frames import split
 from holdfast.backup.wire.leaves import Leaf, leaves, leaves_of
@@ -138,7 +138,7 @@ class Redactor:
 
     def header(self, raw: bytes) -> bytes:
         """Redact a header, which was parsed before."""
-        return bytes(self._overwrite(raw, leaves_of(raw, WANTED, tables.BACKUP_INFO)))
+        return bytes(self._overwrite(raw, leaves_of(raw, REPLACED, tables.BACKUP_INFO)))
 
     def block(self, data: bytes) -> bytes:
         """Redact some frames, each with its length before it."""
@@ -147,7 +147,7 @@ class Redactor:
         start = 0
         while start < len(data):
             seen = walk(data, start, NO_CAP)
-            found += leaves(data, start, seen.rest, WANTED)
+            found += leaves(data, start, seen.rest, REPLACED)
             self.frames += seen.frames
             start = seen.rest
             if not seen.fault:

@@ -87,12 +87,12 @@ class Texts:
 
     def counted(self, value: bytes) -> bytes:
         """Write something of as many characters, as people count them, for fields that have a limit of those."""
-        wanted = count_graphemes(value.decode())
+        length = count_graphemes(value.decode())
         made = self.words(value)
-        while value and (made == value or count_graphemes(made.decode()) != wanted):
+        while value and (made == value or count_graphemes(made.decode()) != length):
             # One letter for each character, and accents on the last one for what is left.
-            letters = self._rng.randbytes(wanted).translate(LETTERS)
-            rest = len(value) - wanted
+            letters = self._rng.randbytes(length).translate(LETTERS)
+            rest = len(value) - length
             if rest == 1:
                 letters = letters[:-1] + self._rng.choice(SIGNS[2])
                 rest = 0

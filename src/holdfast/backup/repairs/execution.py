@@ -21,7 +21,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
 from holdfast.backup.container.whole import check_replaceable, write_whole
-from holdfast.backup.conversion import To, convert
+from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -30,10 +30,10 @@ from holdfast.backup.errors import (
 )
 from holdfast.backup.public import public
 from holdfast.backup.repairs.container_damage import LOSES, REWRITTEN, around, each_once
-from holdfast.backup.repairs.log import Change, Log, Lost, Repaired, log_beside, read_log, write_log
+from holdfast.backup.repairs.log import Log, LoggedChange, Lost, Repaired, log_beside, read_log, write_log
 from holdfast.backup.repairs.originals import file_of, kept_beside, original_at, put_back, weigh
 from holdfast.backup.repairs.patches import Patches, patched
-from holdfast.backup.repairs.plan import Plan, Step, Unmended, make_plan
+from holdfast.backup.repairs.plan import RepairPlan, Step, Unmended, make_plan
 from holdfast.backup.repairs.salvage import cut_off, salvaged
 from holdfast.backup.repairs.shape import Shape, shape_of
 from holdfast.backup.repairs.undo import belongs, measured, restored
@@ -44,7 +44,7 @@ from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeNam
 from holdfast.backup.wire.salvage import Gap
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Repair", "Wanted", "plan_repair", "repair", "undo_repair"]
+__all__ = ["Repair", "RepairOptions", "plan_repair", "repair", "undo_repair"]
 
 CUT_OFF = "stream.whole"
 
@@ -52,7 +52,7 @@ CUT_OFF = "stream.whole"
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RepairOptions:
     """What a backup is to pass, and whether what nothing can import may be left out."""
 
     profile: ProfileName = "strict"
@@ -89,7 +89,7 @@ def plan_repair(
     source: str | PathLike[str] | BinaryIO | Backup,
     key: KeyMaterial | str | None = None,
     *,
-    wanted: Wanted | None = None,
+    options: RepairOptions | None = None,
 ) -> Repair:
     """Tell what a repair of a backup would change, and what would still be wrong with it, and write nothing.
 
@@ -98,7 +98,7 @@ def plan_repair(
     (True, 0)
     """
     with again_and_again(source, key) as readable:
-        return draw(readable, wanted or Wanted()).repair
+        return draw(readable, options or RepairOptions()).repair
 
 
 @public
@@ -107,9 +107,9 @@ def repair(
     target: str | PathLike[str],
     key: KeyMaterial | str | None = None,
     *,
-    wanted: Wanted | None = None,
+    options: RepairOptions | None = None,
     log: str | PathLike[str] | None = None,
-    to: To | None = To.STREAM,
+    to: OutputFormat | None = OutputFormat.STREAM,
     keys: KeyMaterial | None = None,
     replace: bool = False,
 ) -> Repair:
@@ -132,7 +132,7 @@ def repair(
             check_replaceable(written, replace=replace)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
-        drawn = draw(readable, wanted or Wanted())
+        drawn = draw(readable, options or RepairOptions())
         if drawn.damage is not None:
             problem = f"{drawn.damage.problem}; {hint(readable, drawn.damage)}"
             raise DamagedBackup(
@@ -179,7 +179,7 @@ def undo_repair(
     target: str | PathLike[str],
     key: KeyMaterial | str | None = None,
     *,
-    to: To | None = To.STREAM,
+    to: OutputFormat | None = OutputFormat.STREAM,
     keys: KeyMaterial | None = None,
     replace: bool = False,
 ) -> int:
@@ -216,28 +216,32 @@ def write(source: Backup, path: Path, shape: Shape, *, replace: bool) -> None:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A backup that can be read again and again, and what reading it told of.
+    """A backup that can be read again and again, and the faults that reading it found.
 
-    `file` is set where it was given open; `told` where it was opened here, and all that could be read is.
+    `file` is set where it was given open; `reading_faults` where it was opened here to read all that is readable.
     """
 
     backup: Backup
     file: BinaryIO | None = None
-    told: "Told | None" = None
+    reading_faults: "ReadingFaults | None" = None
 
     def faults(self) -> list[Fault]:
         """List what is wrong around the stream."""
-        return [] if self.told is None else each_once(self.told.faults)
+        return [] if self.reading_faults is None else each_once(self.reading_faults.faults)
 
     def gaps(self) -> list[Gap]:
         """List what cannot be read of the stream; each reading finds the same."""
-        return [] if self.told is None else list({(gap.offset, gap.place): gap for gap in self.told.gaps}.values())
+        return (
+            []
+            if self.reading_faults is None
+            else list({(gap.offset, gap.place): gap for gap in self.reading_faults.gaps}.values())
+        )
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What readings told of."""
+class ReadingFaults:
+    """The faults and gaps that readings found."""
 
     faults: list[Fault] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
@@ -247,34 +251,34 @@ def hint(source: Readable, damage: DamagedBackup) -> str:
     """Say what to do about a place that cannot be read."""
     if isinstance(damage, DamagedContainer):
         return "with --drop what follows is left out, and what can be read before it is kept"
-    if source.told is None:
+    if source.reading_faults is None:
         return "give the file itself with --drop to have what can be read behind it looked for"
     return "with --drop what cannot be read is left out, and what can be read behind it is kept"
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class PlannedRepair:
     """A plan with what it was made of: the records that can be read, and what stood between them.
 
     `damage` is set where something cannot be read, and could or should not be left out.
     """
 
     repair: Repair
-    plan: Plan
+    plan: RepairPlan
     base: Backup
     damage: DamagedBackup | None
     gaps: tuple[Gap, ...]
 
 
-def draw(source: Readable, wanted: Wanted) -> Drawn:
+def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
     """Draw up a plan."""
     damage = cut_off(source.backup)
     base = source.backup
     gaps = source.gaps()
     if damage is not None:
         base = salvaged(base)
-        if wanted.drop and damage.rest:
+        if options.drop and damage.rest:
             gaps = [Gap(damage.frame or 0, damage.offset, len(damage.rest), lost=damage.rest)]
             damage = None
     editions: list[Edition] = []
@@ -282,36 +286,36 @@ def draw(source: Readable, wanted: Wanted) -> Drawn:
 
     def check(view: Backup) -> Iterator[Finding]:
         # A repair must not change which year's format the backup is held to.
-        edition = editions[0] if editions else wanted.edition
+        edition = editions[0] if editions else options.edition
         validation = ValidationRun(
-            view, profile=wanted.profile, edition=edition, purpose=wanted.purpose, media=None
+            view, profile=options.profile, edition=edition, purpose=options.purpose, media=None
         )
         yield from validation
         frames.append(validation.frames)
         if validation.edition is not None:
             editions[:] = [validation.edition]
 
-    plan = make_plan(base, check, drop=wanted.drop)
-    steps, left = around(source.faults(), frames[0], drop=wanted.drop)
+    plan = make_plan(base, check, drop=options.drop)
+    steps, left = around(source.faults(), frames[0], drop=options.drop)
     cut = next((fault for fault in source.faults() if fault.part is LOSES), None)
     for gap in gaps:
         if cut is not None and gap is gaps[-1] and gap.frame > frames[0]:
             # The record that is cut off where the compressed data are was told of with them.
             continue
-        if wanted.drop:
+        if options.drop:
             steps.append(Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True))
         else:
             left.append(Unmended(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
             damage = damage or unread(gap)
     if damage is not None and not left:
         left.append(Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
-    if isinstance(cut, DamagedContainer) and not wanted.drop:
+    if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
     plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
     made = Repair(
-        Profile(wanted.profile), editions[0], Purpose(wanted.purpose), tuple(sorted_steps(plan)), plan.unmended
+        Profile(options.profile), editions[0], Purpose(options.purpose), tuple(sorted_steps(plan)), plan.unmended
     )
-    return Drawn(made, plan, base, damage, tuple(gaps))
+    return PlannedRepair(made, plan, base, damage, tuple(gaps))
 
 
 def what_is_unread(gap: Gap) -> str:
@@ -343,19 +347,19 @@ def words_of(gap: Gap) -> str:
     return f"The bytes from {gap.offset:,} to {last:,}, in which no record can be read, are left out."
 
 
-def sorted_steps(plan: Plan) -> list[Step]:
+def sorted_steps(plan: RepairPlan) -> list[Step]:
     """Put repairs in the order of the file."""
     return sorted(plan.steps, key=lambda step: -1 if step.frame is None else step.frame)
 
 
-def changes(plan: Plan) -> Iterator[Change]:
+def changes(plan: RepairPlan) -> Iterator[LoggedChange]:
     """Write down what is replaced, and why, in the order of the file."""
     why: dict[int | None, list[Repaired]] = defaultdict(list)
     for step in plan.steps:
         why[step.frame].append(Repaired(step.rule, step.path, step.words))
     for frame, records in sorted(plan.places.items()):
         before = base64.b64encode(plan.originals[frame]).decode()
-        yield Change(frame, before, len(records), tuple(why[frame]))
+        yield LoggedChange(frame, before, len(records), tuple(why[frame]))
 
 
 @contextmanager
@@ -373,15 +377,15 @@ def again_and_again(
             if not source.seekable():
                 file = stack.enter_context(tempfile.TemporaryFile())
                 shutil.copyfileobj(source, file)
-        told = Told()
+        reading_faults = ReadingFaults()
         try:
             backup = backup_reader.open(
                 source if file is None else file,
                 key,
-                on_fault=told.faults.append,
-                on_gap=told.gaps.append,
+                on_fault=reading_faults.faults.append,
+                on_gap=reading_faults.gaps.append,
                 keep_gaps=True,
             )
         except BackupError as refusal:
-            raise reason_for(refusal, told.faults) from None
-        yield Readable(stack.enter_context(backup), file, told)
+            raise reason_for(refusal, reading_faults.faults) from None
+        yield Readable(stack.enter_context(backup), file, reading_faults)

@@ -29,7 +29,7 @@ class CannotEdit(Exception):
 
 @redacted
 @dataclass(slots=True)
-class Node:
+class FieldNode:
     """One field as it is written: its tag, its length if it has one, and its value.
 
     `replaced` are the numbers to write into a packed list by their places, empty where one is left out; the
@@ -43,12 +43,12 @@ class Node:
     body: bytes
     message: int | None = None
     packed: int = 0
-    fields: list["Node"] | None = None
+    fields: list["FieldNode"] | None = None
     replaced: dict[int, bytes] = field(default_factory=dict)
     changed: bool = False
     dropped: bool = False
 
-    def children(self) -> list["Node"]:
+    def children(self) -> list["FieldNode"]:
         """Take the message it holds apart, once."""
         if self.fields is None:
             if self.message is None:
@@ -86,7 +86,7 @@ class Record:
     """
 
     def __init__(self, raw: bytes, root: int = tables.FRAME) -> None:
-        self._root = Node(0, DELIMITED, b"", b"", raw, root)
+        self._root = FieldNode(0, DELIMITED, b"", b"", raw, root)
 
     def encode(self) -> bytes:
         """Write the record."""
@@ -140,7 +140,7 @@ class Record:
         head = encode_varint(descriptor.number << 3 | wire_type)
         children = parent.children()
         place = max((at + 1 for at, node in enumerate(children) if node.number <= descriptor.number), default=0)
-        children.insert(place, Node(descriptor.number, wire_type, head, b"", body, changed=True))
+        children.insert(place, FieldNode(descriptor.number, wire_type, head, b"", body, changed=True))
 
     def put_near(self, path: str, values: Mapping[str, bytes]) -> None:
         """Write the values that go with a path: that of a field on it, or those of fields inside or beside it."""
@@ -159,7 +159,7 @@ class Record:
         for name, body in values.items():
             self.put(base + name, body)
 
-    def _lead(self, path: str) -> tuple[Node, FieldDescriptor, int | None]:
+    def _lead(self, path: str) -> tuple[FieldNode, FieldDescriptor, int | None]:
         """Follow a path up to its last step: the message there, and which field and element of it is meant."""
         node = self._root
         steps = steps_of(path)
@@ -171,10 +171,12 @@ class Record:
         name, index = steps[-1]
         return node, descriptor_of(node, name), index
 
-    def _found(self, node: Node, descriptor: FieldDescriptor, index: int | None) -> list[tuple[Node, int | None]]:
+    def _found(
+        self, node: FieldNode, descriptor: FieldDescriptor, index: int | None
+    ) -> list[tuple[FieldNode, int | None]]:
         """List the fields that are meant; a number in a packed list by the list and its place in it."""
         shape = tables.KINDS[descriptor.type]
-        every: list[tuple[Node, int | None]] = []
+        every: list[tuple[FieldNode, int | None]] = []
         for child in node.children():
             if child.number != descriptor.number:
                 continue
@@ -216,7 +218,7 @@ def element_of(path: str) -> str:
     return ".".join(steps)
 
 
-def descriptor_of(node: Node, name: str) -> FieldDescriptor:
+def descriptor_of(node: FieldNode, name: str) -> FieldDescriptor:
     """Find a field of a message by its name."""
     if node.message is None or name not in tables.MESSAGES[node.message].fields_by_name:
         raise CannotEdit("the path names a field that the schema does not have")
@@ -237,7 +239,7 @@ def numbers_in(body: bytes, wire_type: int) -> list[bytes]:
     return parts
 
 
-def parse(data: bytes, message: int) -> list[Node]:
+def parse(data: bytes, message: int) -> list[FieldNode]:
     """Take a message apart that was walked before."""
     nodes = []
     pos = 0
@@ -256,7 +258,7 @@ def parse(data: bytes, message: int) -> list[Node]:
         else:
             end = end_of_group(data, pos)
         target, packed = meaning_of(message, tag)
-        nodes.append(Node(tag >> 3, tag & 7, head, data[pos:begin], data[begin:end], target, packed))
+        nodes.append(FieldNode(tag >> 3, tag & 7, head, data[pos:begin], data[begin:end], target, packed))
         pos = end
     return nodes
 

@@ -15,7 +15,18 @@ from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused
 from holdfast.redacted_repr import redacted
 
-__all__ = ["VERSION", "Change", "Kept", "Log", "Lost", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
+__all__ = [
+    "VERSION",
+    "KeptOriginal",
+    "Log",
+    "LoggedChange",
+    "Lost",
+    "Repaired",
+    "Stream",
+    "log_beside",
+    "read_log",
+    "write_log",
+]
 
 VERSION: Final = 1
 LARGEST: Final = 1 << 30
@@ -40,7 +51,7 @@ class Repaired(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Change(msgspec.Struct, frozen=True):
+class LoggedChange(msgspec.Struct, frozen=True):
     """One place of the original that was changed.
 
     `frame` is its number in the original, `before` what stood there, with its length, in base64, and `records` how
@@ -75,7 +86,7 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Kept(msgspec.Struct, frozen=True):
+class KeptOriginal(msgspec.Struct, frozen=True):
     """The original file, kept beside the log under a name, by its size and its hash."""
 
     name: str
@@ -96,9 +107,9 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
     original: Stream
     repaired: Stream
-    changes: tuple[Change, ...]
+    changes: tuple[LoggedChange, ...]
     lost: tuple[Lost, ...] = ()
-    kept: Kept | None = None
+    kept: KeptOriginal | None = None
 
 
 def log_beside(target: Path) -> Path:

@@ -11,7 +11,7 @@ from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused, UnreadableBackup
-from holdfast.backup.repairs.log import Kept
+from holdfast.backup.repairs.log import KeptOriginal
 
 __all__ = ["file_of", "kept_beside", "original_at", "put_back", "weigh"]
 
@@ -37,22 +37,22 @@ def file_of(source: Backup, given: BinaryIO | None) -> Iterator[BinaryIO]:
         yield main
 
 
-def weigh(file: BinaryIO, path: Path) -> Kept:
+def weigh(file: BinaryIO, path: Path) -> KeptOriginal:
     """Tell the size and the hash of a file that is kept under a name."""
     digest = hashlib.sha256()
     size = 0
     while chunk := file.read(CHUNK):
         digest.update(chunk)
         size += len(chunk)
-    return Kept(path.name, size, digest.hexdigest())
+    return KeptOriginal(path.name, size, digest.hexdigest())
 
 
-def original_at(kept: Kept, folder: Path) -> Path:
+def original_at(kept: KeptOriginal, folder: Path) -> Path:
     """Return where an original was kept: in the folder of its change log, whatever that says."""
     return folder / Path(kept.name).name
 
 
-def put_back(kept: Kept, folder: Path, target: Path, *, replace: bool = False) -> None:
+def put_back(kept: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
     """Write the original again, or nothing where it is not what it was."""
     path = original_at(kept, folder)
     try:

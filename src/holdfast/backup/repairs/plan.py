@@ -20,7 +20,7 @@ from holdfast.backup.wire.collect import Selection, collect
 from holdfast.backup.wire.varint import encode_varint, varint_at
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Check", "Plan", "Step", "Unmended", "make_plan"]
+__all__ = ["Check", "RepairPlan", "Step", "Unmended", "make_plan"]
 
 # Leaving records out makes others lead nowhere, and so on; real chains are short.
 ROUNDS: Final = 16
@@ -60,7 +60,7 @@ class Unmended:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RepairPlan:
     """What a repair would do, and what would still be wrong afterwards.
 
     `places` has the whole records that stand in the place of frames of the original, `originals` those frames.
@@ -72,25 +72,25 @@ class Plan:
     originals: dict[int, bytes] = field(repr=False)
 
 
-def make_plan(source: Backup, check: Check, *, drop: bool = False) -> Plan:
+def make_plan(source: Backup, check: Check, *, drop: bool = False) -> RepairPlan:
     """Find out what can be mended in a backup, which must be one that can be read again and again.
 
     `check` finds what is wrong. With `drop` that which nothing can import is left out.
     """
-    draft = Draft(drop=drop)
+    builder = PlanBuilder(drop=drop)
     for _round in range(ROUNDS):
-        view = patched(source, draft.patches())
+        view = patched(source, builder.patches())
         errors = [finding for finding in check(view) if finding.severity is Severity.ERROR]
-        if not draft.mend(view, errors):
+        if not builder.repair_round(view, errors):
             break
     else:
-        draft.leave(check(patched(source, draft.patches())))
-    return Plan(tuple(draft.steps), tuple(draft.unmended), draft.places(), draft.originals())
+        builder.leave(check(patched(source, builder.patches())))
+    return RepairPlan(tuple(builder.steps), tuple(builder.unmended), builder.places(), builder.originals())
 
 
 @redacted
 @dataclass
-class Book:
+class FrameIndex:
     """What must be known of all frames to move or renumber one: by id, where recipients and chats are."""
 
     recipients: dict[int, int] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Book:
                 self.account = frame
 
 
-class Draft:
+class PlanBuilder:
     """A plan in the making. Frames are known by their numbers in the original, wherever they stand by now."""
 
     def __init__(self, *, drop: bool) -> None:
@@ -143,7 +143,7 @@ class Draft:
         """Return the same for reading."""
         return Patches(self.places())
 
-    def mend(self, view: Backup, errors: list[Finding]) -> bool:
+    def repair_round(self, view: Backup, errors: list[Finding]) -> bool:
         """Mend what can be mended of the errors of a round; return whether anything was."""
         self.unmended = []
         by_number: dict[int, list[Finding]] = defaultdict(list)
@@ -154,14 +154,14 @@ class Draft:
                 self._leave(finding.frame, finding, needs_drop=False)
         numbers = self._numbers()
         wants = any(fix.action in WHOLE for finding in errors for fix in finding.rule.repairs)
-        records, book = fetch(view, {*by_number, 1} if wants else set(by_number), whole=wants)
+        records, frame_index = fetch(view, {*by_number, 1} if wants else set(by_number), whole=wants)
         moves: dict[int, tuple[int, Finding, Fix]] = {}
         changed = False
         for number in sorted(by_number):
-            work = Bench(numbers(number), number, records[number], book, moves)
-            changed |= self._mend_frame(work, by_number[number])
+            work = FrameRepair(numbers(number), number, records[number], frame_index, moves)
+            changed |= self._repair_frame(work, by_number[number])
         if moves:
-            extra, _book = fetch(view, set(moves), whole=False)
+            extra, _frame_index = fetch(view, set(moves), whole=False)
             for target, (number, finding, fix) in sorted(moves.items()):
                 frame, before = numbers(target), numbers(number)
                 # What was left out meanwhile is neither moved nor waits for anything.
@@ -196,7 +196,7 @@ class Draft:
         place = self._place.get(frame, frame)
         return frame in self._order.get(place, [place])
 
-    def _mend_frame(self, work: "Bench", findings: list[Finding]) -> bool:
+    def _repair_frame(self, work: "FrameRepair", findings: list[Finding]) -> bool:
         """Mend one frame; return whether it is not as it was."""
         steps: list[Step] = []
         left: list[tuple[Finding, bool]] = []
@@ -251,11 +251,16 @@ class Draft:
         self.unmended.append(Unmended(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
 
 
-class Bench:
+class FrameRepair:
     """One frame while it is mended: its number in the original and by now, and what is known of the others."""
 
     def __init__(
-        self, frame: int, number: int, record: bytes, book: "Book", moves: dict[int, tuple[int, Finding, Fix]]
+        self,
+        frame: int,
+        number: int,
+        record: bytes,
+        frame_index: "FrameIndex",
+        moves: dict[int, tuple[int, Finding, Fix]],
     ) -> None:
         _size, begin = varint_at(record, 0)
         self.frame = frame
@@ -263,7 +268,7 @@ class Bench:
         self._number = number
         self._raw = record[begin:]
         self._fields = Record(self._raw)
-        self._book = book
+        self._frame_index = frame_index
         self.moves = moves
 
     def outcome(self) -> bytes:
@@ -281,15 +286,15 @@ class Bench:
                 case RepairAction.MOVE:
                     return self._moved(self._needed(finding.path), self._number, finding, fix)
                 case RepairAction.MOVE_FIRST:
-                    return self._moved(self._book.account, 1, finding, fix)
+                    return self._moved(self._frame_index.account, 1, finding, fix)
                 case RepairAction.DROP_ELEMENT:
                     self._fields.clear(element_of(finding.path))
                 case RepairAction.CLEAR | RepairAction.PUT:
                     self._edit(fix, finding.path)
                 case RepairAction.RENUMBER:
-                    free = max(self._book.pinned) + 1
+                    free = max(self._frame_index.pinned) + 1
                     self._fields.put(finding.path, encode_varint(free))
-                    self._book.pinned.add(free)
+                    self._frame_index.pinned.add(free)
         except CannotEdit:
             return False
         return True
@@ -307,7 +312,7 @@ class Bench:
 
     def _needed(self, path: str) -> int | None:
         """Find the frame that a field refers to."""
-        ids = self._book.chats if path.endswith(CHAT_REFERENCE) else self._book.recipients
+        ids = self._frame_index.chats if path.endswith(CHAT_REFERENCE) else self._frame_index.recipients
         return ids.get(self._fields.number(path))
 
     def _moved(self, target: int | None, before: int, finding: Finding, fix: Fix) -> bool:
@@ -324,19 +329,19 @@ def step_of(frame: int, finding: Finding, fix: Fix) -> Step:
     return Step(frame, finding.rule.id, finding.path, fix.words, fix.loses)
 
 
-def fetch(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], Book]:
+def fetch(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], FrameIndex]:
     """Read some frames, and with `whole` what must be known of all of them."""
     records: dict[int, bytes] = {}
-    book = Book()
-    wanted = sorted(numbers)
+    frame_index = FrameIndex()
+    selected = sorted(numbers)
     for block in view.blocks():
-        at = bisect_left(wanted, block.index)
-        if not whole and (at == len(wanted) or wanted[at] >= block.index + block.count):
+        at = bisect_left(selected, block.index)
+        if not whole and (at == len(selected) or selected[at] >= block.index + block.count):
             continue
         for number, record in enumerate(records_in(block.data), block.index):
             if number in numbers:
                 records[number] = record
             if whole:
                 _size, begin = varint_at(record, 0)
-                book.add(number, record[begin:])
-    return records, book
+                frame_index.add(number, record[begin:])
+    return records, frame_index

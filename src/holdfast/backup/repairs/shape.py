@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 from holdfast.backup.backup_reader import Backup, Form
 from holdfast.backup.container import KeyMaterial, find_layout
 from holdfast.backup.container.metadata import ForwardSecrecy
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import BackupError
 from holdfast.backup.repairs.originals import file_of
 from holdfast.redacted_repr import redacted
@@ -14,11 +14,11 @@ from holdfast.redacted_repr import redacted
 __all__ = ["Shape", "shape_of"]
 
 FORMS: Final = {
-    Form.CONTAINER: To.CONTAINER,
-    Form.FOLDER: To.CONTAINER,
-    Form.LINES: To.JSONL,
-    Form.EXPORT: To.JSONL,
-    Form.ARRAY: To.JSON,
+    Form.CONTAINER: OutputFormat.CONTAINER,
+    Form.FOLDER: OutputFormat.CONTAINER,
+    Form.LINES: OutputFormat.JSONL,
+    Form.EXPORT: OutputFormat.JSONL,
+    Form.ARRAY: OutputFormat.JSON,
 }
 
 
@@ -27,18 +27,18 @@ FORMS: Final = {
 class Shape:
     """The form to write, the keys to encrypt with, and what an encrypted file says about its token."""
 
-    to: To
+    to: OutputFormat
     keys: KeyMaterial | None
     forward_secrecy: ForwardSecrecy | None = None
 
 
-def shape_of(source: Backup, file: BinaryIO | None, to: To | None, keys: KeyMaterial | None) -> Shape:
+def shape_of(source: Backup, file: BinaryIO | None, to: OutputFormat | None, keys: KeyMaterial | None) -> Shape:
     """Choose a shape: without `to` that of the original, which for a phone's folder is its encrypted file.
 
     An encrypted file stays of its layout, and keeps what it says about its token, which the keys still fit.
     """
-    chosen = FORMS.get(source.form, To.STREAM) if to is None else to
-    if chosen is not To.CONTAINER or keys is None or keys.message is not None:
+    chosen = FORMS.get(source.form, OutputFormat.STREAM) if to is None else to
+    if chosen is not OutputFormat.CONTAINER or keys is None or keys.message is not None:
         return Shape(chosen, keys)
     if source.form not in {Form.CONTAINER, Form.FOLDER}:
         return Shape(chosen, keys)

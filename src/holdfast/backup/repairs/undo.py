@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Change, Log, Lost, Stream
+from holdfast.backup.repairs.log import Log, LoggedChange, Lost, Stream
 from holdfast.backup.repairs.patches import records_in
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.salvage import Gap
@@ -72,7 +72,7 @@ class RestoredRecords:
     def blocks(self) -> Iterator[Block]:
         """Yield the frames; blocks in which nothing was changed pass through as they are."""
         # What could not be read stood before the frame it is counted with, and comes first.
-        waiting: list[Change | Lost] = [*self._log.changes, *self._log.lost]
+        waiting: list[LoggedChange | Lost] = [*self._log.changes, *self._log.lost]
         waiting.sort(key=lambda piece: (-piece.frame, isinstance(piece, Lost)))
         index = 1
         skip = 0

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.archives import Archive, Message
 from holdfast.backup.archives.model import (
+    ArchivedAttachment,
     Card,
     CardField,
     Link,
@@ -27,7 +28,7 @@ from holdfast.backup.exports.html.bubbles import (
     plain_bubble,
     stands_with,
 )
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.files import size_label
 from tests.backup.exports.html.test_markup import HOSTILE, TEXTS
 from tests.backup.exports.made import Addresses, Parsed, attachment, message
@@ -141,6 +142,7 @@ def test_files_are_shown_linked_or_named() -> None:
         message(None, attachments=tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))),
         Addresses(),
     )
+    assert 'class="album a2"' in found
     assert (found.count("<img"), found.count("<video"), found.count("<audio"), found.count(" download>")) == (
         1,
         1,
@@ -153,6 +155,41 @@ def test_files_are_shown_linked_or_named() -> None:
     assert gone.links == []
     huge = bubble(message(None, attachments=(attachment(width=1 << 31, height=5),)), Addresses())
     assert "width" not in huge
+    wide = bubble(message(None, attachments=(attachment(width=4000, height=3000),)), Addresses())
+    assert 'width="420" height="315"' in wide
+    tall = bubble(message(None, attachments=(attachment(width=3000, height=4000),)), Addresses())
+    assert 'width="288" height="384"' in tall
+
+
+def test_several_pictures_are_a_grid() -> None:
+    """Each once; sounds and documents stand below it."""
+    kinds = ("image/png", "application/pdf", "video/mp4", "image/jpeg")
+    files = tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))
+    found = bubble(message("look", attachments=files), Addresses())
+    assert found.count('class="cell"') == 3
+    assert found.count(" download>") == 1
+    assert found.index('class="album a3"') < found.index(" download>") < found.index("look")
+    one = bubble(message("look", attachments=files[:2]), Addresses())
+    assert "album" not in one
+    many = bubble(message(None, attachments=tuple(attachment(n=n) for n in range(9))), Addresses())
+    assert 'class="album a5"' in many
+
+
+class BlurredAddresses(Addresses):
+    """Leads to the few colours of a picture too."""
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:
+        """Name the colours."""
+        return f"data:{attachment.blur_hash}" if attachment.blur_hash else ""
+
+
+def test_a_picture_has_its_colours_before_it_is_there() -> None:
+    """Behind one that is loaded, and instead of one that is not kept."""
+    there = bubble(message(None, attachments=(attachment(blur_hash="00abcd"),)), BlurredAddresses())
+    assert '<img class="ph" src="data:00abcd" alt="">' in there
+    gone = bubble(message(None, attachments=(attachment(blur_hash="00abcd", path=None),)), BlurredAddresses())
+    assert '<img class="ico" src="data:00abcd" alt="">' in gone
+    assert '"ph"' not in bubble(message(None, attachments=(attachment(),)), BlurredAddresses())
 
 
 def test_files_of_earlier_wordings_are_not_shown() -> None:
@@ -256,7 +293,7 @@ def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: st
         one.id,
         text,
         face(one.author_id, one.author),
-        Clock().stamp(one.sent_ms, day),
+        TimeFormatter().stamp(one.sent_ms, day),
         status,
         is_own=direction == "outgoing",
         follows=follows,

@@ -2,14 +2,14 @@
 
 from zoneinfo import ZoneInfo
 
-from holdfast.backup.exports.html.clock import DAY, Clock, day_label, iso
+from holdfast.backup.exports.html.clock import DAY, TimeFormatter, day_label, iso
 
 MAY = 1_717_160_709_000  # 2024-05-31 13:05:09 UTC
 
 
 def test_times_in_utc() -> None:
     """The date is said where it is not the day that stands above."""
-    clock = Clock()
+    clock = TimeFormatter()
     assert iso(clock.day(MAY)) == "2024-05-31"
     assert clock.stamp(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">13:05</time>'
     assert clock.stamp(MAY) == '<time datetime="2024-05-31T13:05:09Z">2024-05-31 13:05</time>'
@@ -18,19 +18,19 @@ def test_times_in_utc() -> None:
 
 def test_times_in_a_zone() -> None:
     """Summer time and days that begin at another hour are known; machines still read UTC."""
-    clock = Clock(ZoneInfo("Europe/Berlin"))
+    clock = TimeFormatter(ZoneInfo("Europe/Berlin"))
     assert clock.stamp(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">15:05</time>'
     winter = MAY - 180 * DAY
     assert ">14:05<" in clock.stamp(winter, clock.day(winter))
     late = MAY + 9 * 3_600_000
     assert iso(clock.day(late)) == "2024-06-01"
-    assert iso(Clock().day(late)) == "2024-05-31"
+    assert iso(TimeFormatter().day(late)) == "2024-05-31"
 
 
 def test_times_beyond_the_calendar() -> None:
     """A date nobody can write is said to be one; the first day is one everywhere."""
     last = (1 << 63) - 1
-    for clock in (Clock(), Clock(ZoneInfo("America/Lima"))):
+    for clock in (TimeFormatter(), TimeFormatter(ZoneInfo("America/Lima"))):
         assert clock.stamp(last, clock.day(last)) == "<time>beyond the calendar</time>"
         assert iso(clock.day(last)) == "beyond"
         assert day_label(clock.day(last)) == "Beyond the calendar"

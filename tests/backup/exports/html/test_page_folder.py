@@ -14,7 +14,7 @@ import pytest
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.errors import ExportRefused
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import chat_export, pagination, write_html
 from holdfast.backup.exports.html.words import words_of
 from holdfast.backup.exports.names import chat_name
@@ -23,7 +23,7 @@ from tests.backup.exports.html.test_markup import HOSTILE
 from tests.backup.exports.made import Parsed
 
 PAGE = 20
-ALL = Choice()
+ALL = ChatSelection()
 OURS = ".holdfast-export.json"
 
 
@@ -33,7 +33,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pagination, "MESSAGES", PAGE)
 
 
-def export(opened: Archive, place: Path, choice: Choice = ALL, *, search: bool = True) -> dict[str, Parsed]:
+def export(opened: Archive, place: Path, choice: ChatSelection = ALL, *, search: bool = True) -> dict[str, Parsed]:
     """Export an archive and read all pages."""
     write_html(opened, place, choice, media=True, search=search)
     pages = sorted(place.rglob("*.html"))
@@ -85,10 +85,10 @@ def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> N
 
 def test_what_is_unchanged_is_not_written_again(opened: Archive, tmp_path: Path) -> None:
     """A second export of the same writes nothing, and is the same as a fresh one."""
-    first = write_html(opened, tmp_path / "one", Choice(), media=True, search=True)
-    again = write_html(opened, tmp_path / "one", Choice(), media=True, search=True)
+    first = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
+    again = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
-    write_html(opened, tmp_path / "two", Choice(), media=True, search=True)
+    write_html(opened, tmp_path / "two", ChatSelection(), media=True, search=True)
     for path in (tmp_path / "one").rglob("*.*"):
         if path.is_file() and path.name != OURS:
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
@@ -113,7 +113,7 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
         parsed.append(fresh)
     out = tmp_path / "out"
     with archives.open(tmp_path / "chats.db") as opened:
-        write_html(opened, out, Choice(), media=False, search=True)
+        write_html(opened, out, ChatSelection(), media=False, search=True)
     before = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
     imported(tmp_path / "chats.db", write(tmp_path / "two", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
@@ -122,8 +122,8 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
         count = max(chat.messages for chat in opened.chats())
     after = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
     changed = {path for path in before if before[path] != after[path]}
-    room = {path.parent for path in changed}
-    assert len(room) == 1
+    folders = {path.parent for path in changed}
+    assert len(folders) == 1
     numbers = {int(path.stem) for path in changed if path.stem.isdigit()}
     assert numbers == {(count - 30 - 1) // PAGE + 1}
     assert {path.stem for path in changed if not path.stem.isdigit()} == {"index", "latest"}
@@ -144,12 +144,12 @@ def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
     every = list(opened.messages(chat.id))
     since, until = every[10].position.ms, every[60].position.ms
     wanted = [f"m{one.id}" for one in every if since <= one.position.ms < until]
-    pages = export(opened, tmp_path, Choice((chat.id,), since, until), search=False)
+    pages = export(opened, tmp_path, ChatSelection((chat.id,), since, until), search=False)
     check_links(tmp_path, pages)
     assert sorted(anchors(pages)) == sorted(wanted)
     assert not (tmp_path / "search.html").exists()
     assert not list(tmp_path.rglob("search*"))
-    empty = export(opened, tmp_path, Choice((chat.id,), since_ms=every[-1].position.ms + 1))
+    empty = export(opened, tmp_path, ChatSelection((chat.id,), since_ms=every[-1].position.ms + 1))
     check_links(tmp_path, empty)
     assert set(empty) == {"index.html", "search.html"}
 
@@ -190,8 +190,8 @@ def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: 
         for word, steps in found.items():
             places[word] = {sum(steps[: n + 1]) for n in range(len(steps))}
     seen = 0
-    for number, (room, page, latest) in enumerate(whole["pages"]):
-        home, name = whole["chats"][room]
+    for number, (chat, page, latest) in enumerate(whole["pages"]):
+        home, name = whole["chats"][chat]
         key, (authors, rows) = given(tmp_path / home / f"{page}.js")
         assert key == f"{home}/{page}"
         for one, author, sent, text in rows:
@@ -229,7 +229,9 @@ def test_hostile_names_and_texts(tmp_path: Path) -> None:
 def test_progress_is_told(opened: Archive, tmp_path: Path) -> None:
     """Up to the end, which is known from the beginning."""
     told: list[tuple[int, int]] = []
-    write_html(opened, tmp_path, Choice(), media=False, search=False, progress=lambda *now: told.append(now))
+    write_html(
+        opened, tmp_path, ChatSelection(), media=False, search=False, progress=lambda *now: told.append(now)
+    )
     assert told == sorted(told)
     assert told[-1] == (400, 400)
     assert {total for _done, total in told} == {400}
@@ -239,7 +241,7 @@ def test_a_folder_with_something_else_is_refused(opened: Archive, tmp_path: Path
     """Before anything is written."""
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(ExportRefused):
-        write_html(opened, tmp_path, Choice(), media=False, search=False)
+        write_html(opened, tmp_path, ChatSelection(), media=False, search=False)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -258,13 +260,13 @@ def test_media_are_linked_from_their_pages(opened: Archive, tmp_path: Path) -> N
         check_links(tmp_path / "out", pages)
         assert any("img" in page.tags for page in pages.values())
         assert [path.read_bytes() for path in (tmp_path / "out" / "media").rglob("*.*")] == [b"picture"]
-        write_html(own, tmp_path / "out", Choice(), media=False, search=False)
+        write_html(own, tmp_path / "out", ChatSelection(), media=False, search=False)
         assert not (tmp_path / "out" / "media").exists()
 
 
 def test_times_are_those_of_a_zone(opened: Archive, tmp_path: Path) -> None:
     """On pages and in what the search shows; the list says which zone it is."""
-    write_html(opened, tmp_path, Choice(), media=False, search=True, zone=ZoneInfo("Asia/Kathmandu"))
+    write_html(opened, tmp_path, ChatSelection(), media=False, search=True, zone=ZoneInfo("Asia/Kathmandu"))
     assert "Times are Asia/Kathmandu." in (tmp_path / "index.html").read_text()
     text = next(tmp_path.glob("chats/*/1.html")).read_text()
     utc, shown = re.findall(r'<time datetime="[^"]*T(\d\d:\d\d):\d\dZ">(?:[\d-]+ )?(\d\d:\d\d)</time>', text)[0]

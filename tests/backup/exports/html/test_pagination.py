@@ -5,21 +5,21 @@ from datetime import timedelta, timezone
 import pytest
 
 from holdfast.backup.archives import Archive, Position
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination
-from holdfast.backup.exports.html.clock import Clock
-from holdfast.backup.exports.html.pagination import Cuts, cuts_of, starts_of
+from holdfast.backup.exports.html.clock import TimeFormatter
+from holdfast.backup.exports.html.pagination import PageBreaks, cuts_of, starts_of
 
 
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
     """What is appended later leaves where the first ones begin as it is."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     every = list(opened.messages(chat.id))
-    whole, _days = cuts_of(opened, chat.id, Choice(), Clock())
+    whole, _days = cuts_of(opened, chat.id, ChatSelection(), TimeFormatter())
     assert whole.starts == [one.position for one in every[:: pagination.MESSAGES]]
-    some, _days = cuts_of(opened, chat.id, Choice(until_ms=every[-1].position.ms), Clock())
+    some, _days = cuts_of(opened, chat.id, ChatSelection(until_ms=every[-1].position.ms), TimeFormatter())
     assert some.starts == whole.starts[: len(some.starts)]
-    none, days = cuts_of(opened, chat.id, Choice(since_ms=every[-1].position.ms + 1), Clock())
+    none, days = cuts_of(opened, chat.id, ChatSelection(since_ms=every[-1].position.ms + 1), TimeFormatter())
     assert (none.starts, days) == ([], {})
 
 
@@ -29,16 +29,21 @@ def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypat
     times = sorted(one.position.ms for chat in opened.chats() for one in opened.messages(chat.id))
     middle = (times[len(times) // 3], times[len(times) // 2])
     for chat in opened.chats():
-        for choice in (Choice(), Choice(since_ms=middle[0]), Choice(until_ms=middle[1]), Choice((), *middle)):
-            expected, _days = cuts_of(opened, chat.id, choice, Clock())
+        for choice in (
+            ChatSelection(),
+            ChatSelection(since_ms=middle[0]),
+            ChatSelection(until_ms=middle[1]),
+            ChatSelection((), *middle),
+        ):
+            expected, _days = cuts_of(opened, chat.id, choice, TimeFormatter())
             assert starts_of(opened, chat.id, choice) == expected
 
 
 def test_days_are_those_of_the_zone(opened: Archive) -> None:
     """Each with the place of its first message and how many it has."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
-    clock = Clock(timezone(timedelta(hours=9)))
-    _cuts, days = cuts_of(opened, chat.id, Choice(), clock)
+    clock = TimeFormatter(timezone(timedelta(hours=9)))
+    _cuts, days = cuts_of(opened, chat.id, ChatSelection(), clock)
     expected: dict[int, list[Position]] = {}
     for one in opened.messages(chat.id):
         expected.setdefault(clock.day(one.position.ms), []).append(one.position)
@@ -49,7 +54,7 @@ def test_days_are_those_of_the_zone(opened: Archive) -> None:
 
 def test_a_page_that_is_split_moves_no_other() -> None:
     """The rest goes to a page of the same number with a second one."""
-    cuts = Cuts([Position(0, 0, 0), Position(100, 0, 0), Position(200, 0, 0)])
+    cuts = PageBreaks([Position(0, 0, 0), Position(100, 0, 0), Position(200, 0, 0)])
     assert cuts.split("2", Position(150, 0, 0)) == "2-2"
     assert cuts.split("2-2", Position(160, 0, 0)) == "2-3"
     assert cuts.names == ["1", "2", "2-2", "2-3", "3"]
@@ -62,12 +67,12 @@ def test_a_page_that_is_split_moves_no_other() -> None:
         "3",
     ]
     assert (cuts.before("1"), cuts.after("1"), cuts.before("2-2"), cuts.after("3")) == (None, "2", "2", None)
-    cuts.unite("2", 3)
+    cuts.join("2", 3)
     assert (cuts.names, [start.ms for start in cuts.starts]) == (["1", "2", "3"], [0, 100, 200])
 
 
 def test_a_stretch_goes_from_one_page_to_the_next() -> None:
     """The last one to the end."""
     starts = [Position(0, 0, 0), Position(10, 0, 0)]
-    assert Cuts(starts).stretches() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
-    assert Cuts([]).stretches() == []
+    assert PageBreaks(starts).stretches() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
+    assert PageBreaks([]).stretches() == []

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from holdfast.backup import archives
 from holdfast.backup.errors import ExportRefused
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Written
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.html import chat_export, pagination, sources, write_html
 from holdfast.backup.exports.html.bubbles import bubble, plain_bubble
 from tests.backup.archives.histories import copies, imported, items, later, write
@@ -59,11 +59,11 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "chats.db"
 
 
-def export(place: Path, out: Path, choice: Choice | None = None, **more: Any) -> Written:
+def export(place: Path, out: Path, choice: ChatSelection | None = None, **more: Any) -> ExportSummary:
     """Export an archive to pages."""
     options: dict[str, Any] = {"media": True, "search": True, "zone": UTC} | more
     with archives.open(place) as opened:
-        return write_html(opened, out, choice or Choice(), **options)
+        return write_html(opened, out, choice or ChatSelection(), **options)
 
 
 def tree(place: Path) -> dict[str, bytes]:
@@ -107,7 +107,7 @@ def spoil(out: Path, dice: random.Random) -> None:
             path.write_text("mine")
 
 
-def export_around(place: Path, out: Path, choice: Choice, **more: Any) -> None:
+def export_around(place: Path, out: Path, choice: ChatSelection, **more: Any) -> None:
     """Export; a file that somebody changed and no export needed since is theirs, and moved where one needs it."""
     while True:
         try:
@@ -127,7 +127,7 @@ def export_around(place: Path, out: Path, choice: Choice, **more: Any) -> None:
 def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[str]) -> None:
     """Whatever was imported, moved, chosen or changed by hand in between, byte for byte."""
     dice = random.Random(seed)
-    choice = Choice()
+    choice = ChatSelection()
     with tempfile.TemporaryDirectory() as home:
         place, out = Path(home) / "chats.db", Path(home) / "out"
         for n, step in enumerate(["import", "import", *steps]):
@@ -143,7 +143,7 @@ def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[st
                 spoil(out, dice)
             elif step == "choose":
                 since = dice.choice((None, 1_600_000_000_000, 1_700_000_000_000))
-                choice = Choice(since_ms=since, until_ms=dice.choice((None, 1_720_000_000_000)))
+                choice = ChatSelection(since_ms=since, until_ms=dice.choice((None, 1_720_000_000_000)))
             zone = dice.choice((UTC, UTC, UTC, ZoneInfo("America/St_Johns")))
             search = dice.random() < 0.7
             export_around(place, out, choice, zone=zone, search=search)
@@ -246,9 +246,9 @@ def test_a_run_that_was_broken_off_leaves_nothing_stale(
     export(own, out)
     shutil.copy(own, tmp_path / "before.db")
     run(own, "UPDATE recipient SET name = name || '!'")
-    whole, count = chat_export.RoomWriter.write, 0
+    whole, count = chat_export.ChatWriter.write, 0
 
-    def broken(self: chat_export.RoomWriter, *more: Any) -> int:
+    def broken(self: chat_export.ChatWriter, *more: Any) -> int:
         nonlocal count
         count += 1
         if count > 3:
@@ -256,7 +256,7 @@ def test_a_run_that_was_broken_off_leaves_nothing_stale(
         return whole(self, *more)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(chat_export.RoomWriter, "write", broken)
+        patched.setattr(chat_export.ChatWriter, "write", broken)
         export(own, out)
     export(tmp_path / "before.db", out)
     export(tmp_path / "before.db", tmp_path / "fresh")

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import workers, write_html
-from holdfast.backup.exports.html.workers import Hands
+from holdfast.backup.exports.html.workers import RenderPool
 from tests.backup.archives.histories import copies, imported, items, write
 from tests.backup.exports.html.test_sources import keep_media, tree
 
@@ -22,7 +22,7 @@ FIJI = ZoneInfo("Pacific/Fiji")
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive with files beside it, and with pages that are too long for one."""
-    home = tmp_path_factory.mktemp("hands")
+    home = tmp_path_factory.mktemp("pool")
     header, parsed = copies(1500)
     for n, item in enumerate(items(parsed)):
         if item.standardMessage.HasField("text") and n % 3:
@@ -34,26 +34,26 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def hired(monkeypatch: pytest.MonkeyPatch) -> list[Hands]:
-    """Let every export be worth it, and list who was hired for one."""
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[RenderPool]:
+    """Let every export be worth it, and list the pools that were started."""
     monkeypatch.setattr(workers, "WORTH_IT", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2})
-    found: list[Hands] = []
-    begin = Hands.__init__
+    found: list[RenderPool] = []
+    begin = RenderPool.__init__
 
-    def noticed(self: Hands, *given: Any) -> None:
+    def noticed(self: RenderPool, *given: Any) -> None:
         begin(self, *given)
         found.append(self)
 
-    monkeypatch.setattr(Hands, "__init__", noticed)
+    monkeypatch.setattr(RenderPool, "__init__", noticed)
     return found
 
 
-def export(place: Path, out: Path, choice: Choice | None = None, **more: Any) -> dict[str, bytes]:
+def export(place: Path, out: Path, choice: ChatSelection | None = None, **more: Any) -> dict[str, bytes]:
     """Export an archive to pages, and read them."""
     options: dict[str, Any] = {"media": True, "search": True, "zone": FIJI} | more
     with archives.open(place) as opened:
-        write_html(opened, out, choice or Choice(), **options)
+        write_html(opened, out, choice or ChatSelection(), **options)
     return tree(out)
 
 
@@ -67,30 +67,30 @@ def alone(place: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, by
 
 
 def test_several_draw_what_one_would(
-    place: Path, alone: dict[str, bytes], tmp_path: Path, hired: list[Hands]
+    place: Path, alone: dict[str, bytes], tmp_path: Path, pools: list[RenderPool]
 ) -> None:
     """Byte for byte, and the next export finds everything as it should be; nobody is left behind."""
     done: list[tuple[int, int]] = []
     assert export(place, tmp_path / "out", progress=lambda *one: done.append(one)) == alone
-    (many,) = hired
+    (many,) = pools
     assert len(many.processes) == 3
     assert all(process.returncode is not None for process in many.processes)
     assert done[-1] == (1500, 1500)
     with archives.open(place) as opened:
-        again = write_html(opened, tmp_path / "out", Choice(), media=True, search=True, zone=FIJI)
+        again = write_html(opened, tmp_path / "out", ChatSelection(), media=True, search=True, zone=FIJI)
     assert (again.written, again.removed) == (0, 0)
     # What is there already needs no one else.
-    assert len(hired) == 1
+    assert len(pools) == 1
 
 
-def test_a_choice_and_other_options_are_theirs_too(place: Path, tmp_path: Path, hired: list[Hands]) -> None:
+def test_a_choice_and_other_options_are_theirs_too(place: Path, tmp_path: Path, pools: list[RenderPool]) -> None:
     """Times, chats, no files and no search."""
     with archives.open(place) as opened:
         chats = tuple(chat.id for chat in opened.chats()[:5])
-    choice = Choice(chats, 1_650_000_000_000, 1_740_000_000_000)
+    choice = ChatSelection(chats, 1_650_000_000_000, 1_740_000_000_000)
     several = export(place, tmp_path / "several", choice, media=False, search=False)
-    assert len(hired) == 1
-    hired[0].close()
+    assert len(pools) == 1
+    pools[0].close()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "WORTH_IT", 1 << 60)
         assert export(place, tmp_path / "one", choice, media=False, search=False) == several
@@ -101,32 +101,32 @@ def test_those_who_are_gone_are_not_missed(
     place: Path,
     alone: dict[str, bytes],
     tmp_path: Path,
-    hired: list[Hands],
+    pools: list[RenderPool],
     monkeypatch: pytest.MonkeyPatch,
     *,
     pages: int,
 ) -> None:
-    """Who has hired them draws what they would have."""
-    fetch, fetched = Hands.fetch, 0
+    """The exporting process renders what they would have."""
+    fetch, fetched = RenderPool.fetch, 0
 
-    def fetched_until(self: Hands, hand: int) -> Any:
+    def fetched_until(self: RenderPool, worker: int) -> Any:
         nonlocal fetched
         if fetched == pages:
             for process in self.processes:
                 process.kill()
                 process.wait()
         fetched += 1
-        return fetch(self, hand)
+        return fetch(self, worker)
 
-    monkeypatch.setattr(Hands, "fetch", fetched_until)
+    monkeypatch.setattr(RenderPool, "fetch", fetched_until)
     assert export(place, tmp_path / "out") == alone
-    assert len(hired) == 1
+    assert len(pools) == 1
 
 
 @pytest.mark.parametrize("zone", [timezone(timedelta(hours=3)), FIJI])
 def test_nobody_is_hired_who_could_not_tell_the_time(
-    place: Path, tmp_path: Path, hired: list[Hands], zone: tzinfo
+    place: Path, tmp_path: Path, pools: list[RenderPool], zone: tzinfo
 ) -> None:
     """A zone without a name is known in one process only."""
     export(place, tmp_path / "out", zone=zone)
-    assert len(hired) == (zone is FIJI)
+    assert len(pools) == (zone is FIJI)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from holdfast.backup.archives.model import (
-    Attachment,
+    ArchivedAttachment,
     Card,
     Link,
     Message,
@@ -23,8 +23,8 @@ from holdfast.backup.archives.model import (
 )
 from holdfast.backup.archives.sentences import duration
 from holdfast.backup.bidi import isolated
-from holdfast.backup.exports.html.clock import Clock, day_label, iso
-from holdfast.backup.exports.html.files import Addresses, file_block, label, picture, size_label
+from holdfast.backup.exports.html.clock import TimeFormatter, day_label, iso
+from holdfast.backup.exports.html.files import Addresses, album, file_block, label, picture, size_label
 from holdfast.backup.exports.html.markup import escape, is_address, only_emoji, rich
 from holdfast.backup.exports.media import show
 
@@ -46,7 +46,7 @@ COLORS: Final = 12
 PAUSE: Final = 10 * 60_000
 # A text of fewer signs has its time beside it.
 SHORT: Final = 56
-UTC_CLOCK: Final = Clock()
+UTC_CLOCK: Final = TimeFormatter()
 TICKS: Final = {
     state: f' <span class="s {state}" role="img" aria-label="{words}" title="{words}">{sign}</span>'
     for state, words, sign in (
@@ -151,7 +151,7 @@ def paragraph(text: str, ranges: Sequence[TextRange] = ()) -> str:
 def bubble(
     message: Message,
     addresses: Addresses,
-    clock: Clock = UTC_CLOCK,
+    clock: TimeFormatter = UTC_CLOCK,
     *,
     day: int | None = None,
     follows: bool = False,
@@ -210,8 +210,15 @@ def body(message: Message, addresses: Addresses) -> str:
     parts: list[str] = []
     kind, text = message.kind, message.text
     pictures = {one.n: one for one in message.attachments if one.role == "link_image" and not one.revision}
+    seen = [
+        one
+        for one in message.attachments
+        if one.role == "attachment" and not one.revision and show(one) in {"image", "video"}
+    ]
+    if len(seen) > 1:
+        parts.append(album(seen, addresses))
     for one in message.attachments:
-        if one.revision:
+        if one.revision or (len(seen) > 1 and one in seen):
             continue
         if one.role == "attachment":
             parts.append(file_block(one, addresses))
@@ -234,7 +241,7 @@ def body(message: Message, addresses: Addresses) -> str:
     return "".join(parts)
 
 
-def marks(message: Message, clock: Clock) -> str:
+def marks(message: Message, clock: TimeFormatter) -> str:
     """Say in small what is special about a message."""
     found: list[str] = []
     if message.pinned_ms:
@@ -248,7 +255,7 @@ def marks(message: Message, clock: Clock) -> str:
     return " ".join([*found, ""])
 
 
-def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
+def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
     """Show the earlier wordings of a message, folded away."""
     rows = "".join(
         f'<li>{clock.stamp(one.sent_ms)}<p class="t" dir="auto">{rich(one.text or "")}</p></li>'
@@ -257,7 +264,7 @@ def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
     return f'<details class="ed"><summary>Edited</summary><ol>{rows}</ol></details>'
 
 
-def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
+def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
     """Show the reactions to a message: how many of each, and unfolded from whom."""
     counts: dict[str, int] = {}
     rows = ""
@@ -265,10 +272,10 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
         emoji = known_emoji(one.emoji)
         counts[emoji] = counts.get(emoji, 0) + 1
         rows += f"<li>{emoji} {named(one.author)} {clock.stamp(one.sent_ms)}</li>"
-    told = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
+    labels = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
     return (
-        f'<details class="re"><summary aria-label="Reactions: {" ".join(told)}"><span>'
-        f"{'</span> <span>'.join(told)}</span></summary><ul>{rows}</ul></details>"
+        f'<details class="re"><summary aria-label="Reactions: {" ".join(labels)}"><span>'
+        f"{'</span> <span>'.join(labels)}</span></summary><ul>{rows}</ul></details>"
     )
 
 
@@ -296,7 +303,7 @@ def sentence_of(sentence: str | None) -> str:
     return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
 
 
-def sticker(one: Attachment, sentence: str | None, addresses: Addresses) -> str:
+def sticker(one: ArchivedAttachment, sentence: str | None, addresses: Addresses) -> str:
     """Show a sticker, or the emoji it stands for."""
     place = addresses.media(one) if show(one) == "image" else None
     if place is not None:
@@ -304,7 +311,7 @@ def sticker(one: Attachment, sentence: str | None, addresses: Addresses) -> str:
     return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(one))}</p>'
 
 
-def long_text(one: Attachment, addresses: Addresses) -> str:
+def long_text(one: ArchivedAttachment, addresses: Addresses) -> str:
     """Link to the whole of a text that was too long for a message."""
     place = addresses.media(one)
     if place is None or one.revision:
@@ -312,7 +319,7 @@ def long_text(one: Attachment, addresses: Addresses) -> str:
     return f'<p class="said"><a href="{escape(place)}">The whole text</a>, {size_label(one.size)}</p>'
 
 
-def link_card(link: Link, image: Attachment | None, addresses: Addresses) -> str:
+def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
     """Show the preview of a page; only addresses of the web can be followed."""
     place = addresses.media(image) if image is not None and show(image) == "image" else None
     seen = picture(image, place, ' class="th"') if image is not None and place else ""
@@ -345,7 +352,7 @@ def voters(names: tuple[str, ...]) -> str:
     return f"<small>{', '.join(named(name) for name in names)}</small>" if names else ""
 
 
-def card_block(card: Card, attachments: tuple[Attachment, ...], addresses: Addresses) -> str:
+def card_block(card: Card, attachments: tuple[ArchivedAttachment, ...], addresses: Addresses) -> str:
     """Show a contact that was sent."""
     seen = ""
     for one in attachments:

@@ -11,23 +11,23 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.backup.archives import Archive, Chat, Message, Position
-from holdfast.backup.archives.message_loader import QUOTES, Belongings, Row
-from holdfast.backup.archives.model import Attachment
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.folder import Folder
+from holdfast.backup.archives.message_loader import QUOTES, MessageParts, Row
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.folder import ExportFolder
 from holdfast.backup.exports.html import pages
 from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line, face, plain_bubble
-from holdfast.backup.exports.html.clock import Clock, iso
+from holdfast.backup.exports.html.clock import TimeFormatter, iso
 from holdfast.backup.exports.html.lines import long_texts, mentions, said, searchable
-from holdfast.backup.exports.html.pagination import LARGEST, Cuts, Day
+from holdfast.backup.exports.html.pagination import LARGEST, ChatDay, PageBreaks
 from holdfast.backup.exports.html.sources import (
     MARKS,
-    Asked,
-    Drawn,
     File,
-    Kept,
-    Part,
-    Sources,
+    PageSources,
+    RenderedMessages,
+    RequestedFacts,
+    ReusableFiles,
+    WrittenPage,
     marks,
     recalled,
 )
@@ -37,7 +37,7 @@ from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.stamps import digest
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Listed", "Room", "RoomWriter", "Sheet", "Shelf", "write_room"]
+__all__ = ["ChatExport", "ChatWriter", "ExportContext", "Listed", "RenderedPage", "write_chat"]
 
 
 @redacted
@@ -52,7 +52,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Sheet(msgspec.Struct):
+class RenderedPage(msgspec.Struct):
     """What came of drawing a page somewhere else.
 
     Its files with their marks, what to remember, the files of attachments with where they come from, and for the
@@ -72,22 +72,22 @@ class Sheet(msgspec.Struct):
 
 @redacted
 @dataclass(slots=True)
-class Shelf:
+class ExportContext:
     """What all chats of an export share; `listed` has every page in the order of their numbers."""
 
     archive: Archive
-    folder: Folder
-    choice: Choice
-    clock: Clock
+    folder: ExportFolder
+    choice: ChatSelection
+    clock: TimeFormatter
     media: MediaFiles | None
     index: WordIndex | None
-    sources: Sources
+    sources: PageSources
     listed: list[Listed] = field(default_factory=list)
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Room:
+class ChatExport:
     """A chat that was written: its folder, its last page, and what the list of chats says of it."""
 
     chat: Chat
@@ -101,20 +101,24 @@ class Room:
 @redacted
 @dataclass(slots=True)
 class Links:
-    """Addresses as seen from the pages of a chat; `asked` has the files that pages wanted to show."""
+    """Addresses as seen from the pages of a chat; `requested` has the files that pages show."""
 
     media_files: MediaFiles | None
-    cuts: Cuts
+    cuts: PageBreaks
     targets: dict[int, Position] = field(default_factory=dict)
-    asked: dict[File, str | None] = field(default_factory=dict)
+    requested: dict[File, str | None] = field(default_factory=dict)
 
-    def media(self, attachment: Attachment) -> str | None:
+    def media(self, attachment: ArchivedAttachment) -> str | None:
         """Put a file into the export and return its address."""
         if self.media_files is None or attachment.media_name is None:
             return None
         name = self.media_files.put(attachment)
-        self.asked[attachment.media_name, attachment.content_type, attachment.file_name] = name
+        self.requested[attachment.media_name, attachment.content_type, attachment.file_name] = name
         return None if name is None else f"../../{quote(name)}"
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files of an export are at hand
+        """Return nothing: files beside a page are shown at once."""
+        return ""
 
     def message(self, number: int | None) -> str | None:
         """Return the address of a message of this chat."""
@@ -124,7 +128,7 @@ class Links:
 
 @redacted
 @dataclass(slots=True)
-class Leaf:
+class PageBuilder:
     """A page while it is drawn: where it begins, its first and last day, its items.
 
     `texts` are what the search finds on it, `authors` those who wrote them with their numbers there.
@@ -143,87 +147,89 @@ def place(row: Row) -> Position:
     return Position(row[8], row[9], row[0])
 
 
-def write_room(writer: "RoomWriter", sheets: Iterator[Sheet | None], done: Callable[[int], None]) -> Room:
-    """Write the pages of a chat, as far as they are drawn already from their sheets."""
+def write_chat(
+    writer: "ChatWriter", rendered_pages: Iterator[RenderedPage | None], done: Callable[[int], None]
+) -> ChatExport:
+    """Write the pages of a chat, those that were rendered already from what that gave."""
     stretches = writer.cuts.stretches()
-    for (name, start, end), sheet in zip(stretches, sheets, strict=False):
-        is_fit = sheet is not None and not sheet.is_split and len(writer.cuts.names) == len(stretches)
-        done(writer.take(sheet) if sheet is not None and is_fit else writer.write(name, start, end))
+    for (name, start, end), rendered in zip(stretches, rendered_pages, strict=False):
+        is_fit = rendered is not None and not rendered.is_split and len(writer.cuts.names) == len(stretches)
+        done(writer.take(rendered) if rendered is not None and is_fit else writer.write(name, start, end))
     return writer.finish()
 
 
-class RoomWriter:
+class ChatWriter:
     """Writes a chat page by page."""
 
-    def __init__(self, shelf: Shelf, chat: Chat, cuts: Cuts, days: Mapping[int, Day]) -> None:
-        self.shelf = shelf
+    def __init__(self, context: ExportContext, chat: Chat, cuts: PageBreaks, days: Mapping[int, ChatDay]) -> None:
+        self.context = context
         self.chat = chat
         self.home = f"chats/{chat_name(chat.name, chat.id)}"
         self.cuts = cuts
         self.days = days
-        self.links = Links(shelf.media, cuts)
-        self.ground = digest(shelf.sources.ground, chat.id, chat.account_id, chat.name, chat.kind)
+        self.links = Links(context.media, cuts)
+        self.base_digest = digest(context.sources.base_digest, chat.id, chat.account_id, chat.name, chat.kind)
         self.preview = ""
         self.latest_ms = 0
         self.count = 0
 
     def write(self, name: str, start: Position, end: Position | None) -> int:
         """Write the messages from one place to another, unless they are written; return how many there are."""
-        shelf, key = self.shelf, f"{self.home}/{name}"
-        stretch = (self.chat.id, start, end, shelf.choice.until_ms)
-        drawn = recalled(shelf.folder.recall(key), Drawn)
-        rows = None if drawn is None else shelf.archive.stretch(*stretch, MARKS)
+        context, key = self.context, f"{self.home}/{name}"
+        stretch = (self.chat.id, start, end, context.choice.until_ms)
+        drawn = recalled(context.folder.recall(key), RenderedMessages)
+        rows = None if drawn is None else context.archive.stretch(*stretch, MARKS)
         if drawn is None or rows is None or not self.fits(name, drawn, rows):
-            whole = shelf.archive.stretch(*stretch)
+            whole = context.archive.stretch(*stretch)
             rows = list(map(marks, whole))
             drawn = self.draw(name, whole, rows)
         if drawn is not None:
-            shelf.folder.remember(key, msgspec.json.encode(drawn))
+            context.folder.remember(key, msgspec.json.encode(drawn))
         if rows:
             self.count += len(rows)
             self.latest_ms = rows[-1][2]
         return len(rows)
 
-    def take(self, sheet: Sheet) -> int:
+    def take(self, rendered: RenderedPage) -> int:
         """Write messages that were drawn somewhere else; return how many there are."""
-        shelf = self.shelf
-        for name, source, identity in sheet.placed:
-            if not shelf.folder.has(name):
-                shelf.folder.place(name, Path(source), identity)
-        for name, content, mark in sheet.files:
-            shelf.folder.put(name, content, mark)
-        for key, value in sheet.notes:
-            shelf.folder.remember(key, value)
-        if shelf.index is not None:
-            for one, words in zip(sheet.listed, sheet.words, strict=True):
-                shelf.index.add_words(len(shelf.listed), words)
-                shelf.listed.append(one)
-        if sheet.count:
-            self.count += sheet.count
-            self.latest_ms, self.preview = sheet.latest_ms, sheet.preview
-        return sheet.count
+        context = self.context
+        for name, source, identity in rendered.placed:
+            if not context.folder.has(name):
+                context.folder.place(name, Path(source), identity)
+        for name, content, mark in rendered.files:
+            context.folder.put(name, content, mark)
+        for key, value in rendered.notes:
+            context.folder.remember(key, value)
+        if context.index is not None:
+            for one, words in zip(rendered.listed, rendered.words, strict=True):
+                context.index.add_words(len(context.listed), words)
+                context.listed.append(one)
+        if rendered.count:
+            self.count += rendered.count
+            self.latest_ms, self.preview = rendered.latest_ms, rendered.preview
+        return rendered.count
 
-    def fits(self, name: str, drawn: Drawn, rows: Sequence[Row]) -> bool:
+    def fits(self, name: str, drawn: RenderedMessages, rows: Sequence[Row]) -> bool:
         """Keep pages as they are, if they would be drawn the same; tell whether they would."""
-        shelf, asked = self.shelf, drawn.asked
+        context, requested = self.context, drawn.requested
         names = [name]
         for part in drawn.parts[1:]:
             names.append(self.cuts.split(names[-1], Position(*part.start)))
-        media = shelf.sources.attachments(asked.files)
-        files = [shelf.media.find(one) if shelf.media else None for one in media]
+        media = context.sources.attachments(requested.files)
+        files = [context.media.find(one) if context.media else None for one in media]
         places = [f"{self.home}/{one}" for one in names]
-        if self.stamp(names, rows, asked, self.addresses(asked.replies), files) != drawn.stamp or not all(
-            shelf.folder.keep(f"{place}.html", part.page)
-            and (part.texts is None or shelf.folder.keep(f"{place}.js", part.texts))
+        if self.stamp(names, rows, requested, self.addresses(requested.replies), files) != drawn.stamp or not all(
+            context.folder.keep(f"{place}.html", part.page)
+            and (part.texts is None or context.folder.keep(f"{place}.js", part.texts))
             for place, part in zip(places, drawn.parts, strict=True)
         ):
-            self.cuts.unite(name, len(names))
+            self.cuts.join(name, len(names))
             return False
         for one in media:
             self.links.media(one)
         self.preview = drawn.preview
-        if shelf.index is not None:
-            shelf.listed += [
+        if context.index is not None:
+            context.listed += [
                 Listed(self.home, one, part.latest, part.texts or "", drawn=False)
                 for one, part in zip(names, drawn.parts, strict=True)
             ]
@@ -233,79 +239,79 @@ class RoomWriter:
         self,
         names: Sequence[str],
         rows: Sequence[Row],
-        asked: Asked,
+        requested: RequestedFacts,
         addresses: Sequence[str | None],
         files: Sequence[str | None],
     ) -> str:
         """Make a digest of all that pages are drawn from."""
-        sources, cuts = self.shelf.sources, self.cuts
+        sources, cuts = self.context.sources, self.cuts
         return digest(
-            self.ground,
+            self.base_digest,
             (cuts.before(names[0]), cuts.after(names[-1])),
             rows,
-            sources.people(self.chat.account_id, asked.people),
-            sources.seen(asked.first, asked.last),
-            sources.mentioned(asked.mentions),
+            sources.people(self.chat.account_id, requested.people),
+            sources.seen(requested.first, requested.last),
+            sources.mentioned(requested.mentions),
             addresses,
             files,
-            sources.texts(asked.texts),
+            sources.texts(requested.texts),
         )
 
     def addresses(self, replies: Sequence[int]) -> list[str | None]:
         """Find what messages answer to, and where that is."""
         if not replies:
             return []
-        quotes = self.shelf.archive.gather(QUOTES, msgspec.json.encode(replies).decode())
+        quotes = self.context.archive.gather(QUOTES, msgspec.json.encode(replies).decode())
         targets = [quotes[number][0][4] if number in quotes else None for number in replies]
         self.links.targets = self.find(targets)
         return [self.links.message(number) for number in targets]
 
-    def draw(self, name: str, whole: Sequence[Row], rows: Sequence[Row]) -> Drawn | None:
+    def draw(self, name: str, whole: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
         """Draw messages on a page, or on several where they are too long for one.
 
         Return what they were drawn from, None where there are none.
         """
         if not whole:
             return None
-        archive, links = self.shelf.archive, self.links
-        with archive.names.listening() as heard:
-            found = archive.belongings(whole)
+        archive, links = self.context.archive, self.links
+        with archive.names.track() as used:
+            found = archive.load_parts(whole)
             # Most messages are a text and nothing else, and drawn from their rows.
             special = {row[0]: archive.made(row, found) for row in whole if not found.is_plain(row)}
             last = special.get(whole[-1][0]) or archive.made(whole[-1], found)
         messages = list(special.values())
         replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
         targets = [one.quote.target_id if one.quote else None for one in replies]
-        links.targets, links.asked = self.find(targets), {}
+        links.targets, links.requested = self.find(targets), {}
         names, parts = self.lay_out(name, whole, found, special)
         self.preview = said(last)
-        asked = Asked(
-            tuple(sorted(heard, key=str)),
+        requested = RequestedFacts(
+            tuple(sorted(used, key=str)),
             tuple(sorted({row[4] for row in rows})),
             tuple(sorted({row[5] for row in rows if row[5] is not None})),
             tuple([one.id for one in messages if (one.ranges or one.quote_ranges) and mentions(one)]),
             tuple([one.id for one in replies]),
-            tuple(links.asked),
+            tuple(links.requested),
             tuple(dict.fromkeys([text for one in messages if one.attachments for text in long_texts(one)])),
         )
         addresses = [links.message(number) for number in targets]
-        stamp = self.stamp(names, rows, asked, addresses, list(links.asked.values()))
-        return Drawn(stamp, asked, tuple(parts), self.preview)
+        stamp = self.stamp(names, rows, requested, addresses, list(links.requested.values()))
+        return RenderedMessages(stamp, requested, tuple(parts), self.preview)
 
     def lay_out(
-        self, name: str, rows: Sequence[Row], found: Belongings, special: Mapping[int, Message]
-    ) -> tuple[list[str], list[Part]]:
+        self, name: str, rows: Sequence[Row], found: MessageParts, special: Mapping[int, Message]
+    ) -> tuple[list[str], list[WrittenPage]]:
         """Draw messages and write their pages; return the names of these, and what was written.
 
         `special` has all messages that are more than a text.
         """
-        clock, links, search = self.shelf.clock, self.links, self.shelf.index is not None
+        clock, links, search = self.context.clock, self.links, self.context.index is not None
         days = clock.days([row[8] for row in rows])
         called, states = found.authors, found.states
         faces = {author: face(author, name) for author, name in called.items()}
-        names, made = [name], list[Part]()
-        leaf, size = Leaf(place(rows[0]), days[0]), 0
-        items, texts, authors = leaf.items, leaf.texts, leaf.authors
+        names, made = [name], list[WrittenPage]()
+        builder, size = PageBuilder(place(rows[0]), days[0]), 0
+        items, texts, authors = builder.items, builder.texts, builder.authors
         before: tuple[int, str] | None = None
         shown: int | None = None
         earlier = 0
@@ -313,13 +319,13 @@ class RoomWriter:
             number, author, way, text, order = row[0], row[2], row[3], row[5], row[8]
             if size > LARGEST:
                 fresh = self.cuts.split(name, place(row))
-                made.append(self.put(name, leaf))
-                name, leaf, size, shown = fresh, Leaf(place(row), day), 0, None
-                items, texts, authors = leaf.items, leaf.texts, leaf.authors
+                made.append(self.put(name, builder))
+                name, builder, size, shown = fresh, PageBuilder(place(row), day), 0, None
+                items, texts, authors = builder.items, builder.texts, builder.authors
                 names.append(name)
             if day != shown:
                 items.append(day_line(day))
-                shown = leaf.last_day = day
+                shown = builder.last_day = day
                 before = None
             follows = before == (author, way) and order - earlier < PAUSE
             message = special.get(number)
@@ -336,7 +342,7 @@ class RoomWriter:
             items.append(item)
             size += len(item)
             before, earlier = None if row[4] == "update" else (author, way), order
-        made.append(self.put(name, leaf))
+        made.append(self.put(name, builder))
         return names, made
 
     def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
@@ -344,54 +350,56 @@ class RoomWriter:
         numbers = [number for number in wanted if number is not None]
         if not numbers:
             return {}
-        rows = self.shelf.archive.connection.execute(
+        rows = self.context.archive.connection.execute(
             "SELECT order_ms, order_n, id FROM message "
             "WHERE id IN (SELECT value FROM json_each(?1)) AND +chat_id = ?2",
             (msgspec.json.encode(numbers).decode(), self.chat.id),
         )
-        choice = self.shelf.choice
+        choice = self.context.choice
         since, until = choice.since_ms or 0, choice.until_ms
         return {row[2]: Position(*row) for row in rows if row[0] >= since and (until is None or row[0] < until)}
 
-    def put(self, name: str, leaf: Leaf) -> Part:
+    def put(self, name: str, builder: PageBuilder) -> WrittenPage:
         """Write one page, and its texts for the search."""
-        shelf = self.shelf
+        context = self.context
         page = pages.chat_page(
             self.chat,
             name,
-            leaf.items,
-            (leaf.first_day, leaf.last_day),
+            builder.items,
+            (builder.first_day, builder.last_day),
             older=self.cuts.before(name),
             newer=self.cuts.after(name),
-            search=shelf.index is not None,
+            search=context.index is not None,
         )
-        start = (leaf.start.ms, leaf.start.n, leaf.start.id)
-        mark = shelf.folder.put(f"{self.home}/{name}.html", page)
-        if shelf.index is None:
-            return Part(start, mark, None, 0)
-        latest = max([one[2] for one in leaf.texts], default=0)
-        script = page_script(f"{self.home}/{name}", list(leaf.authors), leaf.texts)
-        part = Part(start, mark, shelf.folder.put(f"{self.home}/{name}.js", script), latest)
-        shelf.index.add(len(shelf.listed), [one[3] for one in leaf.texts])
-        shelf.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
+        start = (builder.start.ms, builder.start.n, builder.start.id)
+        mark = context.folder.put(f"{self.home}/{name}.html", page)
+        if context.index is None:
+            return WrittenPage(start, mark, None, 0)
+        latest = max([one[2] for one in builder.texts], default=0)
+        script = page_script(f"{self.home}/{name}", list(builder.authors), builder.texts)
+        part = WrittenPage(start, mark, context.folder.put(f"{self.home}/{name}.js", script), latest)
+        context.index.add(len(context.listed), [one[3] for one in builder.texts])
+        context.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
         return part
 
-    def finish(self) -> Room:
+    def finish(self) -> ChatExport:
         """Write what leads to the pages, unless it is written."""
-        folder, cuts, key = self.shelf.folder, self.cuts, f"{self.home}/index"
+        folder, cuts, key = self.context.folder, self.cuts, f"{self.home}/index"
         last = cuts.names[-1] if self.count else None
         if last is not None:
             days = [(day, cuts.page(one.start), one.messages) for day, one in self.days.items()]
-            stamp = digest(self.ground, days, self.count, cuts.names[0], last)
-            kept = recalled(folder.recall(key), Kept)
+            stamp = digest(self.base_digest, days, self.count, cuts.names[0], last)
+            kept = recalled(folder.recall(key), ReusableFiles)
             if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
-                kept = Kept(stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last)))
+                kept = ReusableFiles(
+                    stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))
+                )
             folder.remember(key, msgspec.json.encode(kept))
-        return Room(self.chat, self.home, last, self.count, self.latest_ms, self.preview)
+        return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview)
 
     def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
         """Draw what leads to the pages."""
-        search = self.shelf.index is not None
+        search = self.context.index is not None
         index = pages.calendar_page(self.chat, days, self.cuts, self.count, search=search)
         yield f"{self.home}/index.html", index.encode()
         if len(self.cuts.names) > 1:

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["DAY", "FIRST", "Clock", "day_label", "iso", "within"]
+__all__ = ["DAY", "FIRST", "TimeFormatter", "day_label", "iso", "within"]
 
 DAY: Final = 86_400_000
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ def day_label(day: int) -> str:
     return f"{found:%A}, {found.day} {found:%B %Y}"
 
 
-class Clock:
+class TimeFormatter:
     """Tells days and times in one time zone."""
 
     def __init__(self, zone: tzinfo = UTC) -> None:

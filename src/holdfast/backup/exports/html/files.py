@@ -1,24 +1,32 @@
 """The files of a message: shown where a browser can do that safely, else linked; what is missing is named."""
 
+from collections.abc import Sequence
 from typing import Final, Protocol
 
-from holdfast.backup.archives.model import Attachment
+from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.media import kind_of, show
 
-__all__ = ["Addresses", "file_block", "label", "picture", "size_label"]
+__all__ = ["Addresses", "album", "file_block", "label", "picture", "size_label"]
 
 # Beyond this a number is no width that anybody meant.
 WIDEST: Final = 1 << 16
+# Pictures are shown no larger than this; the file itself is a link away.
+SHOWN_WIDTH: Final = 420
+SHOWN_HEIGHT: Final = 384
+ICON_ABSENT: Final = '<span class="ico" aria-hidden="true">∅</span>'
 UNITS: Final = ("kB", "MB", "GB", "TB")
 
 
 class Addresses(Protocol):
     """Where things are for the page that a bubble is part of."""
 
-    def media(self, attachment: Attachment) -> str | None:
+    def media(self, attachment: ArchivedAttachment) -> str | None:
         """Return the address of a file, None for one that is not there."""
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:
+        """Return the address of a blurred picture to show until a file is loaded, empty for none."""
 
     def message(self, number: int) -> str | None:
         """Return the address of a message, None for one that cannot be led to."""
@@ -33,7 +41,7 @@ def size_label(size: int) -> str:
     return f"{value:.0f} {UNITS[power - 1]}" if value >= 10 else f"{value:.1f} {UNITS[power - 1]}"
 
 
-def label(attachment: Attachment) -> str:
+def label(attachment: ArchivedAttachment) -> str:
     """Say in a word or two what a file is."""
     if attachment.flag == "VOICE_MESSAGE":
         return "Voice message"
@@ -45,29 +53,45 @@ def label(attachment: Attachment) -> str:
     return {"image": "Photo", "video": "Video", "audio": "Audio"}.get(family, "File")
 
 
-def measures(attachment: Attachment) -> str:
-    """Write how large a picture is, so that a page does not jump when it comes."""
+def measures(attachment: ArchivedAttachment) -> str:
+    """Write how large a picture is shown, so that a page does not jump when it comes."""
     width, height = attachment.width or 0, attachment.height or 0
-    return f' width="{width}" height="{height}"' if 0 < width < WIDEST and 0 < height < WIDEST else ""
+    if not (0 < width < WIDEST and 0 < height < WIDEST):
+        return ""
+    scale = min(1, SHOWN_WIDTH / width, SHOWN_HEIGHT / height)
+    return f' width="{max(1, round(width * scale))}" height="{max(1, round(height * scale))}"'
 
 
-def picture(attachment: Attachment, address: str, kind: str = "") -> str:
+def picture(attachment: ArchivedAttachment, address: str, kind: str = "") -> str:
     """Show a picture."""
     words = attachment.caption or attachment.file_name or label(attachment)
     return f'<img{kind} src="{escape(address)}" alt="{escape(words)}"{measures(attachment)} loading="lazy">'
 
 
-def file_block(attachment: Attachment, addresses: Addresses) -> str:
+def blurred(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "ph") -> str:
+    """Show a few colours of a picture, behind it until it is loaded."""
+    place = addresses.placeholder(attachment)
+    return f'<img class="{kind}" src="{escape(place)}" alt="">' if place else ""
+
+
+def album(attachments: Sequence[ArchivedAttachment], addresses: Addresses) -> str:
+    """Show several pictures and films of a message as a grid."""
+    inside = "".join(f'<div class="cell">{file_block(one, addresses)}</div>' for one in attachments)
+    return f'<div class="album a{min(len(attachments), 5)}">{inside}</div>'
+
+
+def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Show one file of a message."""
     address = addresses.media(attachment)
     caption = f'<p class="t" dir="auto">{escape(attachment.caption)}</p>' if attachment.caption else ""
     if address is None:
-        return f"{absent(attachment)}{caption}"
+        return f"{absent(attachment, addresses)}{caption}"
     way = show(attachment)
     name = escape(isolated(attachment.file_name or label(attachment)))
     place = escape(address)
     if way == "image":
-        return f'<a class="pic" href="{place}">{picture(attachment, address)}</a>{caption}'
+        behind = blurred(attachment, addresses)
+        return f'<a class="pic" href="{place}">{behind}{picture(attachment, address)}</a>{caption}'
     if way == "video":
         moving = " loop" if attachment.flag == "GIF" else ""
         return (
@@ -86,11 +110,12 @@ def file_block(attachment: Attachment, addresses: Addresses) -> str:
     )
 
 
-def absent(attachment: Attachment) -> str:
+def absent(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Name a file that is not there."""
     words = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
     size = f"{size_label(attachment.size)}, " if attachment.size else ""
     return (
-        f'<div class="file gone"><span class="ico" aria-hidden="true">∅</span>'
+        f'<div class="file gone">'
+        f"{blurred(attachment, addresses, 'ico') or ICON_ABSENT}"
         f'<span class="what" dir="auto">{words}</span><span class="sz">{size}not kept here</span></div>'
     )

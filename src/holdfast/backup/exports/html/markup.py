@@ -8,7 +8,7 @@ from typing import Final
 from holdfast.backup.archives.model import TextRange
 from holdfast.backup.archives.signs import EMOJI, LOOKS
 
-__all__ = ["escape", "is_address", "only_emoji", "rich", "with_names"]
+__all__ = ["escape", "is_address", "links_of", "only_emoji", "rich", "with_names"]
 
 # What ends a text or an attribute, and what no page may hold. Attributes of ours always stand in double quotes.
 SPECIAL: Final = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]')

@@ -11,15 +11,15 @@ import msgspec
 
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.errors import ExportRefused
-from holdfast.backup.exports.choice import Choice, chosen
-from holdfast.backup.exports.folder import Folder, Written
+from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.html import pages
-from holdfast.backup.exports.html.chat_export import Room, RoomWriter, Shelf, write_room
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.chat_export import ChatExport, ChatWriter, ExportContext, write_chat
+from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.pagination import cuts_of
-from holdfast.backup.exports.html.sources import Kept, Sources, recalled
+from holdfast.backup.exports.html.sources import PageSources, ReusableFiles, recalled
 from holdfast.backup.exports.html.words import WordIndex, page_texts
-from holdfast.backup.exports.html.workers import hands_for
+from holdfast.backup.exports.html.workers import start_pool
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.backup.exports.stamps import accounts_of, digest
@@ -33,34 +33,34 @@ STATIC: Final = files("holdfast.backup.exports.html") / "static"
 def write_html(
     archive: Archive,
     target: Path,
-    choice: Choice,
+    choice: ChatSelection,
     *,
     media: bool,
     search: bool,
     progress: Progress | None = None,
     zone: tzinfo = UTC,
     stamp: str = "",
-) -> Written:
+) -> ExportSummary:
     """Write pages that look like a messenger; `zone` is the time zone they tell times in."""
-    with Folder(target, "html", stamp, accounts_of(archive)) as folder:
+    with ExportFolder(target, "html", stamp, accounts_of(archive)) as folder:
         if (settled := folder.settled()) is not None:
             return settled
-        clock, index = Clock(zone), WordIndex() if search else None
-        sources = Sources(archive, clock, media=media, search=search)
+        clock, index = TimeFormatter(zone), WordIndex() if search else None
+        sources = PageSources(archive, clock, media=media, search=search)
         files_of = MediaFiles(archive, folder) if media else None
         try:
-            write_pages(Shelf(archive, folder, choice, clock, files_of, index, sources), progress)
+            write_pages(ExportContext(archive, folder, choice, clock, files_of, index, sources), progress)
         finally:
             if index is not None:
                 index.close()
         return folder.finish()
 
 
-def write_pages(shelf: Shelf, progress: Progress | None) -> None:
+def write_pages(context: ExportContext, progress: Progress | None) -> None:
     """Write all chats, and what leads to them."""
-    folder, index = shelf.folder, shelf.index
-    chats = chosen(shelf.archive, shelf.choice)
-    total = count(shelf.archive, chats, shelf.choice)
+    folder, index = context.folder, context.index
+    chats = chosen(context.archive, context.choice)
+    total = count(context.archive, chats, context.choice)
     done = 0
 
     def advance(messages: int) -> None:
@@ -71,26 +71,27 @@ def write_pages(shelf: Shelf, progress: Progress | None) -> None:
 
     # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
     writers, coming = tee(
-        RoomWriter(shelf, chat, *cuts_of(shelf.archive, chat.id, shelf.choice, shelf.clock)) for chat in chats
+        ChatWriter(context, chat, *cuts_of(context.archive, chat.id, context.choice, context.clock))
+        for chat in chats
     )
-    hands = hands_for(shelf, total)
+    pool = start_pool(context, total)
     try:
-        sheets = repeat(None) if hands is None else hands.draw(coming)
-        rooms = [write_room(writer, sheets, advance) for writer in writers]
+        rendered_pages = repeat(None) if pool is None else pool.draw(coming)
+        chat_exports = [write_chat(writer, rendered_pages, advance) for writer in writers]
     finally:
-        if hands is not None:
-            hands.close()
-    folder.put("index.html", pages.index_page(rooms, shelf.clock, search=index is not None).encode())
+        if pool is not None:
+            pool.close()
+    folder.put("index.html", pages.index_page(chat_exports, context.clock, search=index is not None).encode())
     names = ["chat.css", "page.css", "page.js"]
     if index is not None:
         names.append("search.js")
-        folder.put("search.html", pages.search_page(rooms).encode())
-        write_search(shelf, index, rooms)
+        folder.put("search.html", pages.search_page(chat_exports).encode())
+        write_search(context, index, chat_exports)
     for name in names:
         folder.put(f"assets/{name}", (STATIC / name).read_bytes())
 
 
-def count(archive: Archive, chats: list[Chat], choice: Choice) -> int:
+def count(archive: Archive, chats: list[Chat], choice: ChatSelection) -> int:
     """Count the messages to write."""
     if choice.since_ms is None and choice.until_ms is None:
         return sum(chat.messages for chat in chats)
@@ -102,24 +103,24 @@ def count(archive: Archive, chats: list[Chat], choice: Choice) -> int:
     return int(row[0])
 
 
-def write_search(shelf: Shelf, index: WordIndex, rooms: list[Room]) -> None:
+def write_search(context: ExportContext, index: WordIndex, chat_exports: list[ChatExport]) -> None:
     """Write the index of words, unless it is written."""
-    folder = shelf.folder
-    chats = [(room.home, room.chat.name) for room in rooms]
-    listed = [(one.home, one.name, one.latest, one.texts) for one in shelf.listed]
-    stamp = digest(shelf.sources.ground, chats, listed)
-    kept = recalled(folder.recall("search"), Kept)
+    folder = context.folder
+    chats = [(chat_export.home, chat_export.chat.name) for chat_export in chat_exports]
+    listed = [(one.home, one.name, one.latest, one.texts) for one in context.listed]
+    stamp = digest(context.sources.base_digest, chats, listed)
+    kept = recalled(folder.recall("search"), ReusableFiles)
     if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
-        for number, one in enumerate(shelf.listed):
+        for number, one in enumerate(context.listed):
             if not one.drawn:
                 index.add(number, read_texts(folder, f"{one.home}/{one.name}.js"))
-        kept = Kept(
-            stamp, tuple((name, folder.put(name, text)) for name, text in index_files(shelf, index, chats))
+        kept = ReusableFiles(
+            stamp, tuple((name, folder.put(name, text)) for name, text in index_files(context, index, chats))
         )
     folder.remember("search", msgspec.json.encode(kept))
 
 
-def read_texts(folder: Folder, name: str) -> list[str]:
+def read_texts(folder: ExportFolder, name: str) -> list[str]:
     """Read the texts of a page that was not drawn again."""
     try:
         return page_texts(folder.read(name))
@@ -127,7 +128,9 @@ def read_texts(folder: Folder, name: str) -> list[str]:
         raise ExportRefused(f"{folder.path / name} is damaged; remove it and export again") from None
 
 
-def index_files(shelf: Shelf, index: WordIndex, chats: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+def index_files(
+    context: ExportContext, index: WordIndex, chats: list[tuple[str, str]]
+) -> Iterator[tuple[str, bytes]]:
     """Draw the index of words, and the list that leads into it."""
     firsts: list[str] = []
     for first, rows in index.shards():
@@ -135,6 +138,6 @@ def index_files(shelf: Shelf, index: WordIndex, chats: list[tuple[str, str]]) ->
         firsts.append(first)
         yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
     homes = {home: n for n, (home, _name) in enumerate(chats)}
-    listed = [(homes[one.home], one.name, one.latest) for one in shelf.listed]
+    listed = [(homes[one.home], one.name, one.latest) for one in context.listed]
     whole = {"chats": chats, "pages": listed, "firsts": firsts}
     yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

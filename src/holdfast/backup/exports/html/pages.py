@@ -10,12 +10,12 @@ from urllib.parse import quote
 from holdfast.backup.archives import Chat
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.bubbles import color_of, initials
-from holdfast.backup.exports.html.clock import FIRST, Clock, day_label, iso, within
+from holdfast.backup.exports.html.clock import FIRST, TimeFormatter, day_label, iso, within
 from holdfast.backup.exports.html.markup import escape
-from holdfast.backup.exports.html.pagination import Cuts
+from holdfast.backup.exports.html.pagination import PageBreaks
 
 if TYPE_CHECKING:
-    from holdfast.backup.exports.html.chat_export import Room
+    from holdfast.backup.exports.html.chat_export import ChatExport
 
 __all__ = ["CalendarDay", "calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
 
@@ -127,7 +127,9 @@ def latest_page(chat: Chat, last: str) -> str:
     return frame(chat.name, "../../", "plain", body, more=more)
 
 
-def calendar_page(chat: Chat, days: Sequence[CalendarDay], cuts: Cuts, messages: int, *, search: bool) -> str:
+def calendar_page(
+    chat: Chat, days: Sequence[CalendarDay], cuts: PageBreaks, messages: int, *, search: bool
+) -> str:
     """Write the calendar of a chat: every day with messages leads to them."""
     most = max((count for _day, _page, count in days), default=1)
     months: dict[tuple[int, int], dict[int, str]] = {}
@@ -178,26 +180,26 @@ def month_block(year: int, month: int, found: Mapping[int, str]) -> str:
     return f"{head}{''.join(shown)}</div></section>\n"
 
 
-def index_page(rooms: Sequence["Room"], clock: Clock, *, search: bool) -> str:
+def index_page(chat_exports: Sequence["ChatExport"], clock: TimeFormatter, *, search: bool) -> str:
     """Write the list of chats."""
-    accounts = list(dict.fromkeys((room.chat.account_id, room.chat.account) for room in rooms))
+    accounts = list(dict.fromkeys((exported.chat.account_id, exported.chat.account) for exported in chat_exports))
     find = '<a href="search.html">Search</a>' if search else ""
     owner = accounts[0][1] if len(accounts) == 1 else ""
     blocks: list[str] = []
     for number, account in accounts:
-        own = [room for room in rooms if room.chat.account_id == number]
+        own = [exported for exported in chat_exports if exported.chat.account_id == number]
         heading = f'<h2 dir="auto">{escape(account or "Account")}</h2>\n' if len(accounts) > 1 else ""
-        shown = [room for room in own if not room.chat.archived]
-        kept = [room for room in own if room.chat.archived]
+        shown = [exported for exported in own if not exported.chat.archived]
+        kept = [exported for exported in own if exported.chat.archived]
         blocks.append(f"{heading}{chat_list(shown, clock)}")
         if kept:
             blocks.append(f'<h2 class="sub">Archived</h2>\n{chat_list(kept, clock)}')
-    total = sum(room.messages for room in rooms)
+    total = sum(exported.messages for exported in chat_exports)
     title = f"Chats of {owner}" if owner else "Chats"
     body = (
         '<a class="skip" href="#chats">Skip to the chats</a>\n'
         f'<header class="top"><h1 dir="auto">{escape(title)}</h1><nav aria-label="Export">{find}</nav></header>\n'
-        f'<main id="chats" tabindex="-1">\n<p class="sum">{len(rooms):,} chats, {total:,} messages. '
+        f'<main id="chats" tabindex="-1">\n<p class="sum">{len(chat_exports):,} chats, {total:,} messages. '
         f"Times are {escape(zone_name(clock))}.</p>\n"
         '<p class="filter" hidden><input type="search" aria-label="Show chats by name" '
         'placeholder="Find a chat"></p>\n'
@@ -206,42 +208,43 @@ def index_page(rooms: Sequence["Room"], clock: Clock, *, search: bool) -> str:
     return frame(title, "", "list", body, scripts=["page.js"])
 
 
-def zone_name(clock: Clock) -> str:
+def zone_name(clock: TimeFormatter) -> str:
     """Name the time zone."""
     return str(clock.zone)
 
 
-def chat_list(rooms: Sequence["Room"], clock: Clock) -> str:
+def chat_list(chat_exports: Sequence["ChatExport"], clock: TimeFormatter) -> str:
     """List chats as a messenger does."""
     rows: list[str] = []
-    for room in rooms:
-        chat = room.chat
+    for exported in chat_exports:
+        chat = exported.chat
         notes = [KINDS[chat.kind]] if chat.kind in KINDS else []
         notes += ["pinned"] if chat.pinned_order is not None else []
         notes += ["no longer in the latest backup"] if chat.vanished else []
         when = ""
-        if room.last is not None and within(clock.day(room.latest_ms)):
-            when = f"<time>{iso(clock.day(room.latest_ms))}</time>"
-        amount = "1 message" if room.messages == 1 else f"{room.messages:,} messages"
+        if exported.last is not None and within(clock.day(exported.latest_ms)):
+            when = f"<time>{iso(clock.day(exported.latest_ms))}</time>"
+        amount = "1 message" if exported.messages == 1 else f"{exported.messages:,} messages"
         inside = (
             f'{avatar(chat)}<span class="who"><b dir="auto">{escape(chat.name)}</b>'
-            f'<span class="last" dir="auto">{escape(room.preview)}</span></span>'
+            f'<span class="last" dir="auto">{escape(exported.preview)}</span></span>'
             f'<span class="facts">{when}<span>{amount}</span><span>{", ".join(notes)}</span></span>'
         )
         rows.append(
-            f'<li><a href="{quote(room.home)}/{room.last}.html#end">{inside}</a></li>\n'
-            if room.last is not None
+            f'<li><a href="{quote(exported.home)}/{exported.last}.html#end">{inside}</a></li>\n'
+            if exported.last is not None
             else f'<li><div class="none">{inside}</div></li>\n'
         )
     return f'<ul class="chats">\n{"".join(rows)}</ul>\n'
 
 
-def search_page(rooms: Sequence["Room"]) -> str:
+def search_page(chat_exports: Sequence["ChatExport"]) -> str:
     """Write the page to search on; the rest is done by its script."""
     options = "".join(
-        f'<option value="{room.chat.id}" data-home="{escape(room.home)}">{escape(room.chat.name)}</option>\n'
-        for room in rooms
-        if room.last is not None
+        f'<option value="{exported.chat.id}" data-home="{escape(exported.home)}">'
+        f"{escape(exported.chat.name)}</option>\n"
+        for exported in chat_exports
+        if exported.last is not None
     )
     body = (
         f'<header class="top"><a class="back" href="index.html" aria-label="All chats">{BACK}</a>'

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archives import Archive, Position
-from holdfast.backup.exports.choice import Choice
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.redacted_repr import redacted
 
-__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "starts_of"]
+__all__ = ["LARGEST", "MESSAGES", "ChatDay", "PageBreaks", "cuts_of", "starts_of"]
 
 # Of messages on a page, and of signs; pages of ordinary messages are half as large.
 MESSAGES: Final = 500
@@ -38,7 +38,7 @@ SELECT ms, n, id FROM start
 
 @redacted
 @dataclass(slots=True)
-class Day:
+class ChatDay:
     """A day in a chat: where it begins, and how many messages it has."""
 
     start: Position
@@ -47,7 +47,7 @@ class Day:
 
 @redacted
 @dataclass(slots=True)
-class Cuts:
+class PageBreaks:
     """Where the pages of a chat begin, and what they are called."""
 
     starts: list[Position]
@@ -65,7 +65,7 @@ class Cuts:
         self.names.insert(at + 1, fresh)
         return fresh
 
-    def unite(self, name: str, parts: int) -> None:
+    def join(self, name: str, parts: int) -> None:
         """Take back that a page was split."""
         at = self.names.index(name)
         del self.starts[at + 1 : at + parts], self.names[at + 1 : at + parts]
@@ -89,7 +89,9 @@ class Cuts:
         return self.names[at - 1] if at else None
 
 
-def cuts_of(archive: Archive, chat: int, choice: Choice, clock: Clock) -> tuple[Cuts, dict[int, Day]]:
+def cuts_of(
+    archive: Archive, chat: int, choice: ChatSelection, clock: TimeFormatter
+) -> tuple[PageBreaks, dict[int, ChatDay]]:
     """Find where pages begin, and which days there are, from the index of the archive alone."""
     rows = archive.connection.execute(
         "SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 "
@@ -97,21 +99,21 @@ def cuts_of(archive: Archive, chat: int, choice: Choice, clock: Clock) -> tuple[
         (chat, choice.since_ms or 0, choice.until_ms),
     )
     starts: list[Position] = []
-    days: dict[int, Day] = {}
+    days: dict[int, ChatDay] = {}
     while page := rows.fetchmany(MESSAGES):
         starts.append(Position(*page[0]))
         found = clock.days([row[0] for row in page])
         firsts = dict(zip(reversed(found), reversed(page), strict=True))
         for day, messages in Counter(found).items():
             if day not in days:
-                days[day] = Day(Position(*firsts[day]))
+                days[day] = ChatDay(Position(*firsts[day]))
             days[day].messages += messages
-    return Cuts(starts), days
+    return PageBreaks(starts), days
 
 
-def starts_of(archive: Archive, chat: int, choice: Choice) -> Cuts:
+def starts_of(archive: Archive, chat: int, choice: ChatSelection) -> PageBreaks:
     """Find where pages begin, without a look at what lies between."""
     rows = archive.connection.execute(
         STARTS, (chat, choice.since_ms or 0, BEYOND if choice.until_ms is None else choice.until_ms, MESSAGES)
     )
-    return Cuts([Position(*row) for row in rows])
+    return PageBreaks([Position(*row) for row in rows])

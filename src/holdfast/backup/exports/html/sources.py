@@ -1,10 +1,10 @@
 """What pages were drawn from, so that those whose sources are the same need not be drawn again.
 
-A page is made of the rows of its messages, and of what was asked for while it was drawn: who people are, when
-snapshots were made, where the messages are that others answer to, which files there are. The questions are written
-down with a digest of the rows and of all answers. The next time the same questions are asked of the archive; when
-the digest is the same, so is the page. A row is told by its fingerprint, which stands for all that was imported of
-a message; what can change without it is among the questions.
+A page is made of the rows of its messages, and of what its rendering read: who people are, when snapshots were
+made, where the messages are that others answer to, which files there are. Those queries are stored with a digest
+of the rows and of all results. The next export runs the same queries; when the digest is the same, so is the page.
+A row is represented by its fingerprint, which covers all that was imported of a message; what can change without
+it is among the queries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,23 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.archives.model import Attachment
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.stamps import digest, offsets, program
 from holdfast.redacted_repr import redacted
 
-__all__ = ["MARKS", "Asked", "Drawn", "File", "Kept", "Part", "Sources", "attached", "marks", "recalled"]
+__all__ = [
+    "MARKS",
+    "File",
+    "PageSources",
+    "RenderedMessages",
+    "RequestedFacts",
+    "ReusableFiles",
+    "WrittenPage",
+    "attached",
+    "marks",
+    "recalled",
+]
 
 # The rows of messages as far as pages can tell them apart.
 MARKS: Final = "m.id, m.author_id, m.order_ms, m.order_n, m.first_seen, m.last_seen, m.fingerprint"
@@ -31,7 +42,7 @@ Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 @redacted
-class Part(msgspec.Struct, frozen=True, array_like=True):
+class WrittenPage(msgspec.Struct, frozen=True, array_like=True):
     """A page as it was written.
 
     `start` is where its first message stands, `page` and `texts` are the marks of its files, `latest` is the time
@@ -45,8 +56,8 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 
 
 @redacted
-class Asked(msgspec.Struct, frozen=True, array_like=True):
-    """What was asked for while pages were drawn.
+class RequestedFacts(msgspec.Struct, frozen=True, array_like=True):
+    """What the rendering of pages read from the archive.
 
     People; the snapshots that were the first and the last to have messages; messages that mention somebody, and
     such that answer to others; files, and texts that were kept as files.
@@ -62,17 +73,17 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
 
 
 @redacted
-class Drawn(msgspec.Struct, frozen=True, array_like=True):
+class RenderedMessages(msgspec.Struct, frozen=True, array_like=True):
     """Messages that were drawn, on one page or several, with what they were drawn from."""
 
     stamp: str
-    asked: Asked
-    parts: Annotated[tuple[Part, ...], msgspec.Meta(min_length=1)]
+    requested: RequestedFacts
+    parts: Annotated[tuple[WrittenPage, ...], msgspec.Meta(min_length=1)]
     preview: str
 
 
 @redacted
-class Kept(msgspec.Struct, frozen=True, array_like=True):
+class ReusableFiles(msgspec.Struct, frozen=True, array_like=True):
     """Files that were made of the same: their names and marks."""
 
     stamp: str
@@ -87,10 +98,10 @@ def recalled(value: Any, kind: type[Kind]) -> Kind | None:
         return None
 
 
-def attached(file: File, path: str | None) -> Attachment:
+def attached(file: File, path: str | None) -> ArchivedAttachment:
     """Make an attachment of what is remembered of it, and of where it lies now."""
     media_name, content_type, file_name = file
-    return Attachment(
+    return ArchivedAttachment(
         "attachment",
         0,
         0,
@@ -107,20 +118,20 @@ def attached(file: File, path: str | None) -> Attachment:
     )
 
 
-class Sources:
+class PageSources:
     """What all pages of an export are drawn from, and the facts that few of them ask for."""
 
-    def __init__(self, archive: Archive, clock: Clock, *, media: bool, search: bool) -> None:
+    def __init__(self, archive: Archive, clock: TimeFormatter, *, media: bool, search: bool) -> None:
         self.archive = archive
-        self.ground = digest(program(), dict(archive.table), offsets(clock.zone), media, search)
+        self.base_digest = digest(program(), dict(archive.table), offsets(clock.zone), media, search)
         # The time of the import, as another import may have read the same backup otherwise.
         rows = archive.connection.execute("SELECT id, digest, imported_ms FROM snapshot").fetchall()
         self.snapshots: dict[int, tuple[str, int]] = {number: (mark, when) for number, mark, when in rows}
         self.vanished = archive.vanishing(set(self.snapshots))
 
-    def people(self, account: int, asked: Iterable[int | str]) -> list[tuple[str | None, bool]]:
+    def people(self, account: int, requested: Iterable[int | str]) -> list[tuple[str | None, bool]]:
         """Answer who people are."""
-        return [self.archive.names.answer(account, whom) for whom in asked]
+        return [self.archive.names.answer(account, whom) for whom in requested]
 
     def seen(self, first: Iterable[int], last: Iterable[int]) -> list[object]:
         """Answer what snapshots were, and when what they were the last to have was gone."""
@@ -129,30 +140,30 @@ class Sources:
             [(self.snapshots.get(number), self.vanished.get(number)) for number in last],
         ]
 
-    def texts(self, asked: Sequence[File]) -> list[str | None]:
+    def texts(self, requested: Sequence[File]) -> list[str | None]:
         """Answer what long texts say, as far as they are there."""
         read = self.archive.long_text
-        found = [read(one.path) if one.path else None for one in self.attachments(asked)]
+        found = [read(one.path) if one.path else None for one in self.attachments(requested)]
         return [None if text is None else digest(text) for text in found]
 
-    def mentioned(self, asked: Sequence[int]) -> list[tuple[int, int | None]]:
+    def mentioned(self, requested: Sequence[int]) -> list[tuple[int, int | None]]:
         """Answer who is mentioned in messages; whoever was not known may be known now."""
-        if not asked:
+        if not requested:
             return []
         return self.archive.connection.execute(
             "SELECT r.message_id, r.mention_id FROM text_range r "
             "WHERE r.revision = 0 AND r.mention_aci IS NOT NULL "
             "AND r.message_id IN (SELECT value FROM json_each(?)) ORDER BY r.message_id, r.part, r.n",
-            (msgspec.json.encode(asked).decode(),),
+            (msgspec.json.encode(requested).decode(),),
         ).fetchall()
 
-    def attachments(self, asked: Sequence[File]) -> list[Attachment]:
+    def attachments(self, requested: Sequence[File]) -> list[ArchivedAttachment]:
         """Answer what attachments there are, and where they lie beside the archive."""
-        if not asked:
+        if not requested:
             return []
-        names = msgspec.json.encode([file[0] for file in asked]).decode()
+        names = msgspec.json.encode([file[0] for file in requested]).decode()
         rows = self.archive.connection.execute(
             "SELECT media_name, path FROM media WHERE media_name IN (SELECT value FROM json_each(?))", (names,)
         )
         paths: dict[str, str] = dict(rows.fetchall())
-        return [attached(file, paths.get(file[0])) for file in asked]
+        return [attached(file, paths.get(file[0])) for file in requested]

@@ -24,22 +24,22 @@ import msgspec
 
 from holdfast.backup.archives import Archive, Position
 from holdfast.backup.archives import open as open_archive
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import DIGEST
-from holdfast.backup.exports.html.chat_export import RoomWriter, Sheet, Shelf
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.chat_export import ChatWriter, ExportContext, RenderedPage
+from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.pagination import starts_of
-from holdfast.backup.exports.html.sources import Sources
+from holdfast.backup.exports.html.sources import PageSources
 from holdfast.backup.exports.html.words import words_of
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Hands", "hands_for"]
+__all__ = ["RenderPool", "start_pool"]
 
 # Fewer messages are drawn before a second process has even begun.
 WORTH_IT: Final = 50_000
 MOST: Final = 4
-# How many pages a process is told of before the first of them is asked for.
+# How many pages are sent to a process before the result of the first is read.
 AHEAD: Final = 4
 # How many objects a process makes before it looks for such as hold one another.
 OBJECTS: Final = 100_000
@@ -47,7 +47,7 @@ Place = tuple[int, int, int]
 
 
 @redacted
-class Order(msgspec.Struct, frozen=True):
+class RenderSettings(msgspec.Struct, frozen=True):
     """What a process draws from, and how."""
 
     archive: str
@@ -60,7 +60,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Page(msgspec.Struct, frozen=True, array_like=True):
+class PageTask(msgspec.Struct, frozen=True, array_like=True):
     """A page to draw.
 
     It takes few bytes, however large the chat: who waits for its answer to be read does not read what is sent.
@@ -72,16 +72,16 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     end: Place | None
 
 
-def hands_for(shelf: Shelf, messages: int) -> "Hands | None":
-    """Find others who draw pages too, where it is worth it: a large export that begins anew."""
+def start_pool(context: ExportContext, messages: int) -> "RenderPool | None":
+    """Start a pool of processes where it is worth it: for a large export that begins anew."""
     count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST)
-    if messages < WORTH_IT or count < 2 or shelf.folder.notes:
+    if messages < WORTH_IT or count < 2 or context.folder.notes:
         return None
-    return Hands.hired(shelf, count)
+    return RenderPool.start(context, count)
 
 
-class Hands:
-    """Processes that draw pages, each every so-manieth."""
+class RenderPool:
+    """Processes that render pages, each every so-manieth."""
 
     def __init__(self, processes: "Sequence[subprocess.Popen[bytes]]") -> None:
         self.processes = processes
@@ -91,57 +91,57 @@ class Hands:
             self.stack.callback(process.kill)
 
     @classmethod
-    def hired(cls, shelf: Shelf, count: int) -> "Self | None":
+    def start(cls, context: ExportContext, count: int) -> "Self | None":
         """Start processes; None where that cannot be."""
-        zone = zone_name(shelf.clock.zone)
+        zone = zone_name(context.clock.zone)
         if zone is None:
             return None
-        order = Order(
-            str(shelf.archive.path.absolute()),
+        settings = RenderSettings(
+            str(context.archive.path.absolute()),
             zone,
-            dict(shelf.archive.table),
-            shelf.choice.since_ms,
-            shelf.choice.until_ms,
-            shelf.media is not None,
-            shelf.index is not None,
+            dict(context.archive.table),
+            context.choice.since_ms,
+            context.choice.until_ms,
+            context.media is not None,
+            context.index is not None,
         )
         command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
         made: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
                 made.append(started(command))
-                send(made[-1].stdin, order)
+                send(made[-1].stdin, settings)
         except OSError:
             cls(made).close()
             return None
         return cls(made)
 
-    def draw(self, writers: Iterable[RoomWriter]) -> Iterator[Sheet | None]:
+    def draw(self, writers: Iterable[ChatWriter]) -> Iterator[RenderedPage | None]:
         """Yield what becomes of every page of all chats, in their order; None for one that nobody has drawn."""
         waiting: deque[int] = deque()
-        hands = cycle(range(len(self.processes)))
+        workers = cycle(range(len(self.processes)))
         for writer in writers:
             for name, start, end in writer.cuts.stretches():
-                hand = next(hands)
-                page = Page(writer.chat.id, name, place_of(start), None if end is None else place_of(end))
+                worker = next(workers)
+                page = PageTask(writer.chat.id, name, place_of(start), None if end is None else place_of(end))
                 with suppress(OSError):
-                    send(self.processes[hand].stdin, page)
-                waiting.append(hand)
+                    send(self.processes[worker].stdin, page)
+                waiting.append(worker)
                 if len(waiting) == AHEAD * len(self.processes):
                     yield self.fetch(waiting.popleft())
         while waiting:
             yield self.fetch(waiting.popleft())
 
-    def fetch(self, hand: int) -> Sheet | None:
+    def fetch(self, worker: int) -> RenderedPage | None:
         """Wait for the next page of a process."""
         try:
-            found: Sheet | None = receive(self.processes[hand].stdout, Sheet | None)
+            found: RenderedPage | None = receive(self.processes[worker].stdout, RenderedPage | None)
         except (OSError, EOFError, msgspec.DecodeError):
             return None
         return found
 
     def close(self) -> None:
-        """Send everybody home."""
+        """Stop the processes and close their pipes."""
         self.stack.close()
         for process in self.processes:
             for pipe in (process.stdin, process.stdout):
@@ -151,7 +151,7 @@ class Hands:
 
 
 def started(command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Start one process; what goes wrong in it goes wrong again, and is told, where it was asked for."""
+    """Start one process; an error in it is raised again in the process that started it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603  # our own
 
@@ -187,94 +187,94 @@ def receive(pipe: IO[bytes] | None, kind: Any) -> Any:
     return msgspec.msgpack.decode(content, type=kind)
 
 
-class Draft:
+class PageBuffer:
     """Stands for the folder of the export where pages are drawn: it keeps what is put there for one page."""
 
     def __init__(self) -> None:
-        self.sheet = Sheet()
+        self.rendered = RenderedPage()
 
     def recall(self, _key: str) -> None:
         """Return what an earlier run wrote down: nothing, pages are drawn elsewhere only when all are new."""
 
     def remember(self, key: str, value: bytes) -> None:
         """Keep what is to be written down."""
-        self.sheet.notes.append((key, value))
+        self.rendered.notes.append((key, value))
 
     def put(self, name: str, content: bytes) -> str:
         """Keep a file, and return the mark of its content."""
         mark = DIGEST(content).hexdigest()
-        self.sheet.files.append((name, content, mark))
+        self.rendered.files.append((name, content, mark))
         return mark
 
     def has(self, name: str) -> bool:
         """Tell whether a file was placed for this page."""
-        return any(one[0] == name for one in self.sheet.placed)
+        return any(one[0] == name for one in self.rendered.placed)
 
     def place(self, name: str, source: Path, identity: str | None = None) -> None:
         """Keep where a file is to be placed from."""
-        self.sheet.placed.append((name, str(source), identity))
+        self.rendered.placed.append((name, str(source), identity))
 
 
-class Gleaner:
+class PageWords:
     """Stands for the index of words: it keeps the words of one page."""
 
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
+    def __init__(self, buffer: PageBuffer) -> None:
+        self.buffer = buffer
 
     def add(self, _page: int, texts: Sequence[str]) -> None:
         """Keep the words of a page."""
-        self.draft.sheet.words.append(list(words_of(*texts)))
+        self.buffer.rendered.words.append(list(words_of(*texts)))
 
 
-class Hand:
-    """Draws pages for somebody else."""
+class RenderWorker:
+    """Renders pages in a process of a pool."""
 
-    def __init__(self, archive: Archive, order: Order) -> None:
-        self.draft = Draft()
-        clock = Clock(ZoneInfo(order.zone) if order.zone else UTC)
-        folder: Any = self.draft
-        index: Any = Gleaner(self.draft) if order.search else None
-        sources = Sources(archive, clock, media=order.media, search=order.search)
-        choice = Choice((), order.since_ms, order.until_ms)
-        media = MediaFiles(archive, folder) if order.media else None
-        self.shelf = Shelf(archive, folder, choice, clock, media, index, sources)
+    def __init__(self, archive: Archive, settings: RenderSettings) -> None:
+        self.buffer = PageBuffer()
+        clock = TimeFormatter(ZoneInfo(settings.zone) if settings.zone else UTC)
+        folder: Any = self.buffer
+        index: Any = PageWords(self.buffer) if settings.search else None
+        sources = PageSources(archive, clock, media=settings.media, search=settings.search)
+        choice = ChatSelection((), settings.since_ms, settings.until_ms)
+        media = MediaFiles(archive, folder) if settings.media else None
+        self.context = ExportContext(archive, folder, choice, clock, media, index, sources)
         self.chats = {chat.id: chat for chat in archive.chats()}
-        self.writer: RoomWriter | None = None
+        self.writer: ChatWriter | None = None
 
-    def draw(self, page: Page) -> Sheet:
+    def draw(self, page: PageTask) -> RenderedPage:
         """Draw a page."""
         writer = self.writer
         if writer is None or writer.chat.id != page.chat:
-            cuts = starts_of(self.shelf.archive, page.chat, self.shelf.choice)
-            writer = self.writer = RoomWriter(self.shelf, self.chats[page.chat], cuts, {})
-        self.draft.sheet = sheet = Sheet()
-        self.shelf.listed.clear()
+            cuts = starts_of(self.context.archive, page.chat, self.context.choice)
+            writer = self.writer = ChatWriter(self.context, self.chats[page.chat], cuts, {})
+        self.buffer.rendered = rendered = RenderedPage()
+        self.context.listed.clear()
         pages = len(writer.cuts.names)
         writer.count = 0
         end = None if page.end is None else Position(*page.end)
         writer.write(page.name, Position(*page.start), end)
-        sheet.listed += self.shelf.listed
-        sheet.count, sheet.latest_ms, sheet.preview = writer.count, writer.latest_ms, writer.preview
-        sheet.is_split = len(writer.cuts.names) != pages
-        return sheet
+        rendered.listed += self.context.listed
+        rendered.count, rendered.latest_ms, rendered.preview = writer.count, writer.latest_ms, writer.preview
+        rendered.is_split = len(writer.cuts.names) != pages
+        return rendered
 
 
 def main() -> None:
-    """Draw what is asked for on standard input, until that ends."""
+    """Render the pages requested on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What pages are drawn from holds no cycles; to look for some after every few hundred objects is in vain.
     gc.set_threshold(OBJECTS)
-    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    requests, results = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, BrokenPipeError):
-        order = receive(asked, Order)
-        with open_archive(order.archive) as archive:
-            archive.table = order.table
+        settings = receive(requests, RenderSettings)
+        with open_archive(settings.archive) as archive:
+            archive.table = settings.table
             archive.connection.execute("BEGIN")
-            hand = Hand(archive, order)
+            worker = RenderWorker(archive, settings)
             while True:
-                page = receive(asked, Page)
+                page = receive(requests, PageTask)
                 try:
-                    sheet = hand.draw(page)
+                    rendered = worker.draw(page)
                 except Exception:  # noqa: BLE001  # whoever exports tries it too, and says what is wrong
-                    sheet = None
-                send(answers, sheet)
+                    rendered = None
+                send(results, rendered)

@@ -4,30 +4,30 @@ from typing import Any, Literal
 
 import msgspec
 
-from holdfast.backup.exports.message_shapes import Part
+from holdfast.backup.exports.message_schemas import ExportedPart
 from holdfast.redacted_repr import redacted
 
 __all__ = [
-    "Account",
-    "CallLink",
-    "CallLinkCall",
-    "Chat",
-    "ChatFolder",
-    "DistributionList",
     "Export",
-    "Group",
-    "Member",
+    "ExportedAccount",
+    "ExportedCallLink",
+    "ExportedCallLinkCall",
+    "ExportedChat",
+    "ExportedChatFolder",
+    "ExportedDistributionList",
+    "ExportedGroup",
+    "ExportedMember",
+    "ExportedNotificationProfile",
+    "ExportedOther",
+    "ExportedPerson",
+    "ExportedSnapshot",
+    "ExportedStickerPack",
     "Named",
-    "NotificationProfile",
-    "Other",
-    "Person",
-    "Snapshot",
-    "StickerPack",
 ]
 
 
 @redacted
-class Chat(Part, frozen=True, kw_only=True, tag="chat", tag_field="record"):
+class ExportedChat(ExportedPart, frozen=True, kw_only=True, tag="chat", tag_field="record"):
     """A chat with its settings; it has the id of the person or group it is with."""
 
     id: int
@@ -50,7 +50,7 @@ class Chat(Part, frozen=True, kw_only=True, tag="chat", tag_field="record"):
 
 
 @redacted
-class Named(Part, frozen=True):
+class Named(ExportedPart, frozen=True):
     """How somebody was called in the backups made between two times, which are included."""
 
     name: str
@@ -59,7 +59,7 @@ class Named(Part, frozen=True):
 
 
 @redacted
-class Person(Part, frozen=True, kw_only=True, tag="person", tag_field="record"):
+class ExportedPerson(ExportedPart, frozen=True, kw_only=True, tag="person", tag_field="record"):
     """A contact, the owner of the account (`self`), or whoever stands for somebody that is not known."""
 
     id: int
@@ -89,7 +89,7 @@ class Person(Part, frozen=True, kw_only=True, tag="person", tag_field="record"):
 
 
 @redacted
-class Member(Part, frozen=True):
+class ExportedMember(ExportedPart, frozen=True):
     """Somebody in a group; `standing` tells members from those invited, asking to join, or banned."""
 
     service_id: str
@@ -104,7 +104,7 @@ class Member(Part, frozen=True):
 
 
 @redacted
-class Group(Part, frozen=True, kw_only=True, tag="group", tag_field="record"):
+class ExportedGroup(ExportedPart, frozen=True, kw_only=True, tag="group", tag_field="record"):
     """A group with its members."""
 
     id: int
@@ -128,11 +128,13 @@ class Group(Part, frozen=True, kw_only=True, tag="group", tag_field="record"):
     story_send_mode: str | None = None
     blocked: bool = False
     blocked_ms: int | None = None
-    members: tuple[Member, ...] = ()
+    members: tuple[ExportedMember, ...] = ()
 
 
 @redacted
-class DistributionList(Part, frozen=True, kw_only=True, tag="distribution_list", tag_field="record"):
+class ExportedDistributionList(
+    ExportedPart, frozen=True, kw_only=True, tag="distribution_list", tag_field="record"
+):
     """A list of people that stories are sent to."""
 
     id: int
@@ -147,7 +149,7 @@ class DistributionList(Part, frozen=True, kw_only=True, tag="distribution_list",
 
 
 @redacted
-class CallLink(Part, frozen=True, kw_only=True, tag="call_link", tag_field="record"):
+class ExportedCallLink(ExportedPart, frozen=True, kw_only=True, tag="call_link", tag_field="record"):
     """A link that people call each other by."""
 
     id: int
@@ -160,7 +162,7 @@ class CallLink(Part, frozen=True, kw_only=True, tag="call_link", tag_field="reco
 
 
 @redacted
-class Other(Part, frozen=True, kw_only=True, tag="other", tag_field="record"):
+class ExportedOther(ExportedPart, frozen=True, kw_only=True, tag="other", tag_field="record"):
     """Something else one can write to or hear from, such as release notes."""
 
     id: int
@@ -172,7 +174,7 @@ class Other(Part, frozen=True, kw_only=True, tag="other", tag_field="record"):
 
 
 @redacted
-class CallLinkCall(Part, frozen=True, kw_only=True, tag="call_link_call", tag_field="record"):
+class ExportedCallLinkCall(ExportedPart, frozen=True, kw_only=True, tag="call_link_call", tag_field="record"):
     """A call by a link."""
 
     account_id: int
@@ -183,7 +185,7 @@ class CallLinkCall(Part, frozen=True, kw_only=True, tag="call_link_call", tag_fi
 
 
 @redacted
-class StickerPack(Part, frozen=True, kw_only=True, tag="sticker_pack", tag_field="record"):
+class ExportedStickerPack(ExportedPart, frozen=True, kw_only=True, tag="sticker_pack", tag_field="record"):
     """A pack of stickers the account has."""
 
     account_id: int
@@ -191,7 +193,9 @@ class StickerPack(Part, frozen=True, kw_only=True, tag="sticker_pack", tag_field
 
 
 @redacted
-class NotificationProfile(Part, frozen=True, kw_only=True, tag="notification_profile", tag_field="record"):
+class ExportedNotificationProfile(
+    ExportedPart, frozen=True, kw_only=True, tag="notification_profile", tag_field="record"
+):
     """When and by whom one wants to be disturbed, as of the newest backup; times are written as 930 for 9:30."""
 
     account_id: int
@@ -209,7 +213,7 @@ class NotificationProfile(Part, frozen=True, kw_only=True, tag="notification_pro
 
 
 @redacted
-class ChatFolder(Part, frozen=True, kw_only=True, tag="chat_folder", tag_field="record"):
+class ExportedChatFolder(ExportedPart, frozen=True, kw_only=True, tag="chat_folder", tag_field="record"):
     """A folder of chats, as of the newest backup."""
 
     account_id: int
@@ -224,7 +228,7 @@ class ChatFolder(Part, frozen=True, kw_only=True, tag="chat_folder", tag_field="
 
 
 @redacted
-class Snapshot(Part, frozen=True):
+class ExportedSnapshot(ExportedPart, frozen=True):
     """A backup that was imported."""
 
     made_ms: int
@@ -235,7 +239,7 @@ class Snapshot(Part, frozen=True):
 
 
 @redacted
-class Account(Part, frozen=True):
+class ExportedAccount(ExportedPart, frozen=True):
     """Whose backups were imported; `settings` are those of the newest one."""
 
     id: int
@@ -243,11 +247,11 @@ class Account(Part, frozen=True):
     username: str | None = None
     bio: str | None = None
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
-    snapshots: tuple[Snapshot, ...] = ()
+    snapshots: tuple[ExportedSnapshot, ...] = ()
 
 
 @redacted
-class Export(Part, frozen=True, kw_only=True, tag="export", tag_field="record"):
+class Export(ExportedPart, frozen=True, kw_only=True, tag="export", tag_field="record"):
     """What an export is: its format, what was chosen, and the accounts it is of.
 
     `since_ms` is included and `until_ms` is not; `chats` are ids, left out where all were exported.
@@ -259,4 +263,4 @@ class Export(Part, frozen=True, kw_only=True, tag="export", tag_field="record"):
     since_ms: int | None = None
     until_ms: int | None = None
     chats: tuple[int, ...] = ()
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[ExportedAccount, ...] = ()

@@ -7,35 +7,35 @@ import msgspec
 from holdfast.redacted_repr import redacted
 
 __all__ = [
-    "Attachment",
-    "Call",
-    "Change",
-    "ContactCard",
-    "ContactField",
-    "Event",
-    "GiftBadge",
-    "Link",
-    "Message",
-    "Part",
-    "Payment",
-    "Poll",
-    "PollOption",
-    "PollVote",
-    "Quote",
-    "Reaction",
-    "Receipt",
-    "Revision",
-    "Sticker",
-    "TextRange",
+    "ExportedAttachment",
+    "ExportedCall",
+    "ExportedChange",
+    "ExportedContactCard",
+    "ExportedContactField",
+    "ExportedEvent",
+    "ExportedGiftBadge",
+    "ExportedLink",
+    "ExportedMessage",
+    "ExportedPart",
+    "ExportedPayment",
+    "ExportedPoll",
+    "ExportedPollOption",
+    "ExportedPollVote",
+    "ExportedQuote",
+    "ExportedReaction",
+    "ExportedReceipt",
+    "ExportedRevision",
+    "ExportedSticker",
+    "ExportedTextRange",
 ]
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ExportedPart(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What all of these are: nothing of them changes, and what is not known is left out."""
 
 
 @redacted
-class Attachment(Part, frozen=True):
+class ExportedAttachment(ExportedPart, frozen=True):
     """A file of a message.
 
     `role` tells what for: `attachment`, `long_text`, `link_image`, `quoted`, `sticker` or `avatar`. `flag` tells a
@@ -59,7 +59,7 @@ class Attachment(Part, frozen=True):
 
 
 @redacted
-class TextRange(Part, frozen=True):
+class ExportedTextRange(ExportedPart, frozen=True):
     """A style, or a mention of somebody, in a text; `start` and `length` count UTF-16 units."""
 
     start: int
@@ -71,7 +71,7 @@ class TextRange(Part, frozen=True):
 
 
 @redacted
-class Reaction(Part, frozen=True):
+class ExportedReaction(ExportedPart, frozen=True):
     """Somebody's reaction."""
 
     author_id: int
@@ -81,7 +81,7 @@ class Reaction(Part, frozen=True):
 
 
 @redacted
-class Receipt(Part, frozen=True):
+class ExportedReceipt(ExportedPart, frozen=True):
     """What became of a message on its way to one recipient."""
 
     recipient_id: int
@@ -93,20 +93,20 @@ class Receipt(Part, frozen=True):
 
 
 @redacted
-class Quote(Part, frozen=True):
+class ExportedQuote(ExportedPart, frozen=True):
     """What a message answers to; `target_id` is the quoted message where the archive has it."""
 
     author_id: int
     author: str
     type: str
     text: str | None = None
-    ranges: tuple[TextRange, ...] = ()
+    ranges: tuple[ExportedTextRange, ...] = ()
     target_sent_ms: int | None = None
     target_id: int | None = None
 
 
 @redacted
-class Link(Part, frozen=True):
+class ExportedLink(ExportedPart, frozen=True):
     """The preview of a page."""
 
     url: str
@@ -116,21 +116,21 @@ class Link(Part, frozen=True):
 
 
 @redacted
-class Revision(Part, frozen=True):
+class ExportedRevision(ExportedPart, frozen=True):
     """An earlier wording, the oldest has number 1."""
 
     n: int
     sent_ms: int
     received_ms: int | None = None
     text: str | None = None
-    ranges: tuple[TextRange, ...] = ()
-    quote: Quote | None = None
-    links: tuple[Link, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
+    ranges: tuple[ExportedTextRange, ...] = ()
+    quote: ExportedQuote | None = None
+    links: tuple[ExportedLink, ...] = ()
+    attachments: tuple[ExportedAttachment, ...] = ()
 
 
 @redacted
-class PollVote(Part, frozen=True):
+class ExportedPollVote(ExportedPart, frozen=True):
     """Who chose an answer; `votes` counts how often that person has voted, the last time counts."""
 
     voter_id: int
@@ -139,25 +139,25 @@ class PollVote(Part, frozen=True):
 
 
 @redacted
-class PollOption(Part, frozen=True):
+class ExportedPollOption(ExportedPart, frozen=True):
     """An answer and who chose it."""
 
     text: str
-    votes: tuple[PollVote, ...] = ()
+    votes: tuple[ExportedPollVote, ...] = ()
 
 
 @redacted
-class Poll(Part, frozen=True):
+class ExportedPoll(ExportedPart, frozen=True):
     """A poll."""
 
     question: str
     allow_multiple: bool
     has_ended: bool
-    options: tuple[PollOption, ...] = ()
+    options: tuple[ExportedPollOption, ...] = ()
 
 
 @redacted
-class Sticker(Part, frozen=True):
+class ExportedSticker(ExportedPart, frozen=True):
     """Which sticker of which pack."""
 
     pack_id: str
@@ -166,7 +166,7 @@ class Sticker(Part, frozen=True):
 
 
 @redacted
-class Payment(Part, frozen=True):
+class ExportedPayment(ExportedPart, frozen=True):
     """A payment."""
 
     status: str
@@ -180,14 +180,14 @@ class Payment(Part, frozen=True):
 
 
 @redacted
-class GiftBadge(Part, frozen=True):
+class ExportedGiftBadge(ExportedPart, frozen=True):
     """What became of a badge that was given."""
 
     state: str
 
 
 @redacted
-class ContactField(Part, frozen=True):
+class ExportedContactField(ExportedPart, frozen=True):
     """A phone number, an email address or a place on a contact card."""
 
     field: str
@@ -197,7 +197,7 @@ class ContactField(Part, frozen=True):
 
 
 @redacted
-class ContactCard(Part, frozen=True):
+class ExportedContactCard(ExportedPart, frozen=True):
     """Somebody's card; `name` is the whole name."""
 
     name: str | None = None
@@ -208,11 +208,11 @@ class ContactCard(Part, frozen=True):
     middle_name: str | None = None
     nickname: str | None = None
     organization: str | None = None
-    fields: tuple[ContactField, ...] = ()
+    fields: tuple[ExportedContactField, ...] = ()
 
 
 @redacted
-class Call(Part, frozen=True):
+class ExportedCall(ExportedPart, frozen=True):
     """A call; `kind` is `individual` or `group`."""
 
     kind: str
@@ -228,7 +228,7 @@ class Call(Part, frozen=True):
 
 
 @redacted
-class Event(Part, frozen=True):
+class ExportedEvent(ExportedPart, frozen=True):
     """What happened besides messages, named as the field of the backup's format that tells of it."""
 
     type: str
@@ -236,7 +236,7 @@ class Event(Part, frozen=True):
 
 
 @redacted
-class Change(Part, frozen=True):
+class ExportedChange(ExportedPart, frozen=True):
     """What a later backup said differently: an edit, a reaction, a receipt, a vote.
 
     `seen_ms` is when that backup was made.
@@ -251,7 +251,7 @@ class Change(Part, frozen=True):
 
 
 @redacted
-class Message(Part, frozen=True, kw_only=True, tag="message", tag_field="record"):
+class ExportedMessage(ExportedPart, frozen=True, kw_only=True, tag="message", tag_field="record"):
     """A message with all that hangs on it.
 
     `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `order_ms` and
@@ -285,20 +285,20 @@ class Message(Part, frozen=True, kw_only=True, tag="message", tag_field="record"
     pinned_until_ms: int | None = None
     first_seen_ms: int
     vanished_ms: int | None = None
-    ranges: tuple[TextRange, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
-    reactions: tuple[Reaction, ...] = ()
-    quote: Quote | None = None
-    links: tuple[Link, ...] = ()
-    revisions: tuple[Revision, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    changes: tuple[Change, ...] = ()
-    poll: Poll | None = None
-    sticker: Sticker | None = None
-    payment: Payment | None = None
-    gift_badge: GiftBadge | None = None
-    contact_card: ContactCard | None = None
+    ranges: tuple[ExportedTextRange, ...] = ()
+    attachments: tuple[ExportedAttachment, ...] = ()
+    reactions: tuple[ExportedReaction, ...] = ()
+    quote: ExportedQuote | None = None
+    links: tuple[ExportedLink, ...] = ()
+    revisions: tuple[ExportedRevision, ...] = ()
+    receipts: tuple[ExportedReceipt, ...] = ()
+    changes: tuple[ExportedChange, ...] = ()
+    poll: ExportedPoll | None = None
+    sticker: ExportedSticker | None = None
+    payment: ExportedPayment | None = None
+    gift_badge: ExportedGiftBadge | None = None
+    contact_card: ExportedContactCard | None = None
     deleted_by_id: int | None = None
     deleted_by: str | None = None
-    events: tuple[Event, ...] = ()
-    call: Call | None = None
+    events: tuple[ExportedEvent, ...] = ()
+    call: ExportedCall | None = None
