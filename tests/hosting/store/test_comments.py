@@ -6,8 +6,11 @@ from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issues import NewIssue
+from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from tests.hosting.repository_helpers import make_repository, recorded_events
+from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
+
+BOTH = (False, True)
 
 
 def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account) -> None:
@@ -42,3 +45,33 @@ def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
     with pytest.raises(NoSuchComment):
         comments.edit_comment(database, repository, issue, made, actor=ada, body="c")
     assert issues.find_issue(database, repository, 1).comment_count == 0
+
+
+def test_the_comments_of_a_repository_are_read_by_index(database: Database, ada: Account) -> None:
+    """From both ends, oldest first; other repositories and other entries of timelines are not among them."""
+    place, other = (make_repository(database, ada, name) for name in ("here", "there"))
+    made = []
+    for number in range(3):
+        issue = issues.open_issue(database, place, ada, NewIssue(title="t"))
+        made += [comments.add_comment(database, place, issue, ada, f"{number} {word}").id for word in ("a", "b")]
+        issues.change_issue(database, place, issue, ada, IssueChanges(is_closed=True))
+        elsewhere = issues.open_issue(database, other, ada, NewIssue(title="t"))
+        comments.add_comment(database, other, elsewhere, ada, "c")
+    for size in range(1, 7):
+        listed = []
+        for skip in range(0, 8, size):
+            with recorded(database, "ORDER BY comments") as found:
+                page, total = comments.comments_in(database, place, kinds=BOTH, skip=skip, limit=size)
+            assert total == 6
+            assert found or not page
+            for statement, parameters in found:
+                plan = plan_of(database, statement, parameters)
+                assert is_by_index(database, plan, "comments"), plan
+            listed += [comment.id for comment, _ in page]
+        assert listed == made, size
+    assert comments.comments_in(database, place, kinds=(True,), skip=0, limit=9) == ([], 0)
+    of_issues, total = comments.comments_in(database, place, kinds=(False,), skip=4, limit=9)
+    assert ([comment.id for comment, _ in of_issues], total) == (made[4:], 6)
+    future = 2**40
+    assert comments.comments_in(database, place, kinds=BOTH, since=future, skip=0, limit=9) == ([], 0)
+    assert comments.comments_in(database, place, kinds=BOTH, before=future, skip=0, limit=9)[1] == 6

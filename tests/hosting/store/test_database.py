@@ -5,12 +5,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, text, update
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database, TransactionDatabase
+from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.tables import users
 from holdfast.secret import Secret
 
 
@@ -151,3 +153,74 @@ def test_what_a_transaction_has_done_is_seen_inside_it(database: Database) -> No
         inside.close()
         assert not connection.closed
     assert accounts.find_account(database, admin.id).full_name == "Ada"
+
+
+SET_FULL_NAME = Statement(update(users).values(full_name=bindparam("full_name")))
+
+
+def full_name(database: Database, name: str) -> str:
+    """Read the full name of a user."""
+    return accounts.find_user(database, name).full_name
+
+
+def test_a_cached_value_is_read_again_after_a_change(database: Database) -> None:
+    """Whether another connection has made the change, another thread, or the connection that has read."""
+    loads = []
+
+    def load(source: Database, name: str) -> str:
+        loads.append(name)
+        return full_name(source, name)
+
+    def rename(name: str) -> None:
+        with database.write() as connection:
+            connection.execute(text("UPDATE users SET full_name = :name"), {"name": name})
+
+    rename("Ada")
+    assert [database.cached(load, "admin") for _ in range(3)] == ["Ada"] * 3
+    assert len(loads) == (1 if database.is_sqlite else 3)
+    rename("Ben")
+    assert database.cached(load, "admin") == "Ben"
+    with database.quick_write() as link:
+        SET_FULL_NAME.run(link, full_name="Eve")
+    assert database.cached(load, "admin") == "Eve"
+    thread = threading.Thread(target=rename, args=("Lin",))
+    thread.start()
+    thread.join()
+    assert database.cached(load, "admin") == "Lin"
+
+
+def test_uncommitted_changes_are_not_cached(database: Database) -> None:
+    """What a transaction has read is not returned after its rollback."""
+    before = full_name(database, "admin")
+    with pytest.raises(ZeroDivisionError), database.quick_write() as link:
+        SET_FULL_NAME.run(link, full_name="Ada")
+        database.cached(full_name, "admin")
+        assert TransactionDatabase(database, link).cached(full_name, "admin") == "Ada"
+        raise ZeroDivisionError
+    assert database.cached(full_name, "admin") == before
+
+
+def test_a_missing_value_is_read_again(database: Database) -> None:
+    """Only values are cached, so guessing keys does not displace them."""
+    results = iter([None, "Ada"])
+
+    def load(_source: Database, _key: str) -> str | None:
+        return next(results)
+
+    assert database.cached(load, "admin") is None
+    assert database.cached(load, "admin") == "Ada"
+
+
+def test_the_cache_is_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full cache is cleared."""
+    monkeypatch.setattr("holdfast.hosting.store.database.MAX_CACHED", 10)
+    loads = []
+
+    def load(_source: Database, key: int) -> int:
+        loads.append(key)
+        return key + 1
+
+    assert [database.cached(load, key) for key in range(25)] == list(range(1, 26))
+    loads.clear()
+    assert [database.cached(load, key) for key in (24, 0)] == [25, 1]
+    assert loads == ([0] if database.is_sqlite else [24, 0])

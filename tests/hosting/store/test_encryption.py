@@ -87,3 +87,17 @@ def test_a_damaged_key_is_said_so(tmp_path: Path) -> None:
         SecretCipher(path).encrypt("x")
     with pytest.raises(KeyUnusable, match="cannot be created"):
         make_key_file(path / "below" / "a file")
+
+
+def test_signatures_are_those_of_a_purpose_and_survive_a_new_key(tmp_path: Path) -> None:
+    """The first key signs, and all verify."""
+    old = SecretCipher(tmp_path / "key", OLD)
+    signature = old.sign(b"purpose", b"content")
+    assert old.verify(b"purpose", b"content", signature)
+    assert not old.verify(b"another", b"content", signature)
+    assert not old.verify(b"purpose", b"Content", signature)
+    assert not old.verify(b"purpose", b"content", b"")
+    both = SecretCipher(tmp_path / "key", Secret(f"{NEW.reveal()},{OLD.reveal()}"))
+    assert both.verify(b"purpose", b"content", signature)
+    assert both.sign(b"purpose", b"content") != signature
+    assert not SecretCipher(tmp_path / "key", NEW).verify(b"purpose", b"content", signature)

@@ -11,10 +11,8 @@ from sqlalchemy.exc import OperationalError
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.services import file_commits, ref_changes, repositories
+from holdfast.hosting.services import file_commits, ref_updates, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest
 from holdfast.hosting.services.file_contents import FileContent
@@ -27,6 +25,7 @@ from holdfast.hosting.store import (
     issues,
     labels,
     milestones,
+    repository_log,
 )
 from holdfast.hosting.store import repositories as stored
 from holdfast.hosting.store.accounts import Account
@@ -34,7 +33,7 @@ from holdfast.hosting.store.event_types import EVENTS
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import record_changed, record_renamed
 from holdfast.hosting.webhooks.payloads import payload_of
@@ -144,7 +143,6 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
 def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]]:
     """Return things to be done one after the other, each with an event of another kind or action at its end."""
     database = app.database
-    repo = open_repository(app.folders.existing(home.id))
     bug = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
     one, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
@@ -155,17 +153,10 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
 
     def move(ref: str, old: str, new: str) -> None:
         none = "0" * 40
-        made = Move(ref, old or none, new or none)
+        ref_updates.update_refs(app, now(), ada, [RefUpdate(ref, old or none, new or none)])
 
-        def do(opened: Repo) -> None:
-            if old and new:
-                ref_store.update(opened, ref, old, new)
-            elif new:
-                ref_store.create(opened, ref, new)
-            else:
-                ref_store.delete(opened, ref, old)
-
-        ref_changes.move_refs(app, now(), ada, [made], do)
+    def target(branch: str) -> str:
+        return repository_log.find_ref(database, home.id, f"refs/heads/{branch}") or ""
 
     def settings(**columns: str | bool | int) -> None:
         kept = now()
@@ -173,7 +164,7 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
             stored.change_repository(connection, kept, **columns)
             record_changed(connection, kept, ada, columns)
 
-    head = refs.target(repo, "refs/heads/main") or ""
+    head = target("main")
     return [
         *(
             (lambda wanted=wanted, issue=issue: issues.change_issue(database, home, issue, ada, wanted))
@@ -200,8 +191,8 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
         lambda: move("refs/tags/v1", "", head),
         lambda: commit(app, now(), ada, "first"),
         lambda: commit(app, now(), ada, "second", message=f"Fixes #{one.number}"),
-        lambda: move("refs/heads/fix", head, refs.target(repo, "refs/heads/main") or ""),
-        lambda: move("refs/heads/fix", refs.target(repo, "refs/heads/fix") or "", ""),
+        lambda: move("refs/heads/fix", head, target("main")),
+        lambda: move("refs/heads/fix", target("fix"), ""),
         lambda: move("refs/tags/v1", head, ""),
         lambda: settings(description="f"),
         lambda: settings(is_private=True),
@@ -225,7 +216,7 @@ def test_what_is_kept_is_what_a_reader_sees_right_after(app: App, ada: Account, 
         assert json.loads(new[-1].payload) == late(app, new[-1])
         kinds |= {event.kind for event in new}
     never = {"fork", "wiki", "release", "package", "status", "workflow_run", "workflow_job"}
-    reviews = {"pull_request_review", "pull_request_sync", "pull_request_review_request"}
+    reviews = {"pull_request_review", "pull_request_review_request"}
     assert kinds | {"issue_comment"} == set(EVENTS) - never - reviews | {"issue_comment"}
 
 
@@ -345,14 +336,14 @@ def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
 ) -> None:
     """It was not there when what the push brought would have been read, but it is when the push is recorded."""
     home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
-    finished = ref_changes.read_pushes
+    finished = ref_updates.read_pushes
 
     def then_comes_a_hook(*given: Any) -> Any:
         found = finished(*given)
         add_hook(app.database, ada, events="push")
         return found
 
-    monkeypatch.setattr(ref_changes, "read_pushes", then_comes_a_hook)
+    monkeypatch.setattr(ref_updates, "read_pushes", then_comes_a_hook)
     made = commit(app, home, ada, "b")
     told = json.loads(recorded(app.database)[-1].payload)
     assert [one["id"] for one in told["commits"]] == [made]

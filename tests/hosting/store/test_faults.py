@@ -13,10 +13,10 @@ from psycopg import errors as psycopg_errors
 
 from holdfast.hosting.errors import (
     DatabaseUnavailable,
-    FolderExists,
     GitFailed,
     GoneMeanwhile,
     HostingError,
+    NoSuchFolder,
     Refused,
     StorageFull,
     StorageReadOnly,
@@ -168,7 +168,7 @@ def test_an_error_of_sqlalchemy(error: Exception, kind: type) -> None:
 
 def test_what_an_error_was_raised_from_is_found() -> None:
     """However deep it lies; a circle ends."""
-    outer = FolderExists("x")
+    outer = NoSuchFolder("x")
     outer.__cause__ = RuntimeError()
     outer.__cause__.__cause__ = OSError(errno.ENOSPC, "x")
     assert type(translate(outer)) is StorageFull

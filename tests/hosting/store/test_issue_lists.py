@@ -1,12 +1,17 @@
-"""What SQL says of who may read issues is what `access.py` says."""
+"""What SQL says of who may read issues is what `access.py` says, and lists are read by index."""
 
 from itertools import product
 
+import pytest
+
 from holdfast.hosting import access
-from holdfast.hosting.store import issue_lists
-from holdfast.hosting.store.accounts import all_users
+from holdfast.hosting.store import issue_lists, issues
+from holdfast.hosting.store.accounts import Account, all_users
 from holdfast.hosting.store.database import Database
-from tests.hosting.repository_helpers import decided, every_role
+from holdfast.hosting.store.issues import IssueChanges, NewIssue
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from tests.hosting.repository_helpers import decided, every_role, make_repository
+from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 
 def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
@@ -22,3 +27,87 @@ def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
         assert issue_lists.count_issues(database, [visible], issue_lists.Filter()) == len(found)
         name = "nobody" if person is None else person.name
         assert {(one.repository_id, one.is_pull) for one in found} == expected, (name, public_only)
+
+
+BOTH = (False, True)
+STATES = (None, False, True)
+
+
+@pytest.mark.parametrize("sort", issue_lists.ORDERS)
+def test_every_order_is_read_by_index_in_any_state_and_from_both_ends(
+    database: Database, ada: Account, sort: str
+) -> None:
+    """In one repository and in all, without reading the whole table or sorting it."""
+    place = filled(database, ada)
+    for is_closed, skip, kinds in product(STATES, (0, 4), (BOTH, (False,))):
+        wanted = issue_lists.Filter(is_closed=is_closed)
+        for where in (
+            [issue_lists.in_repository(place, kinds)],
+            [issue_lists.visible_to(ada, public_only=False, kinds=kinds)],
+        ):
+            with recorded(database, "FROM issues") as found:
+                issue_lists.list_issues(database, where, wanted, sort=sort, skip=skip, limit=2)
+            pages = [one for one in found if "ORDER BY" in one[0]]
+            assert pages or is_closed is not None
+            for statement, parameters in pages:
+                plan = plan_of(database, statement, parameters)
+                assert is_by_index(database, plan), (statement, plan)
+
+
+def filled(database: Database, ada: Account) -> Repository:
+    """Make a repository with six issues, two of them closed and two with a due date."""
+    place = make_repository(database, ada, "plans")
+    for number in range(6):
+        made = issues.open_issue(
+            database, place, ada, NewIssue(title=f"{number}", due_at=100 * (number % 3), is_closed=number == 5)
+        )
+        if number == 4:
+            issues.change_issue(database, place, made, ada, IssueChanges(is_closed=True))
+    return repository_by_id(database, place.id)
+
+
+@pytest.mark.parametrize("sort", issue_lists.ORDERS)
+def test_pages_are_the_same_from_either_end(database: Database, ada: Account, sort: str) -> None:
+    """Pages of every size put together are the whole list, and its end is empty."""
+    place = filled(database, ada)
+    where = [issue_lists.in_repository(place, BOTH)]
+    everything = issue_lists.Filter()
+    whole, total = issue_lists.list_issues(database, where, everything, sort=sort, skip=0, limit=50)
+    assert len(whole) == total == 6
+    for size in range(1, 7):
+        parts = []
+        for skip in range(0, 8, size):
+            page, _ = issue_lists.list_issues(database, where, everything, sort=sort, skip=skip, limit=size)
+            parts += page
+        assert parts == whole, size
+    key, descending = issue_lists.ORDERS[sort]
+    dated = [one for one in whole if one.due_at] if sort == "nearduedate" else whole
+    values = [getattr(one, str(key.key)) for one in dated]
+    assert values == sorted(values, reverse=descending)
+    if sort == "nearduedate":
+        assert [bool(one.due_at) for one in whole] == [True] * 4 + [False] * 2
+
+
+def test_kept_counts_are_what_is_counted(database: Database, ada: Account) -> None:
+    """After opening, closing, reopening and deleting, in every state, in one repository and in all."""
+    place = filled(database, ada)
+    check_counts(database, ada, place)
+    closed, _ = issue_lists.list_issues(database, [], issue_lists.Filter(is_closed=True), skip=0, limit=2)
+    issues.change_issue(database, place, closed[0], ada, IssueChanges(is_closed=False))
+    check_counts(database, ada, place)
+    issues.delete_issue(database, place, closed[0], ada)
+    issues.delete_issue(database, place, closed[1], ada)
+    check_counts(database, ada, place)
+
+
+def check_counts(database: Database, ada: Account, place: Repository) -> None:
+    """Compare the counters with the rows."""
+    place = repository_by_id(database, place.id)
+    for is_closed, kinds in product(STATES, (BOTH, (False,), (True,))):
+        wanted = issue_lists.Filter(is_closed=is_closed)
+        here = [issue_lists.in_repository(place, kinds)]
+        visible = [issue_lists.visible_to(ada, public_only=False, kinds=kinds)]
+        kept_visible = issue_lists.kept_visible(ada, public_only=False, kinds=kinds)
+        for where, kept in ((here, issue_lists.kept_in(place, kinds)), (visible, kept_visible)):
+            counted = issue_lists.count_issues(database, where, wanted)
+            assert issue_lists.count_issues(database, where, wanted, kept=kept) == counted, (is_closed, kinds)

@@ -1,6 +1,9 @@
 """Leases: one holder at a time, until it stops or its time runs out."""
 
 import threading
+import time
+
+import pytest
 
 from holdfast.hosting.data_folder import connect
 from holdfast.hosting.store.database import Database
@@ -26,6 +29,19 @@ def test_a_lease_can_be_given_back_by_its_holder_only(database: Database) -> Non
     assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
     release_lease(database, "sweep", "a")
     assert take_lease(database, "sweep", "b", seconds=60, now=1000)
+
+
+def test_a_lease_does_not_depend_on_the_clocks_of_machines(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One whose clock is ahead does not take it, and one whose clock is behind does not hold it for longer."""
+    now = time.time()
+    assert take_lease(database, "sweep", "a", seconds=60)
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda: now + 7200)
+        assert not take_lease(database, "sweep", "b", seconds=60)
+        assert take_lease(database, "other", "b", seconds=0)
+    assert take_lease(database, "other", "a", seconds=60)
 
 
 def test_of_many_that_ask_at_once_one_gets_it(settings: Settings, database: Database) -> None:

@@ -30,6 +30,8 @@ from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for
 from tests.hosting.store.postgres import Server, own_server
 
+pytestmark = pytest.mark.postgres
+
 NAMES = Statement(select(users.c.name).order_by(users.c.id))
 CONNECTIONS = 20
 WRITERS = 120

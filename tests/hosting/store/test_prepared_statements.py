@@ -99,3 +99,19 @@ def ask(link: Link, question: str) -> object:
     if isinstance(link, Bare):
         return link.execute(question).fetchone()[0]
     return link.exec_driver_sql(question).scalar()
+
+
+def test_a_failed_statement_raises_the_same_error_on_every_database(database: Database) -> None:
+    """It runs on the raw driver of SQLite, but callers catch SQLAlchemy's errors; there none quotes a value."""
+    with database.write() as connection:
+        NOTE.run(connection, name="a lease", holder="me", until=1)
+    with pytest.raises(IntegrityError) as caught, database.write() as connection:
+        FORGET.run(connection, lease="a lease")
+        NOTE.run(connection, name="other", holder="me", until=1)
+        NOTE.run(connection, name="other", holder="me", until=1)
+    assert "UNIQUE" in str(caught.value).upper()
+    assert not database.is_sqlite or "'other'" not in str(caught.value)
+    with database.read() as connection:
+        assert list(connection.execute(select(leases.c.name).where(leases.c.holder == "me")).scalars()) == [
+            "a lease"
+        ]

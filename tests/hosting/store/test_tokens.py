@@ -33,3 +33,17 @@ def test_a_token_is_found_by_number_or_name(database: Database) -> None:
         tokens.create_token(database, admin, "laptop", ("all",))
     tokens.delete_token(database, first)
     assert tokens.tokens_of(database, admin, skip=0, limit=10) == ([second], 1)
+
+
+def test_a_deleted_token_and_a_changed_account_count_at_once(database: Database) -> None:
+    """The holder of a token is cached, but never longer than until the next change."""
+    admin = accounts.find_user(database, "admin")
+    token, value = tokens.create_token(database, admin, "laptop", ("all",))
+    assert tokens.holder_of(database, value) == (admin, token)
+    with Database(database.engine).write() as connection:
+        connection.exec_driver_sql("UPDATE users SET may_not_log_in = TRUE")
+    held = tokens.holder_of(database, value)
+    assert held is not None
+    assert held[0].may_not_log_in
+    tokens.delete_token(database, token)
+    assert tokens.holder_of(database, value) is None

@@ -12,9 +12,19 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import record_unblocked_by_deletion
 from holdfast.hosting.store.issue_transactions import lock_graph
 from holdfast.hosting.store.members import OWNER
-from holdfast.hosting.store.repositories import repositories_by_id
+from holdfast.hosting.store.repositories import repositories_by_id, uncount_forks
 from holdfast.hosting.store.repository_events import record_deleted
-from holdfast.hosting.store.tables import members, repositories, sessions, team_members, teams, tokens, users
+from holdfast.hosting.store.subscriptions import uncount
+from holdfast.hosting.store.tables import (
+    email_addresses,
+    members,
+    repositories,
+    sessions,
+    team_members,
+    teams,
+    tokens,
+    users,
+)
 from holdfast.secret import Secret
 
 __all__ = ["change_user", "delete_user", "register"]
@@ -39,6 +49,11 @@ def check_free(connection: Connection, email: str, owner: Account | None = None)
         others = others.where(users.c.id != owner.id)
     if connection.execute(others.limit(1)).first() is not None:
         raise EmailTaken(f"e-mail already exists [email: {email}]")
+    beside = select(email_addresses.c.user_id).where(email_addresses.c.folded_email == email.lower())
+    if owner is not None:
+        beside = beside.where(email_addresses.c.user_id != owner.id)
+    if connection.execute(beside).first() is not None:
+        raise EmailTaken(f"e-mail already exists [email: {email}]")
 
 
 def change_user(
@@ -62,6 +77,10 @@ def change_user(
         )
         if not changed.rowcount:
             raise NoSuchUser("the user does not exist")
+        # An address of theirs that becomes the main one is no other one any more.
+        email = str(columns.get("email", "")).lower()
+        if email:
+            connection.execute(delete(email_addresses).where(email_addresses.c.folded_email == email))
         if user.is_admin:
             admins_remain(connection)
         if password is not None or closed:
@@ -120,6 +139,8 @@ def delete_user(
             record_deleted(connection, repository, actor, with_owner=True)
         if first is not None:
             first(connection)
+        uncount_forks(connection, repositories.c.owner_id == user.id)
+        uncount(connection, user.id)
         connection.execute(delete(users).where(users.c.id == user.id))
         if user.is_admin:
             admins_remain(connection)

@@ -16,7 +16,7 @@ from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuch
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.hash_limit import HashLimiter
 from holdfast.hosting.store.prepared_statements import Statement
-from holdfast.hosting.store.tables import name_redirects, sessions, users
+from holdfast.hosting.store.tables import email_addresses, name_redirects, sessions, users
 from holdfast.secret import Secret
 
 __all__ = [
@@ -53,6 +53,7 @@ RESERVED: Final = frozenset(
             "admin-api",
             "api",
             "assets",
+            "attachments",
             "avatars",
             "backups",
             "explore",
@@ -64,6 +65,7 @@ RESERVED: Final = frozenset(
         *("login", "logout", "manifest.json", "metrics", "new", "notifications", "org", "orgs", "pulls", "readyz"),
         *(
             "repo",
+            "repo-avatars",
             "repos",
             "robots.txt",
             "search",
@@ -117,6 +119,11 @@ WIDTH: Final = len(COLUMNS)
 BY_NAME = Statement(select(*COLUMNS, users.c.password_hash).where(users.c.folded_name == bindparam("folded")))
 BY_ID = Statement(select(*COLUMNS).where(users.c.id == bindparam("id")))
 BY_EMAIL = Statement(select(*COLUMNS).where(~users.c.is_organization, users.c.email == bindparam("email")))
+BY_OTHER_EMAIL = Statement(
+    select(*COLUMNS)
+    .join(email_addresses, email_addresses.c.user_id == users.c.id)
+    .where(email_addresses.c.folded_email == bindparam("folded"))
+)
 BY_OLD_NAME = Statement(
     select(*COLUMNS)
     .join(name_redirects, name_redirects.c.user_id == users.c.id)
@@ -267,9 +274,10 @@ def search_accounts(
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
-    """Return users by e-mail address, including their no-reply addresses.
+    """Return users by e-mail address, including those beside the main one, and no-reply addresses.
 
-    One query for all addresses; inside a transaction, where only prepared statements can be run, one for each.
+    One query for all addresses, and one for those that are nobody's main one. Inside a transaction, where only
+    prepared statements can be run, it is one for each.
     """
     addresses = [email for email in set(emails) if email]
     numbers = {int(match[1]): email for email in addresses if (match := NOREPLY.fullmatch(email))}
@@ -287,7 +295,24 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
             found = [account_from(tuple(row)) for row in connection.execute(statement)]
     people = {account.email: account for account in found if account.email}
     people |= {numbers[account.id]: account for account in found if account.id in numbers}
-    return people
+    return people | by_other_emails(database, [email for email in addresses if email not in people])
+
+
+def by_other_emails(database: Database, emails: Collection[str]) -> dict[str, Account]:
+    """Return users by addresses they have beside the main one, in any case."""
+    if not emails:
+        return {}
+    if isinstance(database, TransactionDatabase):
+        rows = {email: database.row(BY_OTHER_EMAIL, folded=email.lower()) for email in emails}
+        return {email: account_from(row) for email, row in rows.items() if row is not None}
+    statement = (
+        select(*COLUMNS, email_addresses.c.folded_email)
+        .join(email_addresses, email_addresses.c.user_id == users.c.id)
+        .where(email_addresses.c.folded_email.in_({email.lower() for email in emails}))
+    )
+    with database.read() as connection:
+        found = {row[WIDTH]: account_from(tuple(row)) for row in connection.execute(statement)}
+    return {email: found[email.lower()] for email in emails if email.lower() in found}
 
 
 def by_names(database: Database, names: Iterable[str], *, organizations: bool = False) -> dict[str, Account]:

@@ -24,6 +24,7 @@ __all__ = [
     "assignable",
     "assignable_users",
     "can_be_assigned",
+    "has_grant",
     "record_assigned",
     "remove_assignees",
     "set_assignees",
@@ -39,13 +40,22 @@ def can_be_assigned(repository: Repository) -> ColumnElement[bool]:
 
     `access.py` makes the same decision for one user; a test compares the two.
     """
+    return has_grant(repository, UNITS, WRITE)
+
+
+def has_grant(repository: Repository, units: Sequence[str], mode: int) -> ColumnElement[bool]:
+    """Return the SQL condition that a user was given at least a mode in one of a repository's units.
+
+    Owners, collaborators, members of teams and administrators of the service were. That everybody may read a
+    public repository is no grant.
+    """
     shared = exists().where(
         collaborators.c.repository_id == repository.id,
         collaborators.c.user_id == users.c.id,
-        collaborators.c.mode >= WRITE,
+        collaborators.c.mode >= mode,
     )
-    by_unit = exists().where(UNITS_COUNT, team_units.c.unit.in_(UNITS), team_units.c.mode >= WRITE)
-    as_a_whole = and_(teams.c.mode >= WRITE, ~exists().where(UNITS_COUNT))
+    by_unit = exists().where(UNITS_COUNT, team_units.c.unit.in_(units), team_units.c.mode >= mode)
+    as_a_whole = and_(teams.c.mode >= mode, ~exists().where(UNITS_COUNT))
     in_team = exists().where(
         team_members.c.user_id == users.c.id,
         team_members.c.team_id == teams.c.id,

@@ -2,10 +2,23 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
@@ -43,6 +56,10 @@ class TimelineDetails(msgspec.Struct, frozen=True):
     milestone_id: int | None = None
     old_due_at: int = 0
     due_at: int = 0
+    assignee_team_id: int | None = None
+    """The team that was asked for a review; it may be deleted."""
+    review_id: int | None = None
+    """The review of the entry, or of the line comment; it may be deleted."""
     dependent_issue_id: int | None = None
     """The other issue of a dependency that was added or removed; it may be deleted or not readable."""
     commit_id: str = ""
@@ -62,6 +79,8 @@ class Comment:
     details: str
     created_at: int
     updated_at: int
+    original_author: str = ""
+    """The name of the author elsewhere, if it was migrated."""
 
     @property
     def happening(self) -> TimelineDetails:
@@ -73,8 +92,11 @@ decoder = msgspec.json.Decoder(TimelineDetails)
 COLUMNS: Final = tuple(comments.c[name] for name in Comment.__dataclass_fields__)
 WIDTH: Final = len(COLUMNS)
 IS_PLAIN: Final = comments.c.kind == "comment"
+# Comments on lines are edited and deleted like others, once their review is submitted.
+IS_COMMENT: Final = comments.c.kind.in_(("comment", "code"))
+IS_SUBMITTED: Final = comments.c.kind != "pending_code"
 # Prepared: building a statement takes longer than running it.
-WRITTEN = ("issue_id", "kind", "author_id", "body", "created_at", "updated_at")
+WRITTEN = ("issue_id", "repository_id", "kind", "author_id", "body", "created_at", "updated_at")
 ADD = Statement(insert(comments).values({name: bindparam(name) for name in WRITTEN}).returning(*COLUMNS))
 RECOUNT = Statement(
     update(issues)
@@ -104,9 +126,7 @@ def entries_of(
     limit: int,
 ) -> tuple[list[Comment], int]:
     """Return one page of an issue's timeline, or of its plain comments, oldest first, and the total."""
-    conditions = [comments.c.issue_id == issue.id, *within(since, before)]
-    if plain:
-        conditions.append(IS_PLAIN)
+    conditions = [comments.c.issue_id == issue.id, *within(since, before), IS_PLAIN if plain else IS_SUBMITTED]
     statement = select(*COLUMNS).where(*conditions).order_by(comments.c.created_at, comments.c.id)
     with database.read() as connection:
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
@@ -120,7 +140,11 @@ def entries_before(database: Database, comment: Comment) -> int:
         comments.c.created_at < comment.created_at,
         and_(comments.c.created_at == comment.created_at, comments.c.id < comment.id),
     )
-    statement = select(func.count()).select_from(comments).where(comments.c.issue_id == comment.issue_id, earlier)
+    statement = (
+        select(func.count())
+        .select_from(comments)
+        .where(comments.c.issue_id == comment.issue_id, earlier, IS_SUBMITTED)
+    )
     with database.read() as connection:
         count: int = connection.execute(statement).scalar_one()
     return count
@@ -137,31 +161,54 @@ def comments_in(
     limit: int,
 ) -> tuple[list[tuple[Comment, Issue]], int]:
     """Return one page of the plain comments in a repository; `kinds` are the accepted values of `is_pull`."""
-    conditions = [
-        issues.c.repository_id == repository.id,
-        issues.c.is_pull.in_(kinds),
-        IS_PLAIN,
-        *within(since, before),
-    ]
-    joined = comments.join(issues, issues.c.id == comments.c.issue_id)
-    statement = (
-        select(*COLUMNS, *ISSUE)
-        .select_from(joined)
-        .where(*conditions)
-        .order_by(comments.c.created_at, comments.c.id)
-    )
+    # The second condition is that of the index.
+    conditions = [comments.c.repository_id == repository.id, comments.c.repository_id > 0, *within(since, before)]
+    source: FromClause = comments
+    of_kind = [issues.c.is_pull.in_(kinds)]
+    if {False, True} <= set(kinds):
+        of_kind = []
+    else:
+        source = comments.join(issues, issues.c.id == comments.c.issue_id)
+    counting: Select[Any] = select(func.count()).select_from(source).where(*conditions, *of_kind)
+    if since is None and before is None:
+        # Issues count their comments.
+        counted = func.coalesce(func.sum(issues.c.comment_count), 0)
+        counting = select(counted).where(
+            issues.c.repository_id == repository.id, issues.c.comment_count > 0, *of_kind
+        )
     with database.read() as connection:
-        rows = connection.execute(statement.offset(skip).limit(limit)).all()
-        total = connection.execute(select(func.count()).select_from(joined).where(*conditions)).scalar_one()
-    return [(Comment(*row[:WIDTH]), Issue(*row[WIDTH:])) for row in rows], total
+        total = int(connection.execute(counting).scalar_one())
+        ids = page_ids(
+            connection,
+            select(comments.c.id).select_from(source).where(*conditions, *of_kind),
+            total=total,
+            skip=skip,
+            limit=limit,
+        )
+        joined = select(*COLUMNS, *ISSUE).join_from(comments, issues, issues.c.id == comments.c.issue_id)
+        rows = connection.execute(joined.where(comments.c.id.in_(ids))).all() if ids else []
+    by_id = {row[0]: (Comment(*row[:WIDTH]), Issue(*row[WIDTH:])) for row in rows}
+    return [by_id[number] for number in ids if number in by_id], total
+
+
+def page_ids(connection: Connection, statement: Select[Any], *, total: int, skip: int, limit: int) -> list[int]:
+    """Return the ids of one page, oldest first. A page in the second half of a list is counted from its end."""
+    wanted = min(limit, total - skip)
+    if wanted <= 0:
+        return []
+    order = (comments.c.created_at, comments.c.id)
+    if skip <= total // 2:
+        return list(connection.execute(statement.order_by(*order).offset(skip).limit(wanted)).scalars())
+    last = statement.order_by(*(column.desc() for column in order)).offset(total - skip - wanted).limit(wanted)
+    return list(connection.execute(last).scalars())[::-1]
 
 
 def find_comment(database: Database, repository: Repository, number: int) -> tuple[Comment, Issue]:
-    """Return a plain comment by id, and its issue."""
+    """Return a comment by id, on an issue or on a line of a pull request, and its issue."""
     statement = (
         select(*COLUMNS, *ISSUE)
         .join_from(comments, issues, issues.c.id == comments.c.issue_id)
-        .where(comments.c.id == number, issues.c.repository_id == repository.id, IS_PLAIN)
+        .where(comments.c.id == number, issues.c.repository_id == repository.id, IS_COMMENT)
     )
     with database.read() as connection:
         row = connection.execute(statement).one_or_none()
@@ -201,6 +248,7 @@ def add_comment(database: Database, repository: Repository, issue: Issue, author
         ((*row,),) = ADD.run(
             change.connection,
             issue_id=issue.id,
+            repository_id=repository.id,
             kind="comment",
             author_id=author.id,
             body=body,
@@ -253,6 +301,9 @@ def delete_comment(
         row = change.connection.execute(statement).one_or_none()
         if row is None:
             raise no_comment(comment.id)
-        recount(change, issue, -1)
+        if comment.kind == "comment":
+            recount(change, issue, -1)
+        else:
+            change.touch(issue)
         # The event carries the comment, which cannot be looked up after the deletion.
         change.record_event(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))

@@ -1,32 +1,37 @@
-"""Idempotency keys of commits: a repeated request returns the first commit instead of creating another."""
+"""Idempotency keys of commits: a request that is repeated under the same key makes no second commit."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
+from holdfast.hosting.errors import RefMoved
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.prepared_statements import Bind, Link, Statement
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import commit_keys, ref_updates
+from holdfast.hosting.store.tables import commit_keys
 
-__all__ = [
-    "RETENTION_SECONDS",
-    "IdempotencyKey",
-    "RecordedUpdate",
-    "add_idempotency_keys",
-    "delete_expired_keys",
-    "find_idempotency_key",
-]
+__all__ = ["RETENTION_SECONDS", "IdempotencyKey", "UsedKey", "add_keys", "delete_old", "find_key"]
 
 RETENTION_SECONDS: Final = 7 * 24 * 3600
+COLUMNS: Final = ("repository_id", "user_id", "key", "fingerprint", "ref", "commit_id", "created_at")
+ADD = Statement(insert(commit_keys).values({name: bindparam(name) for name in COLUMNS}))
+FIND = Statement(
+    select(commit_keys.c.commit_id).where(
+        commit_keys.c.repository_id == bindparam("repository_id"),
+        commit_keys.c.user_id == bindparam("user_id"),
+        commit_keys.c.key == bindparam("key"),
+    )
+)
+DELETE_OLD = Statement(delete(commit_keys).where(commit_keys.c.created_at < bindparam("before")))
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """An idempotency key of a user, and a digest of the request it was sent with."""
+    """The key of a request, and a digest of everything the request asks for."""
 
     user_id: int
     name: str
@@ -34,56 +39,48 @@ class IdempotencyKey:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedUpdate:
-    """The ref update recorded under an idempotency key; one that is not done may or may not have happened."""
+class UsedKey:
+    """A key under which a commit was made."""
 
     fingerprint: str
-    update_id: int
-    move: Move
-    is_done: bool
+    ref: str
+    commit_id: str
 
 
-def add_idempotency_keys(
-    connection: Connection, repository: Repository, keys: Sequence[tuple[IdempotencyKey, int]]
-) -> None:
-    """Store idempotency keys with the pending ref updates they belong to."""
+def add_keys(link: Link, repository: Repository, made: Sequence[tuple[IdempotencyKey, RefUpdate]]) -> None:
+    """Record keys with the commits that were made under them.
+
+    Raises `RefMoved` if another machine made a commit under one of them since it was looked up. The transaction
+    has taken a version of the repository, so no other writer adds the same key at the same time.
+    """
     now = int(time.time())
-    rows = [
-        {
-            "repository_id": repository.id,
-            "user_id": key.user_id,
-            "key": key.name,
-            "fingerprint": key.fingerprint,
-            "update_id": update,
-            "created_at": now,
-        }
-        for key, update in keys
-    ]
-    connection.execute(insert(commit_keys), rows)
-
-
-def find_idempotency_key(database: Database, repository: Repository, key: IdempotencyKey) -> RecordedUpdate | None:
-    """Return the ref update recorded under an idempotency key, or None."""
-    statement = (
-        select(commit_keys.c.fingerprint, ref_updates)
-        .join(ref_updates, ref_updates.c.id == commit_keys.c.update_id)
-        .where(
-            commit_keys.c.repository_id == repository.id,
-            commit_keys.c.user_id == key.user_id,
-            commit_keys.c.key == key.name,
+    for key, update in made:
+        if FIND.run(link, repository_id=repository.id, user_id=key.user_id, key=key.name):
+            raise RefMoved("the Idempotency-Key was used by another request meanwhile")
+        values: tuple[Bind, ...] = (
+            repository.id,
+            key.user_id,
+            key.name,
+            key.fingerprint,
+            update.ref,
+            update.new,
+            now,
         )
+        ADD.run(link, **dict(zip(COLUMNS, values, strict=True)))
+
+
+def find_key(database: Database, repository: Repository, key: IdempotencyKey) -> UsedKey | None:
+    """Return the commit that was made under a key; None when there is none."""
+    statement = select(commit_keys.c.fingerprint, commit_keys.c.ref, commit_keys.c.commit_id).where(
+        commit_keys.c.repository_id == repository.id,
+        commit_keys.c.user_id == key.user_id,
+        commit_keys.c.key == key.name,
     )
     with database.read() as connection:
         row = connection.execute(statement).one_or_none()
-    return (
-        None
-        if row is None
-        else RecordedUpdate(row.fingerprint, row.id, Move(row.ref, row.old, row.new), row.is_done)
-    )
+    return None if row is None else UsedKey(*row)
 
 
-def delete_expired_keys(connection: Connection, *, now: int | None = None) -> None:
-    """Delete expired idempotency keys and the ref updates kept for them."""
-    before = (int(time.time()) if now is None else now) - RETENTION_SECONDS
-    connection.execute(delete(commit_keys).where(commit_keys.c.created_at < before))
-    connection.execute(delete(ref_updates).where(ref_updates.c.is_done, ref_updates.c.created_at < before))
+def delete_old(link: Link, *, now: int | None = None) -> None:
+    """Delete the keys whose retention is over."""
+    DELETE_OLD.run(link, before=(int(time.time()) if now is None else now) - RETENTION_SECONDS)

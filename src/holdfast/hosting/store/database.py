@@ -16,7 +16,20 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    cast,
+    create_engine,
+    event,
+    extract,
+    func,
+    make_url,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
@@ -26,7 +39,7 @@ from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
 from holdfast.hosting.store.prepared_statements import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
-__all__ = ["Database", "TransactionDatabase", "upsert"]
+__all__ = ["Database", "TransactionDatabase", "current_time", "upsert"]
 
 LOCK_TIMEOUT_MS: Final = 10_000
 # Timeout for a connection of the pool.
@@ -37,6 +50,10 @@ LIBPQ_DEFAULTS: Final = {"connect_timeout": "5", "keepalives_idle": "30", "tcp_u
 # Key space of the advisory locks; the first byte separates it from other locks.
 ADVISORY_KEY_SPACE: Final = 0x46 << 56
 NO_LOCK: Final = nullcontext()
+MAX_CACHED: Final = 1024
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class RawTransaction:
@@ -233,6 +250,29 @@ class Database:
         found = self.rows(statement, **binds)
         return found[0] if found else None
 
+    def cached(self, load: Callable[["Database", K], V | None], key: K) -> V | None:
+        """Return what `load` reads for a key; on SQLite it is read again only after the database has changed.
+
+        SQLite tells which version of the database a connection sees (`data_version`); it does not count the
+        connection's own changes, which `total_changes` does. Each thread has a cache and a connection of its own.
+        """
+        if not self.is_sqlite:
+            return load(self, key)
+        connection = self._raw_connection()
+        if connection.in_transaction:
+            return load(self, key)
+        version = (connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes)
+        cache = connection.cache
+        if version != connection.version or len(cache) >= MAX_CACHED:
+            cache.clear()
+            connection.version = version
+        value: V | None = cache.get((load, key))
+        if value is None:
+            value = load(self, key)
+            if value is not None:
+                cache[load, key] = value
+        return value
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
@@ -306,8 +346,19 @@ class TransactionDatabase(Database):
         """Run a prepared statement in the transaction, on the raw driver."""
         return statement.read(self._link, **binds)
 
+    def cached(self, load: Callable[[Database, K], V | None], key: K) -> V | None:
+        """Return what `load` reads for a key; what a transaction sees is not cached."""
+        return load(self, key)
+
     def close(self) -> None:
         """Do nothing: the connection belongs to the transaction's owner."""
+
+
+def current_time(database: Database) -> ColumnElement[int]:
+    """Return an expression for the time of the database's clock in seconds, which all machines share."""
+    if database.is_sqlite:
+        return cast(func.strftime("%s", "now"), BigInteger)
+    return cast(func.floor(extract("epoch", func.clock_timestamp())), BigInteger)
 
 
 def upsert(target: Database | Connection, table: Table) -> sqlite.Insert | postgresql.Insert:

@@ -15,9 +15,9 @@ The two issues may be in different repositories: access to one does not imply ac
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, exists, func, insert, select
 
 from holdfast.hosting.errors import DependencyCycle, DependencyTaken, GoneMeanwhile, NoSuchDependency, StillBlocked
 from holdfast.hosting.store import events
@@ -25,6 +25,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import find_cycle
 from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction, lock_graph
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import ALLOWS_DEPENDENCIES, Repository
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 blockers = issues.alias("blockers")
+leaving = issues.alias("leaving")
 OPEN_BLOCKER: Final = (
     exists()
     .where(
@@ -187,12 +189,7 @@ def record_changes(change: IssueTransaction, issue: Issue, ids: Sequence[int], *
 
 def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
     """Raise `StillBlocked` if an issue has open blockers."""
-    waits = (
-        select(issues.c.id)
-        .join(repositories, repositories.c.id == issues.c.repository_id)
-        .where(issues.c.id == issue.id, HAS_OPEN_BLOCKER)
-    )
-    if change.connection.execute(waits).one_or_none() is not None:
+    if WAITS.read(change.connection, id=issue.id):
         raise StillBlocked("cannot close this issue or pull request because it still has open dependencies")
 
 
@@ -201,13 +198,15 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
 
     To be called before the removal; repositories are given by id.
     """
-    leaving = issues.alias("leaving")
     if isinstance(gone, Issue):
-        leaves = leaving.c.id == gone.id
-        stays = blockers.c.id != gone.id
-    else:
-        leaves = and_(leaving.c.repository_id.in_(gone), issues.c.repository_id.not_in(gone))
-        stays = blockers.c.repository_id.not_in(gone)
+        return [Unblocked(*row) for row in UNBLOCKED_WITHOUT_ISSUE.read(connection, gone=gone.id)]
+    leaves = and_(leaving.c.repository_id.in_(gone), issues.c.repository_id.not_in(gone))
+    statement = unblocked_query(leaves, blockers.c.repository_id.not_in(gone))
+    return [Unblocked(*row) for row in connection.execute(statement)]
+
+
+def unblocked_query(leaves: ColumnElement[bool], stays: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Return the query for open issues whose last open blocker leaves."""
     others = issue_dependencies.alias("others")
     waits_for = issue_dependencies.c.blocker_id
     remaining = exists().where(
@@ -216,7 +215,7 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
         ~blockers.c.is_closed,
         stays,
     )
-    statement = (
+    return (
         select(issues.c.id, func.max(waits_for), repositories.c.id, repositories.c.owner_id)
         .select_from(
             issue_dependencies.join(leaving, leaving.c.id == waits_for)
@@ -228,7 +227,17 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
         .group_by(issues.c.id, repositories.c.id, repositories.c.owner_id)
         .order_by(issues.c.id)
     )
-    return [Unblocked(*row) for row in connection.execute(statement)]
+
+
+# Prepared: building a statement takes longer than running it.
+WAITS = Statement(
+    select(issues.c.id)
+    .join(repositories, repositories.c.id == issues.c.repository_id)
+    .where(issues.c.id == bindparam("id"), HAS_OPEN_BLOCKER)
+)
+UNBLOCKED_WITHOUT_ISSUE = Statement(
+    unblocked_query(leaving.c.id == bindparam("gone"), blockers.c.id != bindparam("gone"))
+)
 
 
 def record_unblocked_by_deletion(connection: Connection, ids: Sequence[int], actor: Account) -> None:

@@ -5,6 +5,8 @@ Keys are lines of text: in the key file of the data folder, created at the first
 """
 
 import base64
+import hashlib
+import hmac
 import os
 import secrets
 import tempfile
@@ -86,6 +88,14 @@ class SecretCipher:
                 "restore that key, or set the secret again"
             ) from None
 
+    def sign(self, purpose: bytes, content: bytes) -> bytes:
+        """Return a signature (HMAC) of something that is handed out, with a key for this purpose only."""
+        return signature_of(self._lines()[0], purpose, content)
+
+    def verify(self, purpose: bytes, content: bytes, signature: bytes) -> bool:
+        """Return whether a signature was made here, with any of the keys."""
+        return any(hmac.compare_digest(signature_of(key, purpose, content), signature) for key in self._lines())
+
     def fingerprints(self) -> list[str]:
         """Return a fingerprint of each key, the encrypting one first; a key cannot be derived from it."""
         return [
@@ -120,3 +130,9 @@ class SecretCipher:
             )
         derived = HKDF(SHA256(), 32, salt=None, info=PURPOSE).derive(key.encode())
         return Fernet(base64.urlsafe_b64encode(derived))
+
+
+def signature_of(key: str, purpose: bytes, content: bytes) -> bytes:
+    """Sign a content with a key derived for a purpose."""
+    derived = HKDF(SHA256(), 32, salt=None, info=purpose).derive(key.encode())
+    return hmac.digest(derived, content, hashlib.sha256)

@@ -6,7 +6,15 @@ from typing import Final
 
 from holdfast.hosting.errors import EventRefused
 
-__all__ = ["EVENTS", "KINDS", "event_names", "expand_events", "unknown_events", "unknown_events_message"]
+__all__ = [
+    "EVENTS",
+    "KINDS",
+    "OPTIONS",
+    "event_names",
+    "expand_events",
+    "unknown_events",
+    "unknown_events_message",
+]
 
 # In the order of responses. Some are never triggered yet; clients can subscribe to them all the same.
 EVENTS: Final = (
@@ -20,6 +28,8 @@ EVENTS: Final = (
 # `pull_request_review` is one option; the kinds it covers cannot be chosen separately.
 REVIEWS: Final = ("pull_request_review_approved", "pull_request_review_rejected", "pull_request_review_comment")
 KINDS: Final = frozenset({*EVENTS, *REVIEWS})
+OPTIONS: Final = dict.fromkeys(REVIEWS, "pull_request_review")
+"""The name to subscribe to, of events that have no name of their own."""
 WIDER: Final = {
     "issues": EVENTS[4:9],
     "issues_only": ("issues",),

@@ -15,7 +15,18 @@ from typing import Final
 
 from holdfast.hosting.errors import PatternRefused
 
-__all__ = ["Glob", "compile_glob", "is_plain"]
+__all__ = [
+    "DEEPEST",
+    "LONGEST",
+    "Accepts",
+    "Glob",
+    "GlobPart",
+    "alternation",
+    "any_character",
+    "bits",
+    "compile_glob",
+    "is_plain",
+]
 
 LONGEST: Final = 1000
 DEEPEST: Final = 10

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, literal, select, union_all
 
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import queue_for_hooks
+from holdfast.hosting.store.event_types import OPTIONS
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.prepared_statements import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
@@ -90,11 +91,11 @@ def subscribed_hooks(
 
 def matching_hooks(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
     """Return which of these webhooks are subscribed to an event."""
-    is_sifted = kind in REF_EVENTS
+    is_sifted, option = kind in REF_EVENTS, OPTIONS.get(kind, kind)
     return [
         number
         for _, number, names, branch_filter in found
-        if kind in names.split(",") and (not is_sifted or matches_branch_filter(branch_filter, ref))
+        if option in names.split(",") and (not is_sifted or matches_branch_filter(branch_filter, ref))
     ]
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "add_hook",
     "change_hook",
     "copy_defaults",
+    "copy_hooks",
     "find_hook",
     "hooks_of",
     "remove_hook",
@@ -220,18 +221,25 @@ NOT_COPIED: Final = frozenset(
     ]
 )
 COPIED: Final = tuple(column for column in HOOK if column.name not in NOT_COPIED)
-COPY_DEFAULTS = insert(hooks).from_select(
-    ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)],
-    select(
-        literal("repository"),
-        *(bindparam(name, type_=BigInteger) for name in ("repository_id", "now", "now")),
-        *COPIED,
-    )
-    .where(hooks.c.scope == "default")
-    .order_by(hooks.c.id),
+COPY_COLUMNS: Final = ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)]
+COPY = select(
+    literal("repository"),
+    *(bindparam(name, type_=BigInteger) for name in ("repository_id", "now", "now")),
+    *COPIED,
+).order_by(hooks.c.id)
+COPY_DEFAULTS = insert(hooks).from_select(COPY_COLUMNS, COPY.where(hooks.c.scope == "default"))
+COPY_OF_REPOSITORY = insert(hooks).from_select(
+    COPY_COLUMNS,
+    COPY.where(hooks.c.scope == "repository", hooks.c.repository_id == bindparam("source_id", type_=BigInteger)),
 )
 
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:
     """Copy the default webhooks to a new repository."""
     connection.execute(COPY_DEFAULTS, {"repository_id": repository_id, "now": int(time.time())})
+
+
+def copy_hooks(connection: Connection, source_id: int, repository_id: int) -> None:
+    """Copy the webhooks of a repository to a new one."""
+    values = {"source_id": source_id, "repository_id": repository_id, "now": int(time.time())}
+    connection.execute(COPY_OF_REPOSITORY, values)

@@ -1,14 +1,28 @@
 """Issue lists, of one repository or of all that a user can read: filtered, sorted and counted in SQL."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select, true, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+)
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import HAS_OPEN_BLOCKER
+from holdfast.hosting.store.full_text import issues_matching, words_of
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.tables import (
@@ -27,10 +41,13 @@ __all__ = [
     "ORDERS",
     "Filter",
     "IssueName",
+    "KeptCount",
     "between_branches",
     "count_issues",
     "in_repository",
     "in_team",
+    "kept_in",
+    "kept_visible",
     "list_issues",
     "owned_by",
     "readable_among",
@@ -47,17 +64,17 @@ WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repo
 )
 NONE: Final = "none"
 ANY: Final = "*"
-WITHOUT_DATE_LAST: Final = case((issues.c.due_at == 0, 1), else_=0)
-ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
-    "newest": (issues.c.created_at.desc(), issues.c.id.desc()),
-    "oldest": (issues.c.created_at, issues.c.id),
-    "recentupdate": (issues.c.updated_at.desc(), issues.c.id.desc()),
-    "recentclose": (issues.c.closed_at.desc(), issues.c.id.desc()),
-    "leastupdate": (issues.c.updated_at, issues.c.id),
-    "mostcomment": (issues.c.comment_count.desc(), issues.c.id.desc()),
-    "leastcomment": (issues.c.comment_count, issues.c.id.desc()),
-    "nearduedate": (WITHOUT_DATE_LAST, issues.c.due_at, issues.c.id),
-    "farduedate": (WITHOUT_DATE_LAST, issues.c.due_at.desc(), issues.c.id),
+# Each order has an index; the id decides between equal values, and is read in the same direction.
+ORDERS: Final[dict[str, tuple[ColumnElement[Any], bool]]] = {
+    "newest": (issues.c.created_at, True),
+    "oldest": (issues.c.created_at, False),
+    "recentupdate": (issues.c.updated_at, True),
+    "recentclose": (issues.c.closed_at, True),
+    "leastupdate": (issues.c.updated_at, False),
+    "mostcomment": (issues.c.comment_count, True),
+    "leastcomment": (issues.c.comment_count, False),
+    "nearduedate": (issues.c.due_at, False),
+    "farduedate": (issues.c.due_at, True),
 }
 
 
@@ -83,14 +100,27 @@ class Filter:
     """Whether it is open and has no open blocker."""
 
 
+KeptCount = Callable[[Connection, Filter], int]
+"""Returns how many issues are in the state of a filter, from the counters of repositories."""
+
+
 def user_id(name: str) -> ColumnElement[int]:
     """Return the subquery for the id of the user with this name."""
     return select(people.c.id).where(people.c.folded_name == name.casefold()).scalar_subquery()
 
 
-def contains(text: str) -> ColumnElement[bool]:
-    """Return the condition that an issue's title or body contains a text, or that its number is the text."""
-    found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
+def contains(text: str, *, sqlite: bool, repository_id: int | None) -> ColumnElement[bool]:
+    """Return the condition that an issue has the words of a text, or that its number is the text.
+
+    Words are those of its title and body, or of one comment. A text without words, or in a script that does not
+    separate them, is looked for as it is in title and body.
+    """
+    words = words_of(text)
+    found: list[ColumnElement[bool]]
+    if words:
+        found = [issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id))]
+    else:
+        found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
     number = text.removeprefix("#")
     if number.isascii() and number.isdigit() and len(number) < 19:
         found.append(issues.c.number == int(number))
@@ -144,24 +174,28 @@ def is_assigned(name: str) -> ColumnElement[bool]:
     return exists().where(assigned, issue_assignees.c.user_id == user_id(name))
 
 
-def mentions(name: str) -> ColumnElement[bool]:
+def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnElement[bool]:
     """Return the condition that an issue or one of its comments mentions a user (`@name`)."""
     written = f"@{name}"
+    words = words_of(name)
+    having_words = (
+        issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id)) if words else true()
+    )
     in_comments = exists().where(
         comments.c.issue_id == issues.c.id,
         comments.c.kind == "comment",
         comments.c.body.icontains(written, autoescape=True),
     )
-    return or_(issues.c.body.icontains(written, autoescape=True), in_comments)
+    return and_(having_words, or_(issues.c.body.icontains(written, autoescape=True), in_comments))
 
 
-def conditions_of(filters: Filter) -> list[ColumnElement[bool]]:
-    """Return the SQL conditions of a filter."""
+def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -> list[ColumnElement[bool]]:
+    """Return the SQL conditions of a filter, in a repository or in all."""
     found: list[ColumnElement[bool]] = []
     if filters.is_closed is not None:
         found.append(issues.c.is_closed == filters.is_closed)
     if filters.text:
-        found.append(contains(filters.text))
+        found.append(contains(filters.text, sqlite=sqlite, repository_id=repository_id))
     if filters.labels:
         found.append(has_labels(filters.labels))
     if filters.label_ids:
@@ -177,7 +211,7 @@ def conditions_of(filters: Filter) -> list[ColumnElement[bool]]:
     if filters.assignee:
         found.append(is_assigned(filters.assignee))
     if filters.mentioned:
-        found.append(mentions(filters.mentioned))
+        found.append(mentions(filters.mentioned, sqlite=sqlite, repository_id=repository_id))
     if filters.is_ready is not None:
         ready = and_(~issues.c.is_closed, ~HAS_OPEN_BLOCKER)
         found.append(ready if filters.is_ready else ~ready)
@@ -186,7 +220,9 @@ def conditions_of(filters: Filter) -> list[ColumnElement[bool]]:
 
 def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElement[bool]:
     """Return the condition that an issue is in a repository; `kinds` are the accepted values of `is_pull`."""
-    return and_(issues.c.repository_id == repository.id, issues.c.is_pull.in_(kinds))
+    here = issues.c.repository_id == repository.id
+    # A condition that holds for all would only hinder the use of indexes.
+    return here if {False, True} <= set(kinds) else and_(here, issues.c.is_pull.in_(kinds))
 
 
 def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
@@ -238,16 +274,92 @@ def in_team(name: str) -> ColumnElement[bool]:
     )
 
 
+def kept_in(repository: Repository, kinds: Sequence[bool]) -> KeptCount:
+    """Return what counts the issues of a repository; `kinds` are the accepted values of `is_pull`."""
+
+    def count(_connection: Connection, filters: Filter) -> int:
+        counters = {
+            (False, False): repository.open_issues,
+            (False, True): repository.closed_issues,
+            (True, False): repository.open_pulls,
+            (True, True): repository.closed_pulls,
+        }
+        states = (False, True) if filters.is_closed is None else (filters.is_closed,)
+        return sum(counters[is_pull, state] for is_pull in set(kinds) for state in states)
+
+    return count
+
+
+def kept_visible(
+    user: Account | None,
+    *,
+    public_only: bool,
+    kinds: Sequence[bool] = (False, True),
+    places: Sequence[ColumnElement[bool]] = (),
+) -> KeptCount:
+    """Return what counts the issues that a user may read; `places` are conditions on repositories and owners."""
+
+    def count(connection: Connection, filters: Filter) -> int:
+        is_closed = filters.is_closed
+        states = ("open", "closed") if is_closed is None else ("closed" if is_closed else "open",)
+        total = 0
+        for is_pull in set(kinds):
+            kind = "pulls" if is_pull else "issues"
+            has = repositories.c.has_pulls if is_pull else repositories.c.has_issues
+            counters = [repositories.c[f"{state}_{kind}"] for state in states]
+            statement = (
+                select(func.coalesce(func.sum(sum(counters[1:], counters[0])), 0))
+                .select_from(repositories.join(users, users.c.id == repositories.c.owner_id))
+                # Most repositories have none, which needs no look at who may read them.
+                .where(
+                    or_(*(counter > 0 for counter in counters)),
+                    has,
+                    readable_by(user, public_only=public_only, unit=f"repo.{kind}"),
+                    *places,
+                )
+            )
+            total += int(connection.execute(statement).scalar_one())
+        return total
+
+    return count
+
+
+def source_of(conditions: Sequence[ColumnElement[bool]]) -> FromClause:
+    """Return the tables that conditions are about: issues alone, or with their repositories and owners."""
+    about = select(issues.c.id).where(*conditions).get_final_froms()
+    return WITH_PLACE if repositories in about or users in about else issues
+
+
 def counting(conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
     """Return the statement that counts the issues matching all conditions."""
-    return select(func.count()).select_from(WITH_PLACE).where(*conditions)
+    return select(func.count()).select_from(source_of(conditions)).where(*conditions)
 
 
-def count_issues(database: Database, conditions: Sequence[ColumnElement[bool]], filters: Filter) -> int:
-    """Return the number of issues matching the conditions and the filter."""
-    with database.read() as connection:
-        total: int = connection.execute(counting([true(), *conditions, *conditions_of(filters)])).scalar_one()
+def count_in(
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    filters: Filter,
+    kept: KeptCount | None,
+) -> int:
+    """Return the number of issues matching all conditions; from kept counters if only the state is asked for."""
+    if kept is not None and filters == Filter(is_closed=filters.is_closed):
+        return kept(connection, filters)
+    total: int = connection.execute(counting(conditions)).scalar_one()
     return total
+
+
+def count_issues(
+    database: Database,
+    conditions: Sequence[ColumnElement[bool]],
+    filters: Filter,
+    *,
+    kept: KeptCount | None = None,
+    repository_id: int | None = None,
+) -> int:
+    """Return the number of issues matching the conditions and the filter."""
+    narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
+    with database.read() as connection:
+        return count_in(connection, [true(), *conditions, *narrowed], filters, kept)
 
 
 def list_issues(
@@ -257,16 +369,89 @@ def list_issues(
     *,
     sort: str = "newest",
     first_repository: int = 0,
+    kept: KeptCount | None = None,
+    repository_id: int | None = None,
     skip: int,
     limit: int,
 ) -> tuple[list[Issue], int]:
-    """Return one page of the issues matching the conditions and the filter, and the total."""
-    all_conditions = [true(), *conditions, *conditions_of(filters)]
-    order = list(ORDERS[sort])
-    if first_repository:
-        order.insert(0, case((issues.c.repository_id == first_repository, 0), else_=1))
-    statement = select(*ISSUE).select_from(WITH_PLACE).where(*all_conditions).order_by(*order)
+    """Return one page of the issues matching the conditions and the filter, and the total.
+
+    `kept` counts the issues that match the conditions, if the repositories' counters tell. `repository_id` is the
+    only repository the conditions allow, if there is one.
+    """
+    narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
+    all_conditions = [true(), *conditions, *narrowed]
     with database.read() as connection:
-        rows = connection.execute(statement.offset(skip).limit(limit)).all()
-        total = connection.execute(counting(all_conditions)).scalar_one()
-    return [Issue(*row) for row in rows], total
+        total = count_in(connection, all_conditions, filters, kept)
+        ids = page_ids(
+            connection,
+            all_conditions,
+            ORDERS[sort],
+            parts_of(sort, first_repository),
+            total=total,
+            skip=skip,
+            limit=limit,
+        )
+        # The rows are read once it is known which: the columns of the order are all in an index.
+        rows = connection.execute(select(*ISSUE).where(issues.c.id.in_(ids))).all() if ids else []
+    by_id = {row[0]: Issue(*row) for row in rows}
+    return [by_id[number] for number in ids if number in by_id], total
+
+
+def parts_of(sort: str, first_repository: int) -> list[ColumnElement[bool]]:
+    """Return the conditions of the parts of a list that come after one another, each in the same order."""
+    places: list[ColumnElement[bool]] = [true()]
+    if first_repository:
+        places = [issues.c.repository_id == first_repository, issues.c.repository_id != first_repository]
+    if sort != "nearduedate":
+        return places
+    # Issues without a due date come last.
+    return [and_(place, due) for place in places for due in (issues.c.due_at > 0, issues.c.due_at == 0)]
+
+
+def page_ids(
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    order: tuple[ColumnElement[Any], bool],
+    parts: Sequence[ColumnElement[bool]],
+    *,
+    total: int,
+    skip: int,
+    limit: int,
+) -> list[int]:
+    """Return the ids of one page. A page in the second half of a list is counted from its end."""
+    key, descending = order
+    wanted = min(limit, total - skip)
+    found: list[int] = []
+    size = total
+    for part in parts:
+        inside = [*conditions, part]
+        missing = wanted - len(found)
+        if missing <= 0:
+            break
+        if part is parts[-1] and skip > size // 2:
+            before = size - skip - missing
+            found += ids_in(connection, inside, key, descending=not descending, skip=before, limit=missing)[::-1]
+            break
+        found += ids_in(connection, inside, key, descending=descending, skip=skip, limit=missing)
+        if found:
+            skip = 0
+        else:
+            passed = connection.execute(counting(inside)).scalar_one()
+            skip, size = skip - passed, size - passed
+    return found
+
+
+def ids_in(
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    key: ColumnElement[Any],
+    *,
+    descending: bool,
+    skip: int,
+    limit: int,
+) -> list[int]:
+    """Return the ids of issues in an order, from a position."""
+    order = (key.desc(), issues.c.id.desc()) if descending else (key, issues.c.id)
+    statement = select(issues.c.id).select_from(source_of(conditions)).where(*conditions).order_by(*order)
+    return list(connection.execute(statement.offset(skip).limit(limit)).scalars())

@@ -20,6 +20,7 @@ from sqlalchemy import (
 from holdfast.hosting.store.accounts import COLUMNS as ACCOUNT
 from holdfast.hosting.store.accounts import WIDTH as ACCOUNT_WIDTH
 from holdfast.hosting.store.accounts import Account, account_from, accounts_by_id
+from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_of, stored_attachments
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.issue_transactions import Issue
@@ -29,6 +30,7 @@ from holdfast.hosting.store.milestones import WHOLE, Milestone, milestones_by_id
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository, find_by_id, repositories_by_id
 from holdfast.hosting.store.tables import (
+    attachments,
     issue_assignees,
     issue_dependencies,
     issue_labels,
@@ -38,6 +40,7 @@ from holdfast.hosting.store.tables import (
     repositories,
     users,
 )
+from holdfast.hosting.store.teams import Team, teams_by_id
 
 __all__ = ["IssueParts", "TimelineParts", "issue_parts", "timeline_parts"]
 
@@ -57,6 +60,8 @@ class IssueParts:
     """The number of open blockers by issue id; zero is left out."""
     blocked: dict[int, int] = field(default_factory=dict)
     """The number of open issues it blocks by issue id; zero is left out."""
+    attachments: dict[int, list[Attachment]] = field(default_factory=dict)
+    """By issue id, oldest first; issues without one are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class TimelineParts:
     people: dict[int, Account]
     labels: dict[int, Label]
     milestones: dict[int, Milestone]
+    teams: dict[int, Team]
 
 
 # The maximum number of ids in one query.
@@ -125,6 +131,9 @@ def relations_query(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         relation_columns("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
             issue_assignees.c.issue_id.in_(is_wanted)
         ),
+        relation_columns("attachments", attachments.c.issue_id, count=func.count())
+        .where(attachments.c.issue_id.in_(is_wanted))
+        .group_by(attachments.c.issue_id),
         count_open("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id, is_wanted),
         count_open("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
     ).subquery("things")
@@ -154,17 +163,21 @@ def issue_parts(
     """Load the related rows of issues in a constant number of queries.
 
     A single issue, and those inside a transaction, are loaded by a prepared statement. Repositories that are known
-    already are not loaded again. Blocked issues are counted as far as they are `readable`, if given; a webhook
-    payload counts all. That condition is expensive to build, so it is built only if something is blocked.
+    already are not loaded again; files are loaded for the issues that have some. Blocked issues are counted as far
+    as they are `readable`, if given; a webhook payload counts all. That condition is expensive to build, so it is
+    built only if something is blocked.
     """
     parts = IssueParts({repository.id: repository for repository in known})
+    with_files: list[int] = []
     if isinstance(database, TransactionDatabase) or len(listed) == 1:
         for issue in listed:
             if issue.repository_id not in parts.repositories:
                 home = find_by_id(database, issue.repository_id)
                 parts.repositories.update({} if home is None else {home.id: home})
             for row in database.rows(RELATIONS_OF_ONE, id=issue.id):
-                add_row(parts, row)
+                add_row(parts, row, with_files)
+        for number in with_files:
+            parts.attachments[number] = attachments_of(database, AttachmentHolder("issue_id", number))
     else:
         ids = [issue.id for issue in listed]
         with database.read() as connection:
@@ -172,7 +185,10 @@ def issue_parts(
             parts.repositories.update(repositories_by_id(connection, missing))
             for start in range(0, len(ids), MAX_IDS):
                 for row in connection.execute(RELATIONS, {"ids": ids[start : start + MAX_IDS]}):
-                    add_row(parts, tuple(row))
+                    add_row(parts, tuple(row), with_files)
+            for start in range(0, len(with_files), MAX_IDS):
+                some = with_files[start : start + MAX_IDS]
+                parts.attachments.update(stored_attachments(connection, "issue_id", some))
     if readable is not None and parts.blocked:
         with database.read() as connection:
             counted = blocked_among(connection, list(parts.blocked), readable())
@@ -198,8 +214,8 @@ def blocked_among(connection: Connection, ids: list[int], readable: ColumnElemen
     return found
 
 
-def add_row(parts: IssueParts, row: tuple[Any, ...]) -> None:
-    """Add one row of the union to the parts."""
+def add_row(parts: IssueParts, row: tuple[Any, ...], with_files: list[int]) -> None:
+    """Add one row of the union to the parts, or an issue to those whose files must be loaded."""
     kind, number, count = row[:COMMON_COLUMNS]
     label, account = COMMON_COLUMNS, COMMON_COLUMNS + len(LABEL)
     if kind == "label":
@@ -212,6 +228,8 @@ def add_row(parts: IssueParts, row: tuple[Any, ...]) -> None:
         parts.milestones[number] = Milestone(*row[account + ACCOUNT_WIDTH :])
     elif kind == "blockers":
         parts.blockers[number] = count
+    elif kind == "attachments":
+        with_files.append(number)
     else:
         parts.blocked[number] = count
 
@@ -228,10 +246,12 @@ def timeline_parts(database: Database, entries: Sequence[Comment]) -> TimelinePa
     """Load the rows that timeline entries refer to, in a constant number of queries."""
     details = [entry.happening for entry in entries]
     people = {entry.author_id for entry in entries} | {one.assignee_id for one in details}
+    teams = {one.assignee_team_id for one in details}
     steps = {one.milestone_id for one in details} | {one.old_milestone_id for one in details}
     with database.read() as connection:
         return TimelineParts(
             accounts_by_id(connection, {number for number in people if number is not None}),
             labels_by_id(connection, {one.label_id for one in details if one.label_id is not None}),
             milestones_by_id(connection, {number for number in steps if number is not None}),
+            teams_by_id(connection, {number for number in teams if number is not None}),
         )

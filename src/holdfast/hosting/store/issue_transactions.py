@@ -18,7 +18,8 @@ from holdfast.hosting.errors import GoneMeanwhile, NoSuchRepository
 from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.notification_writes import notify
+from holdfast.hosting.store.prepared_statements import Bind, Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues, repositories
 
@@ -59,6 +60,10 @@ class Issue:
     base_sha: str
     is_draft: bool
     merged_at: int
+    head_repository_id: int | None = None
+    """The repository of the head branch; None for an issue, and once that repository is deleted."""
+    original_author: str = ""
+    """The name of the author elsewhere, if it was migrated."""
 
 
 ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)
@@ -66,6 +71,9 @@ ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)
 LOCK_REPOSITORY = Statement(
     select(repositories.c.id).where(repositories.c.id == bindparam("id")).with_for_update(key_share=True)
 )
+ENTRY: Final = ("issue_id", "kind", "author_id", "body", "details", "created_at", "updated_at")
+ADD_ENTRY = Statement(insert(comments).values({name: bindparam(name) for name in ENTRY}))
+TOUCH = Statement(update(issues).where(issues.c.id == bindparam("number")).values(updated_at=bindparam("now")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class IssueTransaction:
         """Add entries (issue id, body, details) to the timelines of several issues."""
         if not entries:
             return
-        rows = [
+        rows: list[dict[str, Bind]] = [
             {
                 "issue_id": number,
                 "kind": kind,
@@ -97,13 +105,19 @@ class IssueTransaction:
             }
             for number, body, details in entries
         ]
-        self.connection.execute(insert(comments), rows)
-        changed = issues.c.id.in_({number for number, _, _ in entries})
-        self.connection.execute(update(issues).where(changed).values(updated_at=self.now))
+        changed = dict.fromkeys(number for number, _, _ in entries)
+        if len(rows) == 1:
+            ADD_ENTRY.run(self.connection, **rows[0])
+        else:
+            ADD_ENTRY.run_many(self.connection, rows)
+        if len(changed) == 1:
+            TOUCH.run(self.connection, number=entries[0][0], now=self.now)
+        else:
+            TOUCH.run_many(self.connection, [{"number": number, "now": self.now} for number in changed])
 
     def touch(self, issue: Issue) -> None:
         """Mark an issue as updated now."""
-        self.connection.execute(update(issues).where(issues.c.id == issue.id).values(updated_at=self.now))
+        TOUCH.run(self.connection, number=issue.id, now=self.now)
 
     def record_event(self, issue: Issue, part: str, action: str, **details: object) -> None:
         """Record the event; `part` is empty, `assign`, `label`, `milestone` or `comment`."""
@@ -118,6 +132,17 @@ class IssueTransaction:
             details={**facts, **details},
             now=self.now,
         )
+        if action != "deleted":
+            notify(
+                self.connection,
+                repository_id=self.repository.id,
+                issue_id=issue.id,
+                actor_id=self.actor.id,
+                part=part,
+                action=action,
+                details=details,
+                now=self.now,
+            )
 
 
 def lock_graph(connection: Connection) -> None:
@@ -136,6 +161,8 @@ def lock_repository_rows(connection: Connection, ids: Collection[int]) -> int:
 
     With more than one, the caller must hold the graph's lock too.
     """
+    if len(ids) == 1:
+        return len(LOCK_REPOSITORY.read(connection, id=next(iter(ids))))
     columns = repositories.c
     held = select(columns.id).where(columns.id.in_(ids)).order_by(columns.id).with_for_update(key_share=True)
     return len(connection.execute(held).all())

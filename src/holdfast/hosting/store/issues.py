@@ -1,12 +1,14 @@
 """Issues and pull requests: opened, changed, closed and deleted, with timeline entries and events."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
-from holdfast.hosting.errors import NoSuchIssue, Outdated, PullTaken
-from holdfast.hosting.store import dependencies
+from holdfast.hosting.errors import MergedAlready, NoSuchIssue, Outdated, PullTaken
+from holdfast.hosting.store import dependencies, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
 from holdfast.hosting.store.database import Database
@@ -14,7 +16,10 @@ from holdfast.hosting.store.issue_labels import labels_on, record_label_change, 
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.labels import Label, one_per_scope
 from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.pulls import NewPull
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import NewPack
 from holdfast.hosting.store.tables import issue_assignees, issues, repositories
 
 __all__ = [
@@ -28,13 +33,17 @@ __all__ = [
     "delete_issue",
     "find_issue",
     "find_issues",
+    "head_ref",
+    "is_draft_title",
     "lock_issue",
     "no_issue",
     "open_issue",
+    "refresh_issue",
     "reopen",
     "unlock_issue",
 ]
 
+DRAFT_PREFIXES: Final = ("wip:", "[wip]", "draft:", "[draft]")
 BY_NUMBER = Statement(
     select(*ISSUE).where(
         issues.c.repository_id == bindparam("repository_id"), issues.c.number == bindparam("number")
@@ -50,6 +59,7 @@ NEXT_NUMBER = Statement(
 WRITTEN = (
     *("repository_id", "number", "is_pull", "author_id", "title", "body", "ref", "due_at", "milestone_id"),
     *("created_at", "updated_at", "head_branch", "base_branch", "head_sha", "base_sha"),
+    *("head_repository_id", "is_draft"),
 )
 ADD = Statement(insert(issues).values({name: bindparam(name) for name in WRITTEN}).returning(*ISSUE))
 COUNT = {
@@ -58,7 +68,7 @@ COUNT = {
         .where(repositories.c.id == bindparam("repository_id"))
         .values({name: repositories.c[name] + bindparam("by")})
     )
-    for name in ("open_issues", "open_pulls")
+    for name in ("open_issues", "open_pulls", "closed_issues", "closed_pulls")
 }
 
 
@@ -70,6 +80,11 @@ class Branches:
     base: str
     head_sha: str = ""
     base_sha: str = ""
+    head_repository_id: int | None = None
+    """The repository of the head; None is the one of the base."""
+    packs: Sequence[NewPack] = ()
+    """The objects of the head that the repository does not have, where it is in a fork."""
+    details: NewPull = field(default_factory=NewPull)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +161,10 @@ def refresh_issue(connection: Connection, repository: Repository, issue: Issue) 
     return Issue(*found[0])
 
 
-def counter(issue: Issue) -> str:
-    """Return the repository's column that counts open issues, or open pull requests."""
-    return "open_pulls" if issue.is_pull else "open_issues"
-
-
-def count(change: IssueTransaction, issue: Issue, by: int) -> None:
-    """Add to the repository's count of open issues or pull requests."""
-    COUNT[counter(issue)].run(change.connection, repository_id=change.repository.id, by=by)
+def count(change: IssueTransaction, issue: Issue, by: int, *, closed: bool = False) -> None:
+    """Add to the repository's count of open or closed issues or pull requests."""
+    counter = f"{'closed' if closed else 'open'}_{'pulls' if issue.is_pull else 'issues'}"
+    COUNT[counter].run(change.connection, repository_id=change.repository.id, by=by)
 
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
@@ -180,8 +191,13 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
             base_branch=branches.base,
             head_sha=branches.head_sha,
             base_sha=branches.base_sha,
+            head_repository_id=head_repository(repository, branches) if new.branches is not None else None,
+            is_draft=new.branches is not None and is_draft_title(new.title),
         )
         issue = Issue(*row)
+        if new.branches is not None:
+            pulls.add_pull(change.connection, issue, branches.details)
+            create_head_ref(change, issue, branches)
         count(change, issue, +1)
         # The event comes after labels and assignees, which are part of its payload.
         labelled = write_labels(change, issue, (), one_per_scope(new.labels))
@@ -199,12 +215,40 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
         return refresh_issue(change.connection, repository, issue)
 
 
+def head_repository(repository: Repository, branches: Branches) -> int:
+    """Return the repository of the head branch."""
+    return repository.id if branches.head_repository_id is None else branches.head_repository_id
+
+
+def head_ref(number: int) -> str:
+    """Return the ref that follows the head of a pull request, and stays when its branch is deleted."""
+    return f"refs/pull/{number}/head"
+
+
+def create_head_ref(change: IssueTransaction, issue: Issue, branches: Branches) -> None:
+    """Create the ref of a new pull request, with the objects that come from a fork."""
+    if branches.head_sha:
+        made = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
+        repository_log.append(change.connection, issue.repository_id, [(change.actor.id, made)], branches.packs)
+
+
+def is_draft_title(title: str) -> bool:
+    """Return whether a title marks a pull request as work in progress."""
+    return title.lstrip().casefold().startswith(DRAFT_PREFIXES)
+
+
+def branches_of(issue: Issue, base: str = "") -> Branches:
+    """Return the branches of a pull request, with another base if one is given."""
+    return Branches(issue.head_branch, base or issue.base_branch, head_repository_id=issue.head_repository_id)
+
+
 def check_no_open_pull(change: IssueTransaction, branches: Branches) -> None:
     """Raise `PullTaken` if a pull request for the same branches is open."""
     same = select(issues.c.number).where(
         issues.c.repository_id == change.repository.id,
         issues.c.is_pull,
         ~issues.c.is_closed,
+        issues.c.head_repository_id == head_repository(change.repository, branches),
         issues.c.head_branch == branches.head,
         issues.c.base_branch == branches.base,
     )
@@ -242,8 +286,16 @@ def change_issue(
 
 def set_columns(change: IssueTransaction, issue: Issue, **columns: str | int | bool | None) -> None:
     """Update columns of an issue."""
-    change.connection.execute(
-        update(issues).where(issues.c.id == issue.id).values(updated_at=change.now, **columns)
+    change_of(tuple(columns)).run(change.connection, issue_id=issue.id, updated_at=change.now, **columns)
+
+
+@cache
+def change_of(names: tuple[str, ...]) -> Statement:
+    """Prepare the statement that sets these columns of an issue."""
+    return Statement(
+        update(issues)
+        .where(issues.c.id == bindparam("issue_id"))
+        .values({name: bindparam(name) for name in ("updated_at", *names)})
     )
 
 
@@ -252,7 +304,8 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
     old: dict[str, str] = {}
     if changes.title is not None and changes.title != issue.title:
         old["old_title"] = issue.title
-        set_columns(change, issue, title=changes.title)
+        is_draft = issue.is_pull and is_draft_title(changes.title)
+        set_columns(change, issue, title=changes.title, is_draft=is_draft)
         change.add_entries(issue, "change_title", [("", {"old_title": issue.title, "new_title": changes.title})])
     if changes.body is not None and changes.body != issue.body:
         old["old_body"] = issue.body
@@ -263,6 +316,8 @@ def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) ->
         change.add_entries(issue, "change_issue_ref", [("", {"old_ref": issue.ref, "new_ref": changes.ref})])
     if changes.base_branch is not None and changes.base_branch != issue.base_branch:
         old["old_base_branch"] = issue.base_branch
+        if not issue.is_closed:
+            check_no_open_pull(change, branches_of(issue, changes.base_branch))
         set_columns(change, issue, base_branch=changes.base_branch)
         entry = {"old_ref": issue.base_branch, "new_ref": changes.base_branch}
         change.add_entries(issue, "change_target_branch", [("", entry)])
@@ -284,8 +339,8 @@ def record_milestone_change(change: IssueTransaction, issue: Issue, old: int | N
     change.record_event(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
 
 
-def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
-    """Close an issue. All closing goes through here.
+def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None, *, kind: str = "close") -> None:
+    """Close an issue. All closing goes through here; `kind` is that of the timeline entry.
 
     The transaction must hold the graph's lock, unless the issue was created in it.
     """
@@ -295,7 +350,8 @@ def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) 
     unblocked = dependencies.unblocked_without(change.connection, issue)
     set_columns(change, issue, is_closed=True, closed_at=change.now)
     count(change, issue, -1)
-    record_state_change(change, issue, "close", "closed", reason)
+    count(change, issue, +1, closed=True)
+    record_state_change(change, issue, kind, "closed", reason)
     dependencies.record_unblocked(change.connection, unblocked, change.actor, change.now)
 
 
@@ -303,8 +359,13 @@ def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None)
     """Reopen a closed issue."""
     if not issue.is_closed:
         return
+    if issue.merged_at:
+        raise MergedAlready(f"pull request #{issue.number} is merged and cannot be opened again")
+    if issue.is_pull:
+        check_no_open_pull(change, branches_of(refresh_issue(change.connection, change.repository, issue)))
     set_columns(change, issue, is_closed=False, closed_at=0)
     count(change, issue, +1)
+    count(change, issue, -1, closed=True)
     record_state_change(change, issue, "reopen", "reopened", reason)
 
 
@@ -341,12 +402,20 @@ def delete_issue(
             first(change.connection)
         unblocked = dependencies.unblocked_without(change.connection, issue)
         dependencies.delete_dependencies(change.connection, issue)
-        if not issue.is_closed:
-            count(change, issue, -1)
+        count(change, issue, -1, closed=issue.is_closed)
         # Recorded while the blocker can still be rendered.
         dependencies.record_unblocked(change.connection, unblocked, actor, change.now)
+        delete_head_ref(change, issue)
         change.connection.execute(delete(issues).where(issues.c.id == issue.id))
         change.record_event(issue, "", "deleted", **was)
+
+
+def delete_head_ref(change: IssueTransaction, issue: Issue) -> None:
+    """Delete the ref that follows the head of a pull request."""
+    if issue.is_pull and issue.head_sha:
+        gone = RefUpdate(head_ref(issue.number), issue.head_sha, "0" * len(issue.head_sha))
+        # Rejected if there is none: pull requests of earlier versions have it only once their head has moved.
+        repository_log.append(change.connection, issue.repository_id, [(change.actor.id, gone)])
 
 
 def lock_issue(database: Database, repository: Repository, issue: Issue, actor: Account, reason: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, delete, false, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, false, func, insert, literal, or_, select, update
 
 from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel
 from holdfast.hosting.store.accounts import Account
@@ -16,8 +16,10 @@ from holdfast.hosting.store.tables import labels
 __all__ = [
     "Label",
     "add_label",
+    "add_labels_to",
     "change_label",
     "check_color",
+    "copy_labels",
     "delete_label",
     "find_label",
     "labels_named",
@@ -172,6 +174,23 @@ def add_label(
     }
     with database.write() as connection:
         return Label(*connection.execute(insert(labels).returning(*COLUMNS), row).one())
+
+
+def add_labels_to(connection: Connection, repository_id: int, new: Iterable[tuple[str, str, str, bool]]) -> None:
+    """Add labels to a new repository: of each the name, the colour, the description, whether it is exclusive."""
+    columns = ("name", "color", "description", "is_exclusive")
+    rows = [{"repository_id": repository_id, **dict(zip(columns, one, strict=True))} for one in new]
+    if rows:
+        connection.execute(insert(labels), rows)
+
+
+def copy_labels(connection: Connection, source_id: int, repository_id: int) -> None:
+    """Copy the labels of a repository to a new one."""
+    copied = ("name", "color", "description", "is_exclusive", "archived_at")
+    rows = select(literal(repository_id), *(labels.c[name] for name in copied)).where(
+        labels.c.repository_id == source_id
+    )
+    connection.execute(insert(labels).from_select(["repository_id", *copied], rows.order_by(labels.c.id)))
 
 
 def change_label(

@@ -1,10 +1,11 @@
-"""Leases: at most one process does a task at a time, until it releases the lease or the lease expires."""
+"""Leases: at most one process does a task at a time, until it releases the lease or the lease expires.
 
-import time
+A lease expires by the clock of the database, since those of two machines may differ by more than it lasts.
+"""
 
-from sqlalchemy import delete, or_
+from sqlalchemy import delete, literal, or_
 
-from holdfast.hosting.store.database import Database, upsert
+from holdfast.hosting.store.database import Database, current_time, upsert
 from holdfast.hosting.store.tables import leases
 
 __all__ = ["release_lease", "take_lease"]
@@ -12,7 +13,7 @@ __all__ = ["release_lease", "take_lease"]
 
 def take_lease(database: Database, name: str, holder: str, *, seconds: float, now: float | None = None) -> bool:
     """Acquire or renew a lease; return False if another holder has it."""
-    moment = int(time.time() if now is None else now)
+    moment = current_time(database) if now is None else literal(int(now))
     values = {"holder": holder, "until": moment + int(seconds)}
     statement = (
         upsert(database, leases)

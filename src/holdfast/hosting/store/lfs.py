@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, exists, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.leases import take_lease
+from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import leases, lfs_links, lfs_locks, users
 
@@ -23,6 +24,7 @@ __all__ = [
     "claim_upload",
     "delete_expired_leases",
     "find_lock",
+    "has_links",
     "link",
     "linked_at",
     "linked_sizes",
@@ -64,6 +66,13 @@ def linked_sizes(database: Database, repository: Repository, oids: Iterable[str]
         return {row.oid: row.size for row in connection.execute(statement)}
 
 
+def has_links(database: Database, repository: Repository) -> bool:
+    """Return whether a repository has any objects."""
+    statement = select(lfs_links.c.oid).where(lfs_links.c.repository_id == repository.id).limit(1)
+    with database.read() as connection:
+        return connection.execute(statement).first() is not None
+
+
 def linked_at(database: Database, repository: Repository, oid: str) -> int | None:
     """Return when an object was linked to a repository, or None."""
     statement = select(lfs_links.c.created_at).where(
@@ -82,15 +91,24 @@ def link(database: Database, repository: Repository, oid: str, size: int) -> Non
         raise GoneMeanwhile(f"repository {repository.full_name} was deleted in the meantime") from error
 
 
-def add_links(connection: Connection, repository: Repository, sizes: Mapping[str, int]) -> set[str]:
-    """Link objects to a repository, and return which of them are new to it."""
+LINK_COLUMNS: Final = ("repository_id", "oid", "size", "created_at")
+ADD_LINK = Statement(
+    insert(lfs_links).from_select(
+        LINK_COLUMNS,
+        select(*(bindparam(name, type_=lfs_links.c[name].type) for name in LINK_COLUMNS)).where(
+            ~exists().where(
+                lfs_links.c.repository_id == bindparam("repository_id"), lfs_links.c.oid == bindparam("oid")
+            )
+        ),
+    )
+)
+
+
+def add_links(link: Link, repository: Repository, sizes: Mapping[str, int]) -> None:
+    """Record that a repository has some objects."""
     now = int(time.time())
-    rows = [
-        {"repository_id": repository.id, "oid": oid, "size": size, "created_at": now}
-        for oid, size in sizes.items()
-    ]
-    adding = upsert(connection, lfs_links).values(rows).on_conflict_do_nothing().returning(lfs_links.c.oid)
-    return set(connection.execute(adding).scalars())
+    for oid, size in sizes.items():
+        ADD_LINK.run(link, repository_id=repository.id, oid=oid, size=size, created_at=now)
 
 
 def remove_links(connection: Connection, repository: Repository, oids: Iterable[str]) -> None:

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from sqlalchemy import Boolean, CompoundSelect, Connection, Dialect, Select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.dml import Delete, Insert, Update
 
 __all__ = ["Bare", "Bind", "Link", "Statement"]
 
-Bind = str | bytes | int | bool | None
+Bind = str | int | float | bool | bytes | None
 
 
 class Bare(sqlite3.Connection):
@@ -24,6 +25,13 @@ class Bare(sqlite3.Connection):
     """Whether events are recorded without queueing webhook deliveries."""
     renderer: Callable[..., str] | None = None
     """Renders the payloads of recorded events."""
+    version: tuple[int, int] | None = None
+    """The version of the database that `cache` was read from."""
+    cache: Final[dict[object, Any]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.cache = {}
 
 
 Link = Connection | Bare
@@ -74,12 +82,20 @@ class Statement:
         """Run it in a transaction and return the rows."""
         if isinstance(link, Bare):
             return self.run_bare(link, binds)
-        dialect = link.dialect.name
-        result = link.exec_driver_sql(self._texts[dialect], self.binds(dialect, binds))
-        if not result.returns_rows:
-            return []
-        rows = [tuple(row) for row in result]
-        return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
+        if link.dialect.name == "sqlite":
+            return self.run_on_driver(link, binds)
+        result = link.exec_driver_sql(self._texts["postgresql"], self.binds("postgresql", binds))
+        return [tuple(row) for row in result] if result.returns_rows else []
+
+    def run_on_driver(self, link: Connection, binds: dict[str, Bind]) -> list[tuple[Any, ...]]:
+        """Run it on the SQLite driver's connection of a transaction; errors are SQLAlchemy's."""
+        driver: Any = link.connection.driver_connection
+        try:
+            return self.run_bare(driver, binds)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(
+                self._sqlite, None, error, sqlite3.Error, hide_parameters=True, dialect=link.dialect
+            ) from error
 
     def read(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run a query in a transaction, on SQLite always with the raw driver.

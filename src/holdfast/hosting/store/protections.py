@@ -1,31 +1,34 @@
 """Branch protection rules: who may push to the branches a pattern matches."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NoSuchProtection, ProtectionTaken
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import protections
 
 __all__ = [
     "Protection",
-    "Rule",
+    "ProtectionRule",
     "change_protection",
+    "copy_protections",
     "create_protection",
     "delete_protection",
     "find_protection",
+    "protections_in",
     "protections_of",
 ]
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProtectionRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings of a branch protection; users and teams are stored by id."""
 
     enable_push: bool = False
@@ -69,7 +72,7 @@ class Protection:
     id: int
     rule_name: str
     priority: int
-    rule: Rule
+    rule: ProtectionRule
     created_at: int
     updated_at: int
 
@@ -80,12 +83,21 @@ OF_REPOSITORY = Statement(
     .where(protections.c.repository_id == bindparam("repository_id"))
     .order_by(protections.c.priority, protections.c.id)
 )
-decoder = msgspec.json.Decoder(Rule)
+decoder = msgspec.json.Decoder(ProtectionRule)
 
 
 def protections_of(database: Database, repository: Repository) -> list[Protection]:
     """Return a repository's protections by priority."""
-    rows = database.rows(OF_REPOSITORY, repository_id=repository.id)
+    return decoded(database.rows(OF_REPOSITORY, repository_id=repository.id))
+
+
+def protections_in(link: Link, repository: Repository) -> list[Protection]:
+    """Return a repository's protections by priority, in a transaction."""
+    return decoded(OF_REPOSITORY.read(link, repository_id=repository.id))
+
+
+def decoded(rows: Sequence[tuple[Any, ...]]) -> list[Protection]:
+    """Build protections from their rows."""
     return [
         Protection(number, name, priority, decoder.decode(rule), created, updated)
         for number, name, priority, rule, created, updated in rows
@@ -101,7 +113,7 @@ def find_protection(database: Database, repository: Repository, name: str) -> Pr
 
 
 def create_protection(
-    database: Database, repository: Repository, name: str, rule: Rule, *, priority: int = 0
+    database: Database, repository: Repository, name: str, rule: ProtectionRule, *, priority: int = 0
 ) -> Protection:
     """Add a protection; without a priority it comes last."""
     now = int(time.time())
@@ -127,7 +139,12 @@ def create_protection(
 
 
 def change_protection(
-    database: Database, repository: Repository, protection: Protection, rule: Rule, *, priority: int | None = None
+    database: Database,
+    repository: Repository,
+    protection: Protection,
+    rule: ProtectionRule,
+    *,
+    priority: int | None = None,
 ) -> Protection:
     """Replace the rule of a protection."""
     values: dict[str, str | int] = {
@@ -144,3 +161,13 @@ def delete_protection(database: Database, protection: Protection) -> None:
     """Delete a protection."""
     with database.write() as connection:
         connection.execute(delete(protections).where(protections.c.id == protection.id))
+
+
+def copy_protections(connection: Connection, source_id: int, repository_id: int) -> None:
+    """Copy the branch protections of a repository to a new one."""
+    now = int(time.time())
+    copied = ("rule_name", "priority", "rule")
+    rows = select(literal(repository_id), literal(now), literal(now), *(protections.c[name] for name in copied))
+    names = ["repository_id", "created_at", "updated_at", *copied]
+    its_rules = rows.where(protections.c.repository_id == source_id).order_by(protections.c.id)
+    connection.execute(insert(protections).from_select(names, its_rules))

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import msgspec
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Connection,
     and_,
     bindparam,
+    case,
     cast,
     delete,
     exists,
@@ -34,8 +36,10 @@ from holdfast.hosting.store.tables import (
     issue_labels,
     issues,
     labels,
+    refs,
     repositories,
     repository_redirects,
+    repository_transfers,
     team_members,
     team_repositories,
     team_units,
@@ -68,8 +72,9 @@ __all__ = [
     "repositories_by_id",
     "repository_by_id",
     "repository_from",
-    "set_pushed",
+    "set_refs_changed",
     "transfer_repository",
+    "uncount_forks",
 ]
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -79,7 +84,7 @@ SUFFIXES: Final = (".git", ".wiki", ".rss", ".atom")
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Settings that are stored and returned but have no effect yet."""
+    """Settings of a repository as JSON; those of merges have an effect, others are stored and returned only."""
 
     enable_time_tracker: bool = True
     allow_only_contributors_to_track_time: bool = True
@@ -137,6 +142,21 @@ class Repository(msgspec.Struct, frozen=True):
     created_at: int
     updated_at: int
     pushed_at: int
+    version: int = 0
+    """The version of its log, at which a local copy must be before it is read."""
+    release_count: int = 0
+    """How many releases it has, without drafts."""
+    fork_count: int = 0
+    star_count: int = 0
+    watch_count: int = 0
+    mirrored_at: int = 0
+    """When a mirror was last updated; 0 for never."""
+    language: str = ""
+    """The language that most of the default branch is written in."""
+    avatar: str = ""
+    """The hash of its avatar; empty for none."""
+    closed_issues: int = 0
+    closed_pulls: int = 0
 
     @property
     def full_name(self) -> str:
@@ -340,6 +360,7 @@ def add_repository(connection: Connection, owner: Account, name: str, **columns:
         "folded_name": name.casefold(),
         "created_at": now,
         "updated_at": now,
+        "has_releases": True,
         **columns,
     }
     try:
@@ -363,40 +384,46 @@ def delete_redirect(connection: Connection, owner: Account, name: str) -> None:
 
 def change_repository(connection: Connection, repository: Repository, **columns: str | bool | int) -> None:
     """Update columns of a repository; name and owner have functions of their own."""
-    connection.execute(
-        update(repositories)
-        .where(repositories.c.id == repository.id)
-        .values(updated_at=int(time.time()), **columns)
+    values: dict[str, Any] = {"updated_at": int(time.time()), **columns}
+    if "default_branch" in columns:
+        # The HEAD of every local copy follows the version.
+        values["version"] = repositories.c.version + 1
+    connection.execute(update(repositories).where(repositories.c.id == repository.id).values(**values))
+
+
+def has_refs(prefix: str) -> ColumnElement[bool]:
+    """Return the condition that a repository has a ref below a prefix."""
+    # The last slash is followed by the next character, so that it is one range of the primary key.
+    return exists().where(
+        refs.c.repository_id == repositories.c.id, refs.c.name >= prefix, refs.c.name < prefix[:-1] + "0"
     )
 
 
-PUSHED = Statement(
+REFS_CHANGED = Statement(
     update(repositories)
     .where(repositories.c.id == bindparam("repository"))
-    .values(updated_at=bindparam("moment"), pushed_at=bindparam("moment"))
+    .values(
+        updated_at=bindparam("moment"),
+        pushed_at=case((bindparam("pushed", type_=Boolean), bindparam("moment")), else_=repositories.c.pushed_at),
+        branch_count=repositories.c.branch_count + bindparam("branch_change"),
+        size=repositories.c.size + bindparam("bytes_added"),
+        is_empty=and_(~has_refs("refs/heads/"), ~has_refs("refs/tags/")),
+    )
 )
 
 
-def set_pushed(connection: Link, repository: Repository) -> None:
-    """Set the time of the last push to now."""
-    PUSHED.run(connection, repository=repository.id, moment=int(time.time()))
-
-
-def set_size(connection: Connection, number: int, size: int, *, measured_at: int) -> None:
-    """Store a repository's size in bytes, and when measuring it began."""
-    values = {"size": size, "measured_at": measured_at}
-    connection.execute(update(repositories).where(repositories.c.id == number).values(**values))
-
-
-def unmeasured(database: Database, *, before: int, most: int) -> list[int]:
-    """Return repositories pushed to before a time and not measured since."""
-    outdated = select(repositories.c.id).where(
-        repositories.c.pushed_at >= repositories.c.measured_at,
-        repositories.c.pushed_at > 0,
-        repositories.c.pushed_at < before,
+def set_refs_changed(
+    connection: Link, repository: Repository, *, branch_change: int, pushed: bool, bytes_added: int
+) -> None:
+    """Record that refs were updated: how many branches there are, whether any ref, the size and the last push."""
+    REFS_CHANGED.run(
+        connection,
+        repository=repository.id,
+        moment=int(time.time()),
+        branch_change=branch_change,
+        bytes_added=bytes_added,
+        pushed=pushed,
     )
-    with database.read() as connection:
-        return list(connection.execute(outdated.order_by(repositories.c.id).limit(most)).scalars())
 
 
 def rename_repository(connection: Connection, repository: Repository, name: str) -> None:
@@ -431,7 +458,8 @@ def move(connection: Connection, repository: Repository, owner: Account, name: s
 
 
 def remove_from_owner(connection: Connection, repository: Repository, owner: Account) -> None:
-    """Remove what belongs to the old owner: teams, organization labels, and the new owner as collaborator."""
+    """Remove what belongs to the old owner: teams, labels, a transfer, and the new owner as collaborator."""
+    connection.execute(delete(repository_transfers).where(repository_transfers.c.repository_id == repository.id))
     connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
     connection.execute(
         delete(collaborators).where(
@@ -452,7 +480,22 @@ def lock_row(connection: Connection, repository: Repository) -> None:
 
 def remove_row(connection: Connection, repository: Repository) -> None:
     """Delete a repository with everything that belongs to it; the caller removes its folder."""
+    if repository.fork_of is not None:
+        uncount_forks(connection, repositories.c.id == repository.id)
     connection.execute(delete(repositories).where(repositories.c.id == repository.id))
+
+
+def uncount_forks(connection: Connection, deleted: ColumnElement[bool]) -> None:
+    """Subtract the repositories that are about to be deleted from the numbers of forks of their parents."""
+    forks = select(repositories.c.fork_of, func.count().label("total")).where(
+        deleted, repositories.c.fork_of.is_not(None)
+    )
+    for parent, total in connection.execute(forks.group_by(repositories.c.fork_of)).all():
+        connection.execute(
+            update(repositories)
+            .where(repositories.c.id == parent)
+            .values(fork_count=repositories.c.fork_count - total)
+        )
 
 
 def readable_by(

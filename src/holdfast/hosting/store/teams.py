@@ -7,11 +7,11 @@ permission.
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, OwnersTeamRequired, Refused, TeamTaken
@@ -19,6 +19,7 @@ from holdfast.hosting.store import members
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.members import OWNER
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import repositories, team_members, team_repositories, team_units, teams, users
 
 __all__ = [
@@ -31,11 +32,15 @@ __all__ = [
     "delete_team",
     "find_team",
     "give_repository",
+    "give_transferred",
     "has_repository",
     "its_repositories",
     "take_repository",
+    "team_named",
+    "teams_by_id",
     "teams_of_organization",
     "teams_of_user",
+    "teams_with_repository",
 ]
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,255}")
@@ -77,6 +82,13 @@ class NewTeam:
 
 
 TEAM: Final = tuple(teams.c[name] for name in Team.__dataclass_fields__ if name != "units")
+# Prepared: also for payloads of webhooks, which are rendered in transactions of the raw driver.
+BY_ID = Statement(select(*TEAM).where(teams.c.id == bindparam("id")))
+UNITS_OF = Statement(
+    select(team_units.c.unit, team_units.c.mode)
+    .where(team_units.c.team_id == bindparam("id"))
+    .order_by(team_units.c.unit)
+)
 
 
 def check_team_name(name: str) -> None:
@@ -186,6 +198,16 @@ def give_repository(database: Database, team: Team, repository_id: int) -> None:
         raise NoSuchTeam("the team or the repository does not exist") from error
 
 
+def give_transferred(
+    connection: Connection, organization: Account, repository_id: int, ids: Sequence[int]
+) -> None:
+    """Add a repository that an organization got to those of its teams with these ids that exist."""
+    found = [one for one in teams_by_id(connection, ids).values() if one.organization_id == organization.id]
+    rows = [{"team_id": one.id, "repository_id": repository_id} for one in found]
+    if rows:
+        connection.execute(insert(team_repositories), rows)
+
+
 def take_repository(database: Database, team: Team, repository_id: int) -> None:
     """Remove a repository from a team; does nothing if it is not the team's."""
     if team.includes_all_repositories:
@@ -210,12 +232,18 @@ def with_units(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Te
 
 def find_team(database: Database, number: int) -> Team:
     """Return the team with this id."""
-    with database.read() as connection:
-        rows = connection.execute(select(*TEAM).where(teams.c.id == number)).all()
-        found = with_units(connection, rows)
-    if not found:
+    row = database.row(BY_ID, id=number)
+    if row is None:
         raise NoSuchTeam(f"team does not exist [id: {number}]")
-    return found[0]
+    return Team(*(*row, dict(database.rows(UNITS_OF, id=number))))
+
+
+def teams_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Team]:
+    """Return teams by id; missing ones are left out."""
+    if not ids:
+        return {}
+    rows = connection.execute(select(*TEAM).where(teams.c.id.in_(ids))).all()
+    return {team.id: team for team in with_units(connection, rows)}
 
 
 def teams_of_organization(
@@ -240,6 +268,31 @@ def teams_of_organization(
         rows = connection.execute(select(*TEAM).where(*found).order_by(*order).offset(skip).limit(limit)).all()
         total = connection.execute(select(func.count()).select_from(teams).where(*found)).scalar_one()
         return with_units(connection, rows), total
+
+
+def teams_with_repository(
+    database: Database, organization: Account, repository_id: int, *, skip: int, limit: int
+) -> tuple[list[Team], int]:
+    """Return one page of the teams of an organization that have a repository, and the total; the owners first."""
+    given = exists().where(
+        team_repositories.c.team_id == teams.c.id, team_repositories.c.repository_id == repository_id
+    )
+    found = (teams.c.organization_id == organization.id, or_(teams.c.includes_all_repositories, given))
+    order = ((teams.c.mode == OWNER).desc(), teams.c.folded_name)
+    with database.read() as connection:
+        rows = connection.execute(select(*TEAM).where(*found).order_by(*order).offset(skip).limit(limit)).all()
+        total = connection.execute(select(func.count()).select_from(teams).where(*found)).scalar_one()
+        return with_units(connection, rows), total
+
+
+def team_named(database: Database, organization: Account, name: str) -> Team:
+    """Return the team of an organization with this name, in any case."""
+    mine = (teams.c.organization_id == organization.id, teams.c.folded_name == name.casefold())
+    with database.read() as connection:
+        found = with_units(connection, connection.execute(select(*TEAM).where(*mine)).all())
+    if not found:
+        raise NoSuchTeam(f"team does not exist [name: {name}]")
+    return found[0]
 
 
 def teams_of_user(

@@ -97,7 +97,12 @@ def create_token(
 
 def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None:
     """Return the token with this value and its user, or None; it may have expired."""
-    row = database.row(HOLDER, token_hash=hashed(value))
+    return database.cached(holder_by_hash, hashed(value))
+
+
+def holder_by_hash(database: Database, token_hash: str) -> tuple[Account, Token] | None:
+    """Return the token with this hash and its user, or None."""
+    row = database.row(HOLDER, token_hash=token_hash)
     return None if row is None else (account_from(row), token_from(row, WIDTH))
 
 

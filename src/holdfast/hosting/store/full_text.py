@@ -1,0 +1,76 @@
+"""Full-text search of issues and comments: FTS5 on SQLite, a GIN index of text search vectors on PostgreSQL.
+
+The databases keep the index themselves, in the transaction that writes the row: SQLite by triggers, PostgreSQL as
+it keeps any index. A row matches if it has every word of the query, in any order; a word of the query also matches
+words that begin with it.
+"""
+
+import re
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, CompoundSelect, Select, column, func, literal_column, select, table, union
+from sqlalchemy.dialects.postgresql import REGCONFIG
+
+from holdfast.hosting.store.tables import comments, issues
+
+__all__ = ["SEARCH_TABLES", "issues_matching", "words_of"]
+
+# Alphabets in which words are separated. A text in another script is searched for as it is: neither database knows
+# where its words begin.
+ALPHABETS: Final = re.compile("[\x00-\u02ff\u0370-\u058f\u1e00-\u206f]*")
+WORD: Final = re.compile(r"[^\W_]+")
+MOST_WORDS: Final = 16
+# What the triggers of SQLite keep: virtual tables, which have tables of their own behind them.
+SEARCH_TABLES: Final = ("issue_search", "comment_search")
+# As in the definition of the indexes: PostgreSQL uses one for exactly this expression.
+ISSUE_VECTOR: Final[ColumnElement[Any]] = literal_column(
+    "to_tsvector('simple', 'repository' || issues.repository_id::text || ' ' || "
+    "regexp_replace(left(issues.title || ' ' || issues.body, 100000), '[^[:alnum:]]+', ' ', 'g'))"
+)
+COMMENT_VECTOR: Final[ColumnElement[Any]] = literal_column(
+    "to_tsvector('simple', regexp_replace(left(comments.body, 100000), '[^[:alnum:]]+', ' ', 'g'))"
+)
+
+OF_KIND: Final = comments.c.kind == "comment"
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a query; none if it has to be searched for as a whole."""
+    if not ALPHABETS.fullmatch(text):
+        return []
+    return list(dict.fromkeys(WORD.findall(text)))[:MOST_WORDS]
+
+
+def issues_matching(words: list[str], *, sqlite: bool, repository_id: int | None = None) -> CompoundSelect[Any]:
+    """Return the query for the ids of issues that have all words in title and body, or all in one comment.
+
+    With a repository, the index leaves out other repositories' titles and bodies; comments have to be narrowed by
+    the caller.
+    """
+    if sqlite:
+        return sqlite_matching(words, repository_id)
+    return postgres_matching(words, repository_id)
+
+
+def sqlite_matching(words: list[str], repository_id: int | None) -> CompoundSelect[Any]:
+    """Return the query with FTS5; words are alphanumeric, so that none ends the quotes."""
+    wanted = " AND ".join(f'"{word}" *' if len(word) > 1 else f'"{word}"' for word in words)
+    within = "" if repository_id is None else f' AND repository_id : "{repository_id}"'
+    in_issues = rows_matching("issue_search", f"({{title body}} : ({wanted})){within}")
+    in_comments = comments.c.id.in_(rows_matching("comment_search", wanted))
+    return union(in_issues, select(comments.c.issue_id).where(in_comments, OF_KIND))
+
+
+def rows_matching(name: str, query: str) -> Select[Any]:
+    """Return the query for the rows of a virtual table of FTS5 that match."""
+    return select(column("rowid")).select_from(table(name)).where(literal_column(name).op("MATCH")(query))
+
+
+def postgres_matching(words: list[str], repository_id: int | None) -> CompoundSelect[Any]:
+    """Return the query with text search vectors."""
+    wanted = " & ".join(f"'{word}':*" if len(word) > 1 else f"'{word}'" for word in words)
+    within = "" if repository_id is None else f" & 'repository{repository_id}'"
+    simple = literal_column("'simple'", REGCONFIG)
+    in_issues = ISSUE_VECTOR.op("@@")(func.to_tsquery(simple, wanted + within))
+    in_comments = COMMENT_VECTOR.op("@@")(func.to_tsquery(simple, wanted))
+    return union(select(issues.c.id).where(in_issues), select(comments.c.issue_id).where(in_comments, OF_KIND))

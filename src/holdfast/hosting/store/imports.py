@@ -1,0 +1,117 @@
+"""Rows of issues and releases that are migrated: with the numbers and times they had, and without events."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from holdfast.hosting.store.tables import (
+    comments,
+    issue_assignees,
+    issue_dependencies,
+    issue_labels,
+    issues,
+    labels,
+    milestones,
+    releases,
+    repositories,
+)
+
+__all__ = [
+    "add_assignees",
+    "add_comments",
+    "add_dependencies",
+    "add_issue_labels",
+    "add_issues",
+    "add_labels",
+    "add_milestones",
+    "add_releases",
+    "recount",
+]
+
+Row = Mapping[str, Any]
+
+
+def add_labels(connection: Connection, rows: Sequence[Row]) -> dict[str, int]:
+    """Add labels, and return their ids by name."""
+    statement = insert(labels).returning(labels.c.name, labels.c.id)
+    return {row[0]: row[1] for row in connection.execute(statement, list(rows))} if rows else {}
+
+
+def add_milestones(connection: Connection, rows: Sequence[Row]) -> dict[str, int]:
+    """Add milestones, and return their ids by title."""
+    statement = insert(milestones).returning(milestones.c.title, milestones.c.id)
+    return {row[0]: row[1] for row in connection.execute(statement, list(rows))} if rows else {}
+
+
+def add_issues(connection: Connection, rows: Sequence[Row]) -> dict[int, int]:
+    """Add issues, and return their ids by number."""
+    statement = insert(issues).returning(issues.c.number, issues.c.id)
+    return {row[0]: row[1] for row in connection.execute(statement, list(rows))} if rows else {}
+
+
+def add_issue_labels(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:
+    """Put labels on issues."""
+    if pairs:
+        connection.execute(
+            insert(issue_labels), [{"issue_id": issue, "label_id": label} for issue, label in pairs]
+        )
+
+
+def add_assignees(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:
+    """Assign users to issues."""
+    if pairs:
+        connection.execute(
+            insert(issue_assignees), [{"issue_id": issue, "user_id": user} for issue, user in pairs]
+        )
+
+
+def add_comments(connection: Connection, rows: Sequence[Row]) -> None:
+    """Add comments."""
+    if rows:
+        connection.execute(insert(comments), list(rows))
+
+
+def add_dependencies(connection: Connection, rows: Sequence[Row]) -> None:
+    """Add dependencies; the caller has checked that there is no cycle."""
+    if rows:
+        connection.execute(insert(issue_dependencies), list(rows))
+
+
+def add_releases(connection: Connection, rows: Sequence[Row]) -> None:
+    """Add releases."""
+    if rows:
+        connection.execute(insert(releases), list(rows))
+
+
+def recount(connection: Connection, repository_id: int) -> None:
+    """Set the counters of a repository and of its issues after an import."""
+    written = (
+        select(func.count())
+        .select_from(comments)
+        .where(comments.c.issue_id == issues.c.id, comments.c.kind == "comment")
+        .scalar_subquery()
+    )
+    mine = issues.c.repository_id == repository_id
+    connection.execute(update(issues).where(mine).values(comment_count=written))
+    here = comments.c.issue_id.in_(select(issues.c.id).where(mine))
+    connection.execute(
+        update(comments).where(here, comments.c.kind == "comment").values(repository_id=repository_id)
+    )
+    counted = select(func.count()).select_from(issues).where(mine, ~issues.c.is_pull)
+    last = select(func.coalesce(func.max(issues.c.number), 0)).where(mine)
+    published = (
+        select(func.count())
+        .select_from(releases)
+        .where(releases.c.repository_id == repository_id, ~releases.c.is_draft)
+    )
+    connection.execute(
+        update(repositories)
+        .where(repositories.c.id == repository_id)
+        .values(
+            open_issues=counted.where(~issues.c.is_closed).scalar_subquery(),
+            closed_issues=counted.where(issues.c.is_closed).scalar_subquery(),
+            last_issue=last.scalar_subquery(),
+            release_count=published.scalar_subquery(),
+        )
+    )

@@ -1,0 +1,74 @@
+"""Subscriptions to single issues: what users chose, and who is subscribed without having chosen."""
+
+import time
+
+from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import GoneMeanwhile
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
+from holdfast.hosting.store.database import Database, upsert
+from holdfast.hosting.store.issue_transactions import Issue
+from holdfast.hosting.store.subscriptions import visible_to
+from holdfast.hosting.store.tables import comments, issue_assignees, issue_subscriptions, issues, users, watches
+
+__all__ = ["choose", "is_subscribed", "subscribers"]
+
+
+def choose(database: Database, issue: Issue, user: Account, *, is_subscribed: bool) -> bool:
+    """Subscribe a user to an issue, or the opposite, and return whether that was not so before."""
+    table = issue_subscriptions
+    row = {"issue_id": issue.id, "user_id": user.id, "is_subscribed": is_subscribed}
+    chosen = upsert(database, table).on_conflict_do_update(
+        index_elements=[table.c.issue_id, table.c.user_id],
+        set_={"is_subscribed": is_subscribed},
+        where=table.c.is_subscribed != is_subscribed,
+    )
+    try:
+        with database.write() as connection:
+            changed = connection.execute(
+                chosen.returning(table.c.user_id), {**row, "created_at": int(time.time())}
+            ).one_or_none()
+    except IntegrityError as error:
+        raise GoneMeanwhile("the issue or the user was deleted in the meantime") from error
+    return changed is not None
+
+
+def takes_part(issue_id: ColumnElement[int] | int, user_id: ColumnElement[int] | int) -> ColumnElement[bool]:
+    """Return the condition that a user opened an issue, is assigned to it, or has commented on it."""
+    return or_(
+        exists().where(issues.c.id == issue_id, issues.c.author_id == user_id),
+        exists().where(issue_assignees.c.issue_id == issue_id, issue_assignees.c.user_id == user_id),
+        exists().where(
+            comments.c.issue_id == issue_id,
+            comments.c.author_id == user_id,
+            comments.c.kind.in_(("comment", "code", "review")),
+        ),
+    )
+
+
+def is_subscribed(database: Database, issue: Issue, user: Account) -> bool:
+    """Return whether a user is subscribed: what they chose, or else whether they take part or watch."""
+    table = issue_subscriptions
+    chosen = select(table.c.is_subscribed).where(table.c.issue_id == issue.id, table.c.user_id == user.id)
+    watching = exists().where(watches.c.repository_id == issue.repository_id, watches.c.user_id == user.id)
+    with database.read() as connection:
+        answer: bool | None = connection.execute(chosen).scalar_one_or_none()
+        if answer is None:
+            concerned = select(or_(watching, takes_part(issue.id, user.id)))
+            answer = bool(connection.execute(concerned).scalar_one())
+    return answer
+
+
+def subscribers(
+    database: Database, issue: Issue, viewer: Account | None, *, skip: int, limit: int
+) -> tuple[list[Account], int]:
+    """Return one page of the users who chose to be subscribed, as far as a viewer may see them, and the total."""
+    table = issue_subscriptions
+    wanted = (table.c.issue_id == issue.id, table.c.is_subscribed, visible_to(viewer))
+    joined = select(*COLUMNS).join(table, table.c.user_id == users.c.id).where(*wanted)
+    number = select(func.count()).select_from(table).join(users, table.c.user_id == users.c.id).where(*wanted)
+    with database.read() as connection:
+        rows = connection.execute(joined.order_by(table.c.created_at, users.c.id).offset(skip).limit(limit)).all()
+        total = connection.execute(number).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total

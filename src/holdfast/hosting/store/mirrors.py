@@ -1,0 +1,175 @@
+"""Migrations in progress, and pull mirrors: where they come from and when they are updated next."""
+
+import time
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import migrations, mirrors, repositories
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "Migration",
+    "Mirror",
+    "abandoned_migrations",
+    "add_migration",
+    "add_mirror",
+    "claim_due",
+    "end_sync",
+    "find_migration",
+    "find_mirror",
+    "request_sync",
+    "set_interval",
+    "set_mirrored",
+    "set_progress",
+]
+
+FIELDS: Final = ("status", "phase", "done", "total", "started_at", "updated_at")
+
+
+class Migration(msgspec.Struct, frozen=True):
+    """The progress of a migration."""
+
+    status: str
+    phase: str
+    done: int
+    total: int
+    started_at: int
+    updated_at: int
+
+
+@redacted
+class Mirror(msgspec.Struct, frozen=True):
+    """A pull mirror; its secret is encrypted."""
+
+    repository_id: int
+    remote_address: str
+    username: str
+    secret: str
+    interval: int
+    next_sync_at: int | None
+    last_error: str
+
+
+MIRROR: Final = tuple(mirrors.c[name] for name in Mirror.__struct_fields__)
+
+
+def add_migration(connection: Connection, repository_id: int, actor_id: int, phase: str) -> None:
+    """Record that a migration has begun."""
+    now = int(time.time())
+    row = {"repository_id": repository_id, "actor_id": actor_id, "status": "running", "phase": phase}
+    connection.execute(insert(migrations), {**row, "started_at": now, "updated_at": now})
+
+
+def set_progress(
+    connection: Connection,
+    repository_id: int,
+    *,
+    status: str = "running",
+    phase: str,
+    done: int = 0,
+    total: int = 0,
+) -> None:
+    """Record how far a migration is."""
+    values = {"status": status, "phase": phase, "done": done, "total": total, "updated_at": int(time.time())}
+    connection.execute(update(migrations).where(migrations.c.repository_id == repository_id).values(values))
+
+
+def find_migration(database: Database, repository_id: int) -> Migration | None:
+    """Return the migration that made a repository; None if none did."""
+    statement = select(*(migrations.c[name] for name in FIELDS)).where(migrations.c.repository_id == repository_id)
+    with database.read() as connection:
+        row = connection.execute(statement).one_or_none()
+    return None if row is None else Migration(*row)
+
+
+def abandoned_migrations(database: Database, before: int) -> list[int]:
+    """Return repositories whose migration has not ended, and made no progress since a time; a hundred at most."""
+    is_abandoned = (migrations.c.status == "running", migrations.c.updated_at < before)
+    with database.read() as connection:
+        statement = select(migrations.c.repository_id).where(*is_abandoned).limit(100)
+        return list(connection.execute(statement).scalars())
+
+
+def add_mirror(
+    connection: Connection, repository_id: int, remote_address: str, *, username: str, secret: str, interval: int
+) -> None:
+    """Make a repository a mirror."""
+    now = int(time.time())
+    row = {
+        "repository_id": repository_id,
+        "remote_address": remote_address,
+        "username": username,
+        "secret": secret,
+        "interval": interval,
+        "next_sync_at": now + interval if interval else None,
+        "created_at": now,
+    }
+    connection.execute(insert(mirrors), row)
+
+
+def find_mirror(database: Database, repository_id: int) -> Mirror | None:
+    """Return the mirror of a repository; None if it is none."""
+    with database.read() as connection:
+        row = connection.execute(select(*MIRROR).where(mirrors.c.repository_id == repository_id)).one_or_none()
+    return None if row is None else Mirror(*row)
+
+
+def request_sync(database: Database, repository_id: int) -> bool:
+    """Make a mirror due at once; return False if the repository is no mirror."""
+    mine = update(mirrors).where(mirrors.c.repository_id == repository_id)
+    with database.write() as connection:
+        return connection.execute(mine.values(next_sync_at=int(time.time()))).rowcount > 0
+
+
+def set_interval(connection: Connection, repository_id: int, interval: int) -> None:
+    """Change how often a mirror is updated."""
+    after = int(time.time()) + interval if interval else None
+    mine = update(mirrors).where(mirrors.c.repository_id == repository_id)
+    connection.execute(mine.values(interval=interval, next_sync_at=after))
+
+
+def claim_due(database: Database, *, seconds: int, now: int) -> Mirror | None:
+    """Take the mirror that is due the longest, so that nobody else does for some seconds; None if none is due."""
+    first = (
+        select(mirrors.c.repository_id)
+        .where(mirrors.c.next_sync_at <= now)
+        .order_by(mirrors.c.next_sync_at)
+        .limit(1)
+        .scalar_subquery()
+    )
+    claimed = (
+        update(mirrors)
+        .where(mirrors.c.repository_id == first, mirrors.c.next_sync_at <= now)
+        .values(next_sync_at=now + seconds)
+        .returning(*MIRROR)
+    )
+    with database.write() as connection:
+        row = connection.execute(claimed).one_or_none()
+    return None if row is None else Mirror(*row)
+
+
+def end_sync(database: Database, mirror: Mirror, *, error: str, retry_after: int, now: int) -> None:
+    """Record that a claimed mirror was updated, or why not, and when it is due next.
+
+    One that somebody asked for meanwhile stays due.
+    """
+    wait = max(mirror.interval, retry_after) if error else mirror.interval
+    mine = mirrors.c.repository_id == mirror.repository_id
+    with database.write() as connection:
+        connection.execute(update(mirrors).where(mine).values(last_error=error))
+        connection.execute(
+            update(mirrors)
+            .where(mine, mirrors.c.next_sync_at == mirror.next_sync_at)
+            .values(next_sync_at=now + wait if mirror.interval else None)
+        )
+        if not error:
+            set_mirrored(connection, mirror.repository_id)
+
+
+def set_mirrored(connection: Connection, repository_id: int) -> None:
+    """Record that a mirror is up to date."""
+    mine = update(repositories).where(repositories.c.id == repository_id)
+    connection.execute(mine.values(mirrored_at=int(time.time())))

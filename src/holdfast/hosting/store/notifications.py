@@ -1,0 +1,242 @@
+"""Notifications of a user: listed, counted and marked, as far as the user may read what they are about."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    false,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from holdfast.hosting.errors import NoSuchNotification
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_lists import visible_to
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue
+from holdfast.hosting.store.notification_writes import PINNED, READ, UNREAD
+from holdfast.hosting.store.repositories import readable_by
+from holdfast.hosting.store.tables import issues, notifications, repositories, users
+
+__all__ = [
+    "STATUSES",
+    "Notification",
+    "NotificationFilter",
+    "NotificationThread",
+    "count_unread",
+    "find_notification",
+    "list_notifications",
+    "mark_all",
+    "mark_one",
+    "with_status",
+]
+
+STATUSES: Final = (UNREAD, READ, PINNED)
+
+
+class Notification(msgspec.Struct, frozen=True):
+    """A thread of a user; the fields are the columns of the table, in this order."""
+
+    id: int
+    user_id: int
+    repository_id: int
+    issue_id: int
+    comment_id: int | None
+    status: str
+    created_at: int
+    updated_at: int
+
+
+class NotificationFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which threads of a user are meant; times are of their last update."""
+
+    statuses: Collection[str] = (UNREAD, PINNED)
+    kinds: Collection[bool] = (False, True)
+    """The accepted values of `is_pull`."""
+    since: int | None = None
+    before: int | None = None
+    repository_id: int | None = None
+
+
+class NotificationThread(msgspec.Struct, frozen=True):
+    """A thread and the issue it is about."""
+
+    notification: Notification
+    issue: Issue
+
+
+COLUMNS: Final = tuple(notifications.c[name] for name in Notification.__struct_fields__)
+WIDTH: Final = len(COLUMNS)
+# `users` is the owner of the repository in these statements.
+JOINED: Final = (
+    notifications.join(issues, issues.c.id == notifications.c.issue_id)
+    .join(repositories, repositories.c.id == issues.c.repository_id)
+    .join(users, users.c.id == repositories.c.owner_id)
+)
+
+
+# More repositories than these are not listed by name in a statement.
+MOST_HIDDEN: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSelection:
+    """The tables and conditions that select threads of a user."""
+
+    source: FromClause
+    conditions: list[ColumnElement[bool]]
+
+
+def conditions(user: Account, which: NotificationFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions of the threads of a user that match a filter, whether or not they may be read."""
+    mine = [notifications.c.user_id == user.id]
+    if set(which.statuses) != set(STATUSES):
+        mine.append(notifications.c.status.in_(which.statuses))
+    if READ not in which.statuses:
+        # As in the definition of the index that has only these.
+        mine.append(notifications.c.status != literal_column("'read'"))
+    if which.since is not None:
+        mine.append(notifications.c.updated_at >= which.since)
+    if which.before is not None:
+        mine.append(notifications.c.updated_at <= which.before)
+    if which.repository_id is not None:
+        mine.append(notifications.c.repository_id == which.repository_id)
+    return mine
+
+
+def repositories_of(user: Account) -> CTE:
+    """Return the query for the repositories that a user has threads of; it reads one index row for each."""
+    first = select(func.min(notifications.c.repository_id).label("id")).where(notifications.c.user_id == user.id)
+    found = first.cte("places", recursive=True)
+    later = notifications.alias("later")
+    following = (
+        select(func.min(later.c.repository_id))
+        .where(later.c.user_id == user.id, later.c.repository_id > found.c.id)
+        .correlate(found)
+        .scalar_subquery()
+    )
+    return found.union_all(select(following).where(found.c.id.is_not(None)))
+
+
+def hidden_from(connection: Connection, user: Account, *, public_only: bool) -> dict[bool, set[int]]:
+    """Return of which repositories a user has threads but may not read the issues, or the pull requests (True)."""
+    places = repositories_of(user)
+    seen = {
+        False: and_(repositories.c.has_issues, readable_by(user, public_only=public_only, unit="repo.issues")),
+        True: and_(repositories.c.has_pulls, readable_by(user, public_only=public_only, unit="repo.pulls")),
+    }
+    statement = (
+        select(repositories.c.id, seen[False], seen[True])
+        .join_from(repositories, users, users.c.id == repositories.c.owner_id)
+        .where(repositories.c.id.in_(select(places.c.id)), ~and_(*seen.values()))
+        .limit(MOST_HIDDEN + 1)
+    )
+    rows = connection.execute(statement).all()
+    return {False: {row[0] for row in rows if not row[1]}, True: {row[0] for row in rows if not row[2]}}
+
+
+def selection(
+    connection: Connection, user: Account, which: NotificationFilter, *, public_only: bool
+) -> ThreadSelection:
+    """Return what selects the threads of a user that match a filter and are about what they may read.
+
+    Who may read what is asked once for each repository. Threads are joined with their issues only where that
+    depends on the kind of issue.
+    """
+    mine = conditions(user, which)
+    hidden = hidden_from(connection, user, public_only=public_only)
+    kinds = set(which.kinds)
+    if max(map(len, hidden.values())) > MOST_HIDDEN:
+        return ThreadSelection(JOINED, [*mine, visible_to(user, public_only=public_only, kinds=tuple(kinds))])
+    wanted = [hidden[kind] for kind in sorted(kinds)]
+    of_all = set.intersection(*wanted) if wanted else set()
+    if of_all:
+        mine.append(notifications.c.repository_id.not_in(sorted(of_all)))
+    if kinds == {False, True} and hidden[False] == hidden[True]:
+        return ThreadSelection(notifications, mine)
+    allowed = [
+        and_(issues.c.is_pull == kind, notifications.c.repository_id.not_in(sorted(hidden[kind])))
+        for kind in sorted(kinds)
+    ]
+    joined = notifications.join(issues, issues.c.id == notifications.c.issue_id)
+    return ThreadSelection(joined, [*mine, or_(false(), *allowed)])
+
+
+def thread_from(row: Sequence[object]) -> NotificationThread:
+    """Build a thread from a row."""
+    values = tuple(row)
+    return NotificationThread(Notification(*values[:WIDTH]), Issue(*values[WIDTH:]))  # type: ignore[arg-type]  # the columns of the tables
+
+
+def list_notifications(
+    database: Database, user: Account, which: NotificationFilter, *, public_only: bool, skip: int, limit: int
+) -> tuple[list[NotificationThread], int]:
+    """Return one page of the threads of a user, the latest update first, and the total."""
+    order = (notifications.c.updated_at.desc(), notifications.c.id.desc())
+    with database.read() as connection:
+        chosen = selection(connection, user, which, public_only=public_only)
+        total = connection.execute(counting(chosen)).scalar_one()
+        page = select(notifications.c.id).select_from(chosen.source).where(*chosen.conditions).order_by(*order)
+        # The rows are read once it is known which: the columns of the order are all in an index.
+        ids = connection.execute(page.offset(skip).limit(limit)).scalars().all() if skip < total else []
+        statement = select(*COLUMNS, *ISSUE).select_from(JOINED).where(notifications.c.id.in_(ids))
+        rows = connection.execute(statement).all() if ids else []
+    by_id = {row[0]: thread_from(row) for row in rows}
+    return [by_id[number] for number in ids if number in by_id], total
+
+
+def counting(chosen: ThreadSelection) -> Select[int]:
+    """Return the statement that counts threads."""
+    return select(func.count()).select_from(chosen.source).where(*chosen.conditions)
+
+
+def count_unread(database: Database, user: Account, *, public_only: bool) -> int:
+    """Return how many threads of a user are unread."""
+    with database.read() as connection:
+        chosen = selection(connection, user, NotificationFilter(statuses=(UNREAD,)), public_only=public_only)
+        count: int = connection.execute(counting(chosen)).scalar_one()
+    return count
+
+
+def find_notification(database: Database, user: Account, number: int, *, public_only: bool) -> NotificationThread:
+    """Return a thread of a user by id; other people's, and those about what they may not read, do not exist."""
+    mine = (notifications.c.user_id == user.id, visible_to(user, public_only=public_only))
+    statement = select(*COLUMNS, *ISSUE).select_from(JOINED).where(notifications.c.id == number, *mine)
+    with database.read() as connection:
+        row = connection.execute(statement).one_or_none()
+    if row is None:
+        raise NoSuchNotification(f"notification does not exist [id: {number}]")
+    return thread_from(row)
+
+
+def mark_one(database: Database, user: Account, number: int, status: str) -> None:
+    """Change the status of a thread of a user."""
+    mine = (notifications.c.id == number, notifications.c.user_id == user.id)
+    with database.write() as connection:
+        connection.execute(update(notifications).where(*mine).values(status=status))
+
+
+def mark_all(
+    database: Database, user: Account, which: NotificationFilter, status: str, *, public_only: bool
+) -> None:
+    """Change the status of all threads of a user that match a filter, in one statement."""
+    with database.write() as connection:
+        chosen = selection(connection, user, which, public_only=public_only)
+        ids = select(notifications.c.id).select_from(chosen.source).where(*chosen.conditions)
+        connection.execute(update(notifications).where(notifications.c.id.in_(ids)).values(status=status))
+
+
+def with_status(notification: Notification, status: str) -> Notification:
+    """Return a thread with another status."""
+    return msgspec.structs.replace(notification, status=status)

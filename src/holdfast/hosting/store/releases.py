@@ -1,0 +1,246 @@
+"""Releases of a repository, each of a tag."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
+
+from holdfast.hosting.errors import NoSuchRelease, ReleaseTaken
+from holdfast.hosting.store import events
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_in
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Link, Statement
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import releases, repositories
+
+__all__ = [
+    "Release",
+    "ReleaseFields",
+    "ReleaseSnapshot",
+    "add_release",
+    "change_release",
+    "delete_release",
+    "find_by_tag",
+    "find_release",
+    "holder_of",
+    "latest_release",
+    "release_by_id",
+    "releases_of",
+    "withdraw_tags",
+]
+
+
+class Release(msgspec.Struct, frozen=True):
+    """A release; the fields are columns of the table, in this order."""
+
+    id: int
+    repository_id: int
+    tag_name: str
+    target: str
+    name: str
+    body: str
+    is_draft: bool
+    is_prerelease: bool
+    author_id: int | None
+    created_at: int
+    published_at: int
+
+
+class ReleaseFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be chosen of a release."""
+
+    tag_name: str
+    target: str = ""
+    name: str = ""
+    body: str = ""
+    is_draft: bool = False
+    is_prerelease: bool = False
+
+
+class ReleaseSnapshot(msgspec.Struct, frozen=True):
+    """A release with its files, as it is told in its event."""
+
+    release: Release
+    assets: list[Attachment]
+
+
+COLUMNS: Final = tuple(releases.c[name] for name in Release.__struct_fields__)
+IN_REPOSITORY: Final = releases.c.repository_id == bindparam("repository")
+BY_ID = Statement(select(*COLUMNS).where(releases.c.id == bindparam("id")))
+BY_TAG = Statement(select(*COLUMNS).where(IN_REPOSITORY, releases.c.tag_name == bindparam("tag_name")))
+LATEST = Statement(
+    select(*COLUMNS)
+    .where(IN_REPOSITORY, ~releases.c.is_draft, ~releases.c.is_prerelease)
+    .order_by(releases.c.id.desc())
+    .limit(1)
+)
+CHOSEN: Final = ReleaseFields.__struct_fields__
+ADD = Statement(
+    insert(releases)
+    .values(
+        repository_id=bindparam("repository"),
+        author_id=bindparam("author_id"),
+        created_at=bindparam("moment"),
+        published_at=bindparam("moment"),
+        **{name: bindparam(name) for name in CHOSEN},
+    )
+    .returning(*COLUMNS)
+)
+CHANGE = Statement(
+    update(releases)
+    .where(releases.c.id == bindparam("number"))
+    .values(published_at=bindparam("moment"), **{name: bindparam(name) for name in CHOSEN})
+    .returning(*COLUMNS)
+)
+DELETE = Statement(delete(releases).where(releases.c.id == bindparam("number")))
+PUBLISHED: Final = select(func.count()).where(releases.c.repository_id == repositories.c.id, ~releases.c.is_draft)
+RECOUNT = Statement(
+    update(repositories)
+    .where(repositories.c.id == bindparam("repository"))
+    .values(release_count=PUBLISHED.scalar_subquery(), updated_at=bindparam("moment"))
+)
+WITHDRAW = Statement(
+    update(releases)
+    .where(IN_REPOSITORY, releases.c.tag_name == bindparam("tag"), ~releases.c.is_draft)
+    .values(is_draft=True)
+    .returning(*COLUMNS)
+)
+
+
+def holder_of(release: Release) -> AttachmentHolder:
+    """Return a release as what files are attached to."""
+    return AttachmentHolder("release_id", release.id)
+
+
+def release_by_id(database: Database, number: int) -> Release | None:
+    """Return a release by id, or None."""
+    row = database.row(BY_ID, id=number)
+    return None if row is None else Release(*row)
+
+
+def find_release(database: Database, repository: Repository, number: int) -> Release:
+    """Return a release of a repository by id."""
+    found = release_by_id(database, number)
+    if found is None or found.repository_id != repository.id:
+        raise NoSuchRelease(f"release does not exist [id: {number}]")
+    return found
+
+
+def find_by_tag(database: Database, repository: Repository, tag_name: str) -> Release | None:
+    """Return the release of a tag, or None."""
+    row = database.row(BY_TAG, repository=repository.id, tag_name=tag_name)
+    return None if row is None else Release(*row)
+
+
+def latest_release(database: Database, repository: Repository) -> Release | None:
+    """Return the newest release that is neither a draft nor a pre-release, or None."""
+    row = database.row(LATEST, repository=repository.id)
+    return None if row is None else Release(*row)
+
+
+def releases_of(
+    database: Database,
+    repository: Repository,
+    *,
+    is_draft: bool | None,
+    is_prerelease: bool | None,
+    skip: int,
+    limit: int,
+) -> tuple[list[Release], int]:
+    """Return one page of a repository's releases, newest first, and the total."""
+    conditions: list[ColumnElement[bool]] = [releases.c.repository_id == repository.id]
+    if is_draft is not None:
+        conditions.append(releases.c.is_draft == is_draft)
+    if is_prerelease is not None:
+        conditions.append(releases.c.is_prerelease == is_prerelease)
+    statement = select(*COLUMNS).where(*conditions).order_by(releases.c.id.desc()).offset(skip).limit(limit)
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(select(func.count()).select_from(releases).where(*conditions)).scalar_one()
+    return [Release(*row) for row in rows], total
+
+
+def check_tag_free(link: Link, repository: Repository, tag_name: str, other_than: int = 0) -> None:
+    """Raise `ReleaseTaken` for a tag that another release has."""
+    taken = BY_TAG.run(link, repository=repository.id, tag_name=tag_name)
+    if taken and taken[0][0] != other_than:
+        raise ReleaseTaken(f"release tag already exists [tag_name: {tag_name}]")
+
+
+def add_release(link: Link, repository: Repository, author: Account, fields: ReleaseFields) -> Release:
+    """Add a release in a transaction; one that is no draft is published."""
+    check_tag_free(link, repository, fields.tag_name)
+    now = int(time.time())
+    (row,) = ADD.run(
+        link, repository=repository.id, author_id=author.id, moment=now, **msgspec.structs.asdict(fields)
+    )
+    release = Release(*row)
+    RECOUNT.run(link, repository=repository.id, moment=now)
+    if not release.is_draft:
+        record_event(link, repository, author, "published", release)
+    return release
+
+
+def change_release(
+    link: Link, repository: Repository, actor: Account, release: Release, fields: ReleaseFields
+) -> Release:
+    """Change a release in a transaction; a draft that is none any more is published."""
+    check_tag_free(link, repository, fields.tag_name, release.id)
+    now = int(time.time())
+    publishes = release.is_draft and not fields.is_draft
+    rows = CHANGE.run(
+        link,
+        number=release.id,
+        moment=now if publishes else release.published_at,
+        **msgspec.structs.asdict(fields),
+    )
+    if not rows:
+        raise NoSuchRelease(f"release does not exist [id: {release.id}]")
+    changed = Release(*rows[0])
+    RECOUNT.run(link, repository=repository.id, moment=now)
+    if not changed.is_draft:
+        record_event(link, repository, actor, "published" if publishes else "updated", changed)
+    return changed
+
+
+def delete_release(link: Link, repository: Repository, actor: Account, release: Release) -> None:
+    """Delete a release in a transaction; its tag stays, and the bytes of its files become garbage."""
+    assets = attachments_in(link, holder_of(release))
+    DELETE.run(link, number=release.id)
+    RECOUNT.run(link, repository=repository.id, moment=int(time.time()))
+    if not release.is_draft:
+        record_event(link, repository, actor, "deleted", release, assets=assets)
+
+
+def withdraw_tags(link: Link, repository: Repository, tags: Sequence[str]) -> None:
+    """Turn the releases of deleted tags into drafts, in the transaction that deletes the tags."""
+    withdrawn = [row for tag in tags for row in WITHDRAW.run(link, repository=repository.id, tag=tag)]
+    if withdrawn:
+        RECOUNT.run(link, repository=repository.id, moment=int(time.time()))
+
+
+def record_event(
+    link: Link,
+    repository: Repository,
+    actor: Account,
+    action: str,
+    release: Release,
+    *,
+    assets: Sequence[Attachment] | None = None,
+) -> None:
+    """Record an event of a release; `assets` are its files if they cannot be looked up any more."""
+    found = attachments_in(link, holder_of(release)) if assets is None else assets
+    events.record(
+        link,
+        "release",
+        owner_id=repository.owner.id,
+        repository_id=repository.id,
+        actor_id=actor.id,
+        details={
+            "action": action,
+            "release": msgspec.to_builtins(ReleaseSnapshot(release, list(found))),
+        },
+    )

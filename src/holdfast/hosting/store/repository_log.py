@@ -1,0 +1,478 @@
+"""The log of each repository: its refs, the updates that led to them, and the packs with their objects.
+
+An update is written in the transaction of its events. It compares and sets every ref it names, so whichever of
+two writers commits second finds that the ref has changed. The row of the repository has the version of its log,
+and taking the next version locks the row: writers of one repository are serialized, those of others do not wait.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    union,
+    update,
+)
+
+from holdfast.hosting.errors import GitDamaged, GoneMeanwhile, StorageUnavailable
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Bind, Link, Statement
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.tables import packs, ref_log, refs, repositories
+
+__all__ = [
+    "NOT_ADOPTED",
+    "LogEntry",
+    "NewPack",
+    "PackRow",
+    "RefState",
+    "add_packs",
+    "append",
+    "changed_refs",
+    "conflicting_ref",
+    "count_log_entries",
+    "current_version",
+    "current_version_in",
+    "delete_packs",
+    "find_ref",
+    "former_targets",
+    "fragmented",
+    "has_refs",
+    "import_refs",
+    "last_actor",
+    "live_packs",
+    "log_entries",
+    "log_entry",
+    "pack_contents",
+    "read_refs",
+    "ref_name",
+    "set_refs",
+    "stored_name",
+    "target_of",
+    "used_keys",
+    "with_moved_refs",
+]
+
+ESCAPED: Final = re.compile(r"\\x([0-9a-f]{2})")
+# The version of a repository from before the log: refs and objects are in its folder only (`storage.adoption`).
+NOT_ADOPTED: Final = -1
+# How many names one statement asks for.
+NAMES_AT_ONCE: Final = 500
+
+TAKE_VERSION = Statement(
+    update(repositories)
+    .where(repositories.c.id == bindparam("number"))
+    .values(version=repositories.c.version + bindparam("count"))
+    .returning(repositories.c.version)
+)
+VERSION = Statement(
+    select(repositories.c.version, repositories.c.default_branch).where(repositories.c.id == bindparam("number"))
+)
+TARGET = Statement(
+    select(refs.c.target).where(
+        refs.c.repository_id == bindparam("repository_id"), refs.c.name == bindparam("name")
+    )
+)
+BELOW = Statement(
+    select(refs.c.name)
+    .where(
+        refs.c.repository_id == bindparam("repository_id"),
+        refs.c.name >= bindparam("first"),
+        refs.c.name < bindparam("last"),
+    )
+    .limit(1)
+)
+SET = Statement(
+    update(refs)
+    .where(
+        refs.c.repository_id == bindparam("number"),
+        refs.c.name == bindparam("ref"),
+        refs.c.target == bindparam("old"),
+    )
+    .values(target=bindparam("new"))
+    .returning(refs.c.name)
+)
+ADD = Statement(
+    insert(refs).values(
+        repository_id=bindparam("repository_id"), name=bindparam("name"), target=bindparam("target")
+    )
+)
+REMOVE = Statement(
+    delete(refs)
+    .where(
+        refs.c.repository_id == bindparam("number"),
+        refs.c.name == bindparam("ref"),
+        refs.c.target == bindparam("old"),
+    )
+    .returning(refs.c.name)
+)
+LOG_COLUMNS: Final = ("repository_id", "version", "ref", "old", "new", "actor_id", "created_at")
+LOG = Statement(insert(ref_log).values({name: bindparam(name) for name in LOG_COLUMNS}))
+PACK_COLUMNS: Final = (
+    "repository_id",
+    "version",
+    "name",
+    "size",
+    "object_count",
+    "created_at",
+    "store_key",
+    "content",
+)
+ADD_PACK = Statement(insert(packs).values({name: bindparam(name) for name in PACK_COLUMNS}))
+
+
+class NewPack(msgspec.Struct, frozen=True):
+    """A pack to be recorded: its bytes, or the key it was stored under."""
+
+    name: str
+    size: int
+    object_count: int
+    store_key: str = ""
+    content: bytes | None = None
+
+
+class PackRow(msgspec.Struct, frozen=True):
+    """A pack of a repository; its bytes are in the database when it has no key."""
+
+    id: int
+    version: int
+    name: str
+    size: int
+    object_count: int
+    store_key: str
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """One update of a ref in the log."""
+
+    version: int
+    update: RefUpdate
+    actor_id: int | None
+    created_at: int
+
+
+class RefState(msgspec.Struct, frozen=True):
+    """The refs of a repository that changed, by name, with their targets; None for one that was deleted."""
+
+    version: int
+    default_branch: str
+    refs: dict[str, str | None]
+
+
+def stored_name(ref: str) -> str:
+    r"""Return a ref as the database stores it: a byte that is no UTF-8 as `\xe9`, for no ref has a backslash."""
+    return ref if ref.isascii() else os.fsencode(ref).decode(errors="backslashreplace")
+
+
+def ref_name(stored: str) -> str:
+    """Return a ref that the database has stored."""
+    return ESCAPED.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), stored) if "\\" in stored else stored
+
+
+def current_version(database: Database, repository_id: int) -> int:
+    """Return the version of a repository's log; 0 when there is no such repository."""
+    row = database.row(VERSION, number=repository_id)
+    return 0 if row is None else int(row[0])
+
+
+def find_ref(database: Database, repository_id: int, ref: str) -> str | None:
+    """Return where a ref points; None when there is no such ref."""
+    row = database.row(TARGET, repository_id=repository_id, name=stored_name(ref))
+    return None if row is None else str(row[0])
+
+
+def target_of(link: Link, repository_id: int, ref: str) -> str | None:
+    """Return where a ref points, in a transaction; None when there is no such ref."""
+    rows = TARGET.run(link, repository_id=repository_id, name=stored_name(ref))
+    return str(rows[0][0]) if rows else None
+
+
+def last_actor(database: Database, repository_id: int, ref: str) -> int | None:
+    """Return who updated a ref last, if they still exist."""
+    with database.read() as connection:
+        found = log_entries(connection, repository_id, ref=ref, limit=1)
+    return found[0].actor_id if found else None
+
+
+def has_refs(database: Database, repository_id: int) -> bool:
+    """Tell whether a repository has a branch or a tag."""
+    return any(
+        database.row(BELOW, repository_id=repository_id, first=f"{prefix}/", last=f"{prefix}0") is not None
+        for prefix in ("refs/heads", "refs/tags")
+    )
+
+
+def append(
+    link: Link,
+    repository_id: int,
+    updates: Sequence[tuple[int | None, RefUpdate]],
+    new_packs: Iterable[NewPack] = (),
+) -> tuple[int, list[RefUpdate]]:
+    """Append updates of refs, each with its actor, to the log of a repository, one version for each actor's run.
+
+    Returns the version of the last one, and the updates that were rejected because their ref is not at its old id
+    or cannot have its name beside others. The caller rolls the transaction back, or goes on without them.
+    """
+    versions = TAKE_VERSION.run(link, number=repository_id, count=len(updates))
+    if not versions:
+        raise GoneMeanwhile("the repository was deleted meanwhile")
+    last = int(versions[0][0])
+    if last - len(updates) == NOT_ADOPTED:
+        # Rolled back with the transaction.
+        raise StorageUnavailable("the repository is not adopted yet; `holdfast admin doctor` says more")
+    now = int(time.time())
+    rejected: list[RefUpdate] = []
+    rows: list[dict[str, Bind]] = []
+    # Deletions first: `refs/heads/a` may make place for `refs/heads/a/b`.
+    order = sorted(range(len(updates)), key=lambda index: not updates[index][1].deletes)
+    is_set = [False] * len(updates)
+    for index in order:
+        is_set[index] = set_ref(link, repository_id, updates[index][1])
+    for index, (actor_id, one) in enumerate(updates):
+        if not is_set[index]:
+            rejected.append(one)
+            continue
+        version = last - len(updates) + 1 + index
+        values = (repository_id, version, stored_name(one.ref), one.old, one.new, actor_id, now)
+        rows.append(dict(zip(LOG_COLUMNS, values, strict=True)))
+    add_rows(link, LOG, rows)
+    add_packs(link, repository_id, last, new_packs)
+    return last, rejected
+
+
+def add_packs(link: Link, repository_id: int, version: int, new_packs: Iterable[NewPack]) -> None:
+    """Record packs that hold the objects of a version, and of none above it."""
+    now = int(time.time())
+    for pack in new_packs:
+        values = (
+            repository_id,
+            version,
+            pack.name,
+            pack.size,
+            pack.object_count,
+            now,
+            pack.store_key,
+            pack.content,
+        )
+        ADD_PACK.run(link, **dict(zip(PACK_COLUMNS, values, strict=True)))
+
+
+def add_rows(link: Link, statement: Statement, rows: Sequence[dict[str, Bind]]) -> None:
+    """Insert rows; one alone without the cost of many."""
+    if len(rows) == 1:
+        statement.run(link, **rows[0])
+    elif rows:
+        statement.run_many(link, rows)
+
+
+def set_ref(link: Link, repository_id: int, one: RefUpdate) -> bool:
+    """Compare and set one ref; return whether it was at its old id and can have its name."""
+    name = stored_name(one.ref)
+    if one.deletes:
+        return bool(REMOVE.run(link, number=repository_id, ref=name, old=one.old))
+    if not one.creates:
+        return bool(SET.run(link, number=repository_id, ref=name, old=one.old, new=one.new))
+    if TARGET.run(link, repository_id=repository_id, name=name) or conflicting_ref(link, repository_id, one.ref):
+        return False
+    ADD.run(link, repository_id=repository_id, name=name, target=one.new)
+    return True
+
+
+def conflicting_ref(link: Link, repository_id: int, ref: str) -> str | None:
+    """Return a ref below a name, or one that is a folder of the name: git allows neither beside it."""
+    name = stored_name(ref)
+    below = BELOW.run(link, repository_id=repository_id, first=f"{name}/", last=f"{name}0")
+    if below:
+        return ref_name(below[0][0])
+    parts = name.split("/")
+    # From `refs/stash` on.
+    for count in range(2, len(parts)):
+        above = "/".join(parts[:count])
+        if TARGET.run(link, repository_id=repository_id, name=above):
+            return ref_name(above)
+    return None
+
+
+def set_refs(connection: Connection, repository_id: int, targets: dict[str, str]) -> None:
+    """Record the refs of a repository that has none in the database yet."""
+    rows: list[dict[str, Bind]] = [
+        {"repository_id": repository_id, "name": stored_name(ref), "target": target}
+        for ref, target in targets.items()
+    ]
+    add_rows(connection, ADD, rows)
+
+
+def import_refs(
+    connection: Connection,
+    repository_id: int,
+    actor_id: int | None,
+    targets: dict[str, str],
+    new_packs: Iterable[NewPack],
+) -> None:
+    """Record the refs of a repository that has none yet, with their objects and log entries."""
+    versions = TAKE_VERSION.run(connection, number=repository_id, count=max(len(targets), 1))
+    if not versions:
+        raise GoneMeanwhile("the repository was deleted meanwhile")
+    last, now = int(versions[0][0]), int(time.time())
+    first = last - len(targets) + 1
+    rows: list[dict[str, Bind]] = []
+    for version, (ref, target) in enumerate(targets.items(), first):
+        values = (repository_id, version, stored_name(ref), "0" * len(target), target, actor_id, now)
+        rows.append(dict(zip(LOG_COLUMNS, values, strict=True)))
+    set_refs(connection, repository_id, targets)
+    add_rows(connection, LOG, rows)
+    add_packs(connection, repository_id, last, new_packs)
+
+
+def read_refs(connection: Connection, repository_id: int) -> dict[str, str]:
+    """Return every ref of a repository with its target."""
+    rows = connection.execute(select(refs.c.name, refs.c.target).where(refs.c.repository_id == repository_id))
+    return {ref_name(name): target for name, target in rows}
+
+
+def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:
+    """Return the refs that changed after a version of the log, as they are now; None without such a repository."""
+    row = connection.execute(
+        select(repositories.c.version, repositories.c.default_branch).where(repositories.c.id == repository_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    if after <= 0:
+        found: dict[str, str | None] = {**read_refs(connection, repository_id)}
+        return RefState(row.version, row.default_branch, found)
+    changed = (
+        select(ref_log.c.ref)
+        .where(ref_log.c.repository_id == repository_id, ref_log.c.version > after)
+        .distinct()
+        .subquery()
+    )
+    statement = select(changed.c.ref, refs.c.target).select_from(
+        changed.outerjoin(refs, and_(refs.c.repository_id == literal(repository_id), refs.c.name == changed.c.ref))
+    )
+    found = {ref_name(name): target for name, target in connection.execute(statement)}
+    return RefState(row.version, row.default_branch, found)
+
+
+def live_packs(connection: Connection, repository_id: int, after: int) -> list[PackRow]:
+    """Return the packs with objects of versions above one, without those that were replaced, oldest first."""
+    statement = (
+        select(packs.c.id, packs.c.version, packs.c.name, packs.c.size, packs.c.object_count, packs.c.store_key)
+        .where(packs.c.repository_id == repository_id, packs.c.version > after, packs.c.superseded_at == 0)
+        .order_by(packs.c.version, packs.c.id)
+    )
+    return [PackRow(*row) for row in connection.execute(statement)]
+
+
+def pack_contents(connection: Connection, found: Iterable[PackRow]) -> list[bytes]:
+    """Return the bytes of those packs that the database stores, in their order.
+
+    Raises `GitDamaged` for one that has none: without its objects, what is made of the others is not whole.
+    """
+    ids = [pack.id for pack in found if not pack.store_key]
+    contents: dict[int, bytes] = {}
+    for start in range(0, len(ids), NAMES_AT_ONCE):
+        some = packs.c.id.in_(ids[start : start + NAMES_AT_ONCE])
+        rows = connection.execute(select(packs.c.id, packs.c.content).where(some))
+        contents.update((number, content) for number, content in rows)
+    lost = [number for number in ids if contents.get(number) is None]
+    if lost:
+        raise GitDamaged(f"the pack with the id {lost[0]} has no content")
+    return [contents[number] for number in ids]
+
+
+def fragmented(database: Database, *, at_least: int = 2) -> list[int]:
+    """Return the repositories that have so many packs."""
+    live = packs.c.superseded_at == 0
+    statement = select(packs.c.repository_id).where(live).group_by(packs.c.repository_id)
+    with database.read() as connection:
+        return list(connection.execute(statement.having(func.count() >= at_least)).scalars())
+
+
+def with_moved_refs(database: Database, since: int, until: int) -> list[int]:
+    """Return the repositories in which an existing ref was updated or deleted in a stretch of time."""
+    statement = select(ref_log.c.repository_id).where(
+        ref_log.c.created_at >= since, ref_log.c.created_at < until, ref_log.c.old.not_like("00000000%")
+    )
+    with database.read() as connection:
+        return list(connection.execute(statement.distinct()).scalars())
+
+
+def former_targets(connection: Connection, repository_id: int, since: int, until: int | None = None) -> set[str]:
+    """Return what refs have pointed to since a time, or what updates in a stretch of time replaced or set."""
+    moved = [ref_log.c.repository_id == repository_id, ref_log.c.created_at >= since]
+    if until is not None:
+        moved.append(ref_log.c.created_at < until)
+    statement = union(select(ref_log.c.old).where(*moved), select(ref_log.c.new).where(*moved))
+    return {target for target in connection.execute(statement).scalars() if target.strip("0")}
+
+
+def current_version_in(connection: Connection, repository_id: int) -> int:
+    """Return the version of a repository's log, in a transaction."""
+    statement = select(repositories.c.version).where(repositories.c.id == repository_id)
+    return connection.execute(statement).scalar() or 0
+
+
+def delete_packs(connection: Connection, ids: Sequence[int]) -> None:
+    """Delete the rows of packs."""
+    for start in range(0, len(ids), NAMES_AT_ONCE):
+        connection.execute(delete(packs).where(packs.c.id.in_(ids[start : start + NAMES_AT_ONCE])))
+
+
+def used_keys(connection: Connection, keys: Sequence[str]) -> set[str]:
+    """Return which keys of the object store a pack has."""
+    used: set[str] = set()
+    for start in range(0, len(keys), NAMES_AT_ONCE):
+        some = packs.c.store_key.in_(keys[start : start + NAMES_AT_ONCE])
+        # The condition of the partial index.
+        used.update(connection.execute(select(packs.c.store_key).where(some, packs.c.store_key != "")).scalars())
+    return used
+
+
+def log_entries(
+    connection: Connection,
+    repository_id: int,
+    *,
+    ref: str | None = None,
+    skip: int = 0,
+    limit: int = 50,
+) -> list[LogEntry]:
+    """Return entries of a repository's log, the newest first, of one ref if one is named."""
+    statement = select(ref_log).where(of_ref(repository_id, ref)).order_by(ref_log.c.version.desc())
+    return [log_row(row) for row in connection.execute(statement.offset(skip).limit(limit))]
+
+
+def log_entry(connection: Connection, repository_id: int, version: int) -> LogEntry | None:
+    """Return the entry of a version; None if there is none."""
+    statement = select(ref_log).where(ref_log.c.repository_id == repository_id, ref_log.c.version == version)
+    row = connection.execute(statement).first()
+    return None if row is None else log_row(row)
+
+
+def count_log_entries(connection: Connection, repository_id: int, *, ref: str | None = None) -> int:
+    """Return how many entries a repository's log has, of one ref if one is named."""
+    statement = select(func.count()).select_from(ref_log).where(of_ref(repository_id, ref))
+    return connection.execute(statement).scalar_one()
+
+
+def of_ref(repository_id: int, ref: str | None) -> ColumnElement[bool]:
+    """Return the condition of the entries of a repository, and of one ref if one is named."""
+    mine = ref_log.c.repository_id == repository_id
+    return mine if ref is None else and_(mine, ref_log.c.ref == stored_name(ref))
+
+
+def log_row(row: Row[tuple[Any, ...]]) -> LogEntry:
+    """Return a row of the log as an entry."""
+    return LogEntry(row.version, RefUpdate(ref_name(row.ref), row.old, row.new), row.actor_id, row.created_at)

@@ -1,0 +1,140 @@
+"""Issues and pull requests, their labels, milestones, dependencies and comments."""
+
+from typing import Final
+
+from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint
+
+from holdfast.hosting.store.tables.columns import Id, flag, key, metadata, number, only, to, words
+
+__all__ = ["comments", "issue_assignees", "issue_dependencies", "issue_labels", "issues", "labels", "milestones"]
+
+milestones = Table(
+    "milestones",
+    metadata,
+    key(),
+    to("repositories", "repository_id", index=True),
+    words("title"),
+    words("description", ""),
+    flag("is_closed"),
+    number("due_at"),
+    number("closed_at"),
+    number("created_at"),
+    number("updated_at"),
+    Index(None, "title"),
+    sqlite_autoincrement=True,
+)
+
+# A label belongs to a repository, or to all repositories of an organization.
+labels = Table(
+    "labels",
+    metadata,
+    key(),
+    Column("repository_id", Id, ForeignKey("repositories.id", ondelete="CASCADE"), nullable=True, index=True),
+    Column("organization_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=True, index=True),
+    words("name"),
+    words("color"),
+    words("description", ""),
+    flag("is_exclusive"),
+    number("archived_at"),
+    Index(None, "name"),
+    sqlite_autoincrement=True,
+)
+
+OTHER_ORDERS: Final = ("closed_at", "comment_count", "due_at")
+ORDERED: Final = ("created_at", "updated_at", *OTHER_ORDERS)
+
+# A pull request is an issue with `is_pull` set; the last seven columns are only used by it.
+issues = Table(
+    "issues",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    number("number"),
+    flag("is_pull"),
+    to("users", "author_id", optional=True, index=True),
+    words("title"),
+    words("body", ""),
+    words("ref", ""),
+    to("milestones", "milestone_id", optional=True),
+    flag("is_closed"),
+    flag("is_locked"),
+    words("lock_reason", ""),
+    number("due_at"),
+    number("closed_at"),
+    number("created_at"),
+    number("updated_at"),
+    number("content_version"),
+    number("time_estimate"),
+    number("comment_count"),
+    number("pin_order"),
+    words("head_branch", ""),
+    words("base_branch", ""),
+    words("head_sha", ""),
+    words("base_sha", ""),
+    flag("is_draft"),
+    number("merged_at"),
+    # The repository of the head branch: a fork, or the repository itself; none once it is deleted.
+    to("repositories", "head_repository_id", optional=True),
+    # The name of the author elsewhere, of an issue that was migrated.
+    words("original_author", ""),
+    UniqueConstraint("repository_id", "number"),
+    # One for each order of a list, in one repository and in all. State and kind come last, so that a page far into
+    # a list is reached without reading rows; the two usual orders also have an index by state.
+    Index(None, "repository_id", "is_closed", "created_at", "id", "is_pull"),
+    Index(None, "repository_id", "created_at", "id", "is_pull"),
+    Index(None, "repository_id", "is_closed", "updated_at", "id", "is_pull"),
+    Index(None, "repository_id", "updated_at", "id", "is_pull"),
+    *(Index(None, "repository_id", name, "id", "is_closed", "is_pull") for name in OTHER_ORDERS),
+    *(Index(None, name, "id", "repository_id", "is_closed", "is_pull") for name in ORDERED),
+    Index(None, "milestone_id", "is_closed"),
+    Index(None, "repository_id", "pin_order", **only("pin_order > 0")),
+    Index(None, "head_repository_id", **only("head_repository_id IS NOT NULL")),
+    # Of every update of a branch it is asked which open pull requests it concerns.
+    Index(None, "head_repository_id", "head_branch", **only("is_pull AND NOT is_closed")),
+    Index(None, "repository_id", "base_branch", **only("is_pull AND NOT is_closed")),
+    sqlite_autoincrement=True,
+)
+
+issue_labels = Table(
+    "issue_labels",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("labels", "label_id", primary=True, index=True),
+)
+
+issue_assignees = Table(
+    "issue_assignees",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+)
+
+# An issue is blocked by another; the graph has no cycles.
+issue_dependencies = Table(
+    "issue_dependencies",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("issues", "blocker_id", primary=True, index=True),
+    to("users", "actor_id", optional=True, index=True),
+    number("created_at"),
+)
+
+# Timeline entries; a plain comment is of kind `comment`, others have JSON `details`.
+comments = Table(
+    "comments",
+    metadata,
+    key(),
+    to("issues", "issue_id"),
+    words("kind"),
+    to("users", "author_id", optional=True, index=True),
+    words("body", ""),
+    words("details", "{}"),
+    number("created_at"),
+    number("updated_at"),
+    words("original_author", ""),
+    # The repository of a plain comment, so that all of a repository are listed by index; 0 of other entries.
+    number("repository_id"),
+    Index(None, "issue_id", "created_at", "id"),
+    Index(None, "repository_id", "created_at", "id", "updated_at", **only("repository_id > 0")),
+    sqlite_autoincrement=True,
+)

@@ -1,0 +1,138 @@
+"""Repositories: settings, collaborators, branch protections and LFS objects."""
+
+from sqlalchemy import Column, Index, String, Table, UniqueConstraint
+
+from holdfast.hosting.store.tables.columns import flag, key, metadata, number, to, words
+
+__all__ = [
+    "branch_renames",
+    "collaborators",
+    "lfs_links",
+    "lfs_locks",
+    "protections",
+    "repositories",
+    "repository_redirects",
+]
+
+repositories = Table(
+    "repositories",
+    metadata,
+    key(),
+    to("users", "owner_id"),
+    words("name"),
+    words("folded_name"),
+    words("description", ""),
+    words("website", ""),
+    words("default_branch"),
+    words("object_format", "sha1"),
+    flag("is_private"),
+    flag("is_template"),
+    flag("is_mirror"),
+    flag("is_empty", default=True),
+    number("archived_at"),
+    to("repositories", "fork_of", optional=True, index=True),
+    flag("has_code", default=True),
+    flag("has_issues", default=True),
+    flag("has_pulls", default=True),
+    flag("has_releases"),
+    flag("has_wiki"),
+    flag("has_projects"),
+    flag("has_packages"),
+    flag("has_actions"),
+    flag("has_dependencies", default=True),
+    # JSON: settings that are stored and returned but have no effect.
+    words("declared", "{}"),
+    words("topics", "[]"),
+    number("size"),
+    number("last_issue"),
+    number("open_issues"),
+    number("open_pulls"),
+    number("branch_count"),
+    number("created_at"),
+    number("updated_at"),
+    number("pushed_at"),
+    # The version of its log: how many updates of its refs were committed.
+    number("version"),
+    # How often its packs were replaced by fewer ones.
+    number("compaction"),
+    # How many releases it has, without drafts.
+    number("release_count"),
+    number("fork_count"),
+    number("star_count"),
+    number("watch_count"),
+    # When a mirror was last updated.
+    number("mirrored_at"),
+    # The language that most of the default branch is written in.
+    words("language", ""),
+    # The hash of its avatar; empty for none.
+    words("avatar", ""),
+    # How many issues and pull requests are closed; together with the open ones, all it has.
+    number("closed_issues"),
+    number("closed_pulls"),
+    UniqueConstraint("owner_id", "folded_name"),
+    Index(None, "updated_at"),
+    sqlite_autoincrement=True,
+)
+
+# Redirects from former repository names.
+repository_redirects = Table(
+    "repository_redirects",
+    metadata,
+    to("users", "owner_id", primary=True),
+    Column("folded_name", String, primary_key=True),
+    to("repositories", "repository_id", index=True),
+)
+
+collaborators = Table(
+    "collaborators",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    number("mode"),
+)
+
+branch_renames = Table(
+    "branch_renames",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    Column("old_name", String, primary_key=True),
+    words("new_name"),
+    number("created_at"),
+)
+
+# Branch protections; the rule is JSON, as it is only read as a whole.
+protections = Table(
+    "protections",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    words("rule_name"),
+    number("priority"),
+    words("rule"),
+    number("created_at"),
+    number("updated_at"),
+    UniqueConstraint("repository_id", "rule_name"),
+    sqlite_autoincrement=True,
+)
+
+lfs_links = Table(
+    "lfs_links",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    Column("oid", String, primary_key=True),
+    number("size"),
+    number("created_at"),
+    Index(None, "oid"),
+)
+
+lfs_locks = Table(
+    "lfs_locks",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    words("path"),
+    to("users", "owner_id", index=True),
+    number("locked_at"),
+    UniqueConstraint("repository_id", "path"),
+    sqlite_autoincrement=True,
+)

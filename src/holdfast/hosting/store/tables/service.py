@@ -1,0 +1,25 @@
+"""The installation: its identity, and the leases of its processes."""
+
+from sqlalchemy import Column, String, Table
+
+from holdfast.hosting.store.tables.columns import metadata, number, words
+
+__all__ = ["instance", "leases"]
+
+# Leases: who holds one, and until when.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String, primary_key=True),
+    words("holder"),
+    number("until"),
+)
+
+# The identity of the installation, in one row; the data folder has the same in a file.
+instance = Table(
+    "instance",
+    metadata,
+    Column("instance_id", String, primary_key=True),
+    # Fingerprint of the encryption key; empty while unknown.
+    words("key_fingerprint", ""),
+)

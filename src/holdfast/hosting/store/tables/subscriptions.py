@@ -1,0 +1,23 @@
+"""Repositories that users have starred, and those that they watch."""
+
+from sqlalchemy import Table
+
+from holdfast.hosting.store.tables.columns import metadata, number, to
+
+__all__ = ["stars", "watches"]
+
+stars = Table(
+    "stars",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    number("created_at"),
+)
+
+watches = Table(
+    "watches",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    number("created_at"),
+)

@@ -1,0 +1,126 @@
+"""Protected tags of repositories."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import InvalidValue, NoSuchProtection, ProtectionTaken
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import repositories, tag_protections
+
+__all__ = [
+    "MOST_RULES",
+    "TagProtection",
+    "add_tag_protection",
+    "change_tag_protection",
+    "delete_tag_protection",
+    "find_tag_protection",
+    "tag_protections_of",
+]
+
+MOST_RULES: Final = 100
+"""How many rules a repository may have."""
+TAKEN: Final = "Tag protection already exist"
+
+
+@dataclass(frozen=True, slots=True)
+class TagProtection:
+    """A rule: the pattern of names it is about, and the ids of those who may change such tags."""
+
+    id: int
+    name_pattern: str
+    users: tuple[int, ...]
+    teams: tuple[int, ...]
+    created_at: int
+    updated_at: int
+
+
+COLUMNS: Final = tuple(tag_protections.c[name] for name in TagProtection.__dataclass_fields__)
+OF_REPOSITORY = Statement(
+    select(*COLUMNS)
+    .where(tag_protections.c.repository_id == bindparam("repository_id"))
+    .order_by(tag_protections.c.id)
+)
+ids = msgspec.json.Decoder(tuple[int, ...])
+
+
+def tag_protections_of(database: Database, repository: Repository) -> list[TagProtection]:
+    """Return the rules of a repository, oldest first."""
+    rows: Sequence[tuple[Any, ...]] = database.rows(OF_REPOSITORY, repository_id=repository.id)
+    return [
+        TagProtection(number, pattern, ids.decode(users), ids.decode(teams), created, updated)
+        for number, pattern, users, teams, created, updated in rows
+    ]
+
+
+def find_tag_protection(database: Database, repository: Repository, number: int) -> TagProtection:
+    """Return a rule by id; raise `NoSuchProtection` if there is none."""
+    for rule in tag_protections_of(database, repository):
+        if rule.id == number:
+            return rule
+    raise NoSuchProtection("not found")
+
+
+def add_tag_protection(
+    database: Database, repository: Repository, pattern: str, users: tuple[int, ...], teams: tuple[int, ...]
+) -> TagProtection:
+    """Add a rule. Raise `ProtectionTaken` if there is one with the pattern."""
+    now = int(time.time())
+    row = {
+        "repository_id": repository.id,
+        "name_pattern": pattern,
+        "users": msgspec.json.encode(users).decode(),
+        "teams": msgspec.json.encode(teams).decode(),
+        "created_at": now,
+        "updated_at": now,
+    }
+    try:
+        with database.write() as connection:
+            # Two requests at once must not pass the limit together.
+            connection.execute(
+                select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update()
+            )
+            its = select(func.count()).where(tag_protections.c.repository_id == repository.id)
+            if connection.execute(its).scalar_one() >= MOST_RULES:
+                raise InvalidValue("NamePattern", f"a repository has at most {MOST_RULES} rules")
+            made = connection.execute(insert(tag_protections).returning(tag_protections.c.id), row).scalar_one()
+    except IntegrityError:
+        raise ProtectionTaken(TAKEN) from None
+    return find_tag_protection(database, repository, made)
+
+
+def change_tag_protection(
+    database: Database,
+    repository: Repository,
+    number: int,
+    *,
+    pattern: str,
+    users: tuple[int, ...],
+    teams: tuple[int, ...],
+) -> TagProtection:
+    """Replace a rule. Raise `ProtectionTaken` if another one has the pattern."""
+    values = {
+        "name_pattern": pattern,
+        "users": msgspec.json.encode(users).decode(),
+        "teams": msgspec.json.encode(teams).decode(),
+        "updated_at": int(time.time()),
+    }
+    try:
+        with database.write() as connection:
+            connection.execute(update(tag_protections).where(tag_protections.c.id == number).values(**values))
+    except IntegrityError:
+        raise ProtectionTaken(TAKEN) from None
+    return find_tag_protection(database, repository, number)
+
+
+def delete_tag_protection(database: Database, number: int) -> None:
+    """Delete a rule."""
+    with database.write() as connection:
+        connection.execute(delete(tag_protections).where(tag_protections.c.id == number))

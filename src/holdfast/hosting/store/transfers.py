@@ -1,0 +1,73 @@
+"""Transfers of repositories that wait for the new owner; a repository has at most one."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NoSuchTransfer, TransferPending
+from holdfast.hosting.store.accounts import Account, account_by_id
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import repository_transfers
+
+__all__ = ["Transfer", "add_transfer", "find_transfer", "remove_transfer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A transfer that waits: who started it, and who is to own the repository."""
+
+    actor: Account
+    recipient: Account
+    team_ids: tuple[int, ...] = ()
+    """The teams of the new owner that get access; some may be deleted by now."""
+
+
+OF_REPOSITORY = Statement(
+    select(
+        repository_transfers.c.actor_id, repository_transfers.c.recipient_id, repository_transfers.c.team_ids
+    ).where(repository_transfers.c.repository_id == bindparam("repository_id"))
+)
+
+
+def find_transfer(database: Database, repository: Repository) -> Transfer | None:
+    """Return the transfer of a repository that waits; None if there is none."""
+    row = database.row(OF_REPOSITORY, repository_id=repository.id)
+    if row is None:
+        return None
+    actor, recipient = account_by_id(database, row[0]), account_by_id(database, row[1])
+    if actor is None or recipient is None:
+        return None
+    return Transfer(actor, recipient, msgspec.json.decode(row[2], type=tuple[int, ...]))
+
+
+def add_transfer(
+    database: Database, repository: Repository, actor: Account, recipient: Account, team_ids: Sequence[int] = ()
+) -> None:
+    """Let a transfer wait. Raise `TransferPending` if one does already."""
+    row = {
+        "repository_id": repository.id,
+        "recipient_id": recipient.id,
+        "actor_id": actor.id,
+        "created_at": int(time.time()),
+        "team_ids": msgspec.json.encode(list(team_ids)).decode(),
+    }
+    try:
+        with database.write() as connection:
+            connection.execute(insert(repository_transfers), row)
+    except IntegrityError:
+        raise TransferPending(repository.full_name) from None
+
+
+def remove_transfer(connection: Connection, repository: Repository, recipient: Account | None = None) -> None:
+    """Remove the transfer that waits, if given only one to this recipient. Raise `NoSuchTransfer` without one."""
+    gone = delete(repository_transfers).where(repository_transfers.c.repository_id == repository.id)
+    if recipient is not None:
+        gone = gone.where(repository_transfers.c.recipient_id == recipient.id)
+    if not connection.execute(gone).rowcount:
+        raise NoSuchTransfer("the repository has no transfer that waits")

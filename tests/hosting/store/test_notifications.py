@@ -1,0 +1,101 @@
+"""Notifications in the database: who may see which, and by which index they are listed."""
+
+from itertools import product
+
+import pytest
+from sqlalchemy import insert, select
+
+from holdfast.hosting import access
+from holdfast.hosting.store import issues, notifications
+from holdfast.hosting.store.accounts import Account, all_users
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import NewIssue
+from holdfast.hosting.store.notifications import STATUSES, NotificationFilter
+from holdfast.hosting.store.tables import issues as issue_table
+from holdfast.hosting.store.tables import notifications as table
+from tests.hosting.repository_helpers import decided, every_role, make_repository
+from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
+
+KINDS = ((False, True), (False,), (True,))
+
+
+def notify(database: Database, people: list[Account]) -> None:
+    """Give everybody a thread about every issue, in turn unread, read and pinned."""
+    columns = (issue_table.c.id, issue_table.c.repository_id)
+    with database.write() as connection:
+        found = connection.execute(select(*columns).order_by(issue_table.c.id)).all()
+        rows = [
+            {
+                "user_id": person.id,
+                "repository_id": place,
+                "issue_id": issue,
+                "status": STATUSES[number % 3],
+                "updated_at": 1000 + number // 2,
+            }
+            for person in people
+            for number, (issue, place) in enumerate(found)
+        ]
+        connection.execute(insert(table), rows)
+
+
+@pytest.mark.parametrize("most_hidden", [500, 0])
+def test_threads_are_about_what_can_be_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch, most_hidden: int
+) -> None:
+    """For everybody, of every kind, however many repositories are hidden from them."""
+    monkeypatch.setattr(notifications, "MOST_HIDDEN", most_hidden)
+    places = every_role(database)
+    people = list(all_users(database))
+    notify(database, people)
+    for person, public_only, kinds in product(people, (False, True), KINDS):
+        which = NotificationFilter(statuses=STATUSES, kinds=kinds)
+        found, total = notifications.list_notifications(
+            database, person, which, public_only=public_only, skip=0, limit=1000
+        )
+        expected = set()
+        for place in places:
+            may = decided(database, person, place, public_only=public_only)
+            expected |= {(place.id, is_pull) for is_pull in access.issue_kinds(may) if is_pull in kinds}
+        assert {(one.issue.repository_id, one.issue.is_pull) for one in found} == expected, person.name
+        assert total == len(found)
+        order = [(one.notification.updated_at, one.notification.id) for one in found]
+        assert order == sorted(order, reverse=True)
+        if len(kinds) == 2:
+            unread = [one for one in found if one.notification.status == "unread"]
+            assert notifications.count_unread(database, person, public_only=public_only) == len(unread)
+
+
+@pytest.mark.parametrize("statuses", [("unread", "pinned"), ("unread",), ("read",), STATUSES])
+def test_threads_are_listed_by_index(database: Database, ada: Account, statuses: tuple[str, ...]) -> None:
+    """In any status, without reading the table or sorting it."""
+    place = make_repository(database, ada)
+    for number in range(6):
+        issues.open_issue(database, place, ada, NewIssue(title=str(number)))
+    notify(database, [ada])
+    which = NotificationFilter(statuses=statuses)
+    with recorded(database, "notifications.user_id =") as found:
+        listed, total = notifications.list_notifications(database, ada, which, public_only=False, skip=0, limit=2)
+    assert (len(listed), total) == (2, 2 * len(statuses))
+    assert len(found) == 3
+    for statement, parameters in found:
+        plan = plan_of(database, statement, parameters)
+        assert is_by_index(database, plan, "notifications"), (statement, plan)
+    assert any("ORDER BY" in statement for statement, _ in found)
+
+
+def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> None:
+    """Those about what their user may not read stay as they are."""
+    every_role(database)
+    people = list(all_users(database))
+    notify(database, people)
+    person = next(one for one in people if not one.is_admin)
+    unread = NotificationFilter(statuses=("unread",))
+    seen = notifications.count_unread(database, person, public_only=False)
+    notifications.mark_all(database, person, unread, "read", public_only=False)
+    assert notifications.count_unread(database, person, public_only=False) == 0
+    with database.read() as connection:
+        left = select(table.c.id).where(table.c.user_id == person.id, table.c.status == "unread")
+        rest = len(connection.execute(left).all())
+        total = len(connection.execute(select(issue_table.c.id)).all())
+    assert seen > 0
+    assert rest == -(-total // 3) - seen

@@ -1,0 +1,310 @@
+"""The repository log: refs by compare-and-set, their history, and packs."""
+
+import itertools
+import threading
+import time
+
+import pytest
+from sqlalchemy import delete, select
+from sqlalchemy import update as update_rows
+
+from holdfast.hosting.errors import GitDamaged, GoneMeanwhile
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import NewPack
+from holdfast.hosting.store.tables import packs, repositories
+from tests.hosting.repository_helpers import make_repository
+
+NONE = "0" * 40
+ONE, TWO, THREE = "1" * 40, "2" * 40, "3" * 40
+
+
+@pytest.fixture
+def repository(database: Database, ada: Account) -> Repository:
+    """Make a repository without refs."""
+    return make_repository(database, ada)
+
+
+def append(database: Database, repository: Repository, *updates: RefUpdate) -> tuple[int, list[RefUpdate]]:
+    """Append updates in a transaction of their own."""
+    with database.write() as connection:
+        return repository_log.append(connection, repository.id, [(None, one) for one in updates])
+
+
+def refs_of(database: Database, repository: Repository) -> dict[str, str]:
+    """Return all refs."""
+    with database.read() as connection:
+        return repository_log.read_refs(connection, repository.id)
+
+
+def test_a_ref_is_created_updated_and_deleted(database: Database, repository: Repository) -> None:
+    """Each is a version, and the log has who moved what."""
+    main = "refs/heads/main"
+    for version, update in enumerate(
+        (RefUpdate(main, NONE, ONE), RefUpdate(main, ONE, TWO), RefUpdate(main, TWO, NONE)), 1
+    ):
+        assert append(database, repository, update) == (version, [])
+    assert refs_of(database, repository) == {}
+    with database.read() as connection:
+        entries = repository_log.log_entries(connection, repository.id)
+        limited = repository_log.log_entries(connection, repository.id, skip=1, limit=1)
+    assert [(entry.version, entry.update.old, entry.update.new) for entry in entries] == [
+        (3, TWO, NONE),
+        (2, ONE, TWO),
+        (1, NONE, ONE),
+    ]
+    assert limited == entries[1:2]
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        RefUpdate("refs/heads/main", NONE, TWO),
+        RefUpdate("refs/heads/main", TWO, THREE),
+        RefUpdate("refs/heads/main", TWO, NONE),
+        RefUpdate("refs/heads/gone", ONE, NONE),
+        RefUpdate("refs/heads/gone", ONE, TWO),
+        RefUpdate("refs/heads/main/below", NONE, TWO),
+    ],
+)
+def test_an_update_that_expects_another_state_is_rejected(
+    database: Database, repository: Repository, update: RefUpdate
+) -> None:
+    """And what is there stays as it is."""
+    append(database, repository, RefUpdate("refs/heads/main", NONE, ONE))
+    assert append(database, repository, update)[1] == [update]
+    assert refs_of(database, repository) == {"refs/heads/main": ONE}
+
+
+def test_a_ref_cannot_have_the_name_of_a_folder_of_refs(database: Database, repository: Repository) -> None:
+    """Unless what is below it goes in the same update, in whatever order."""
+    below = RefUpdate("refs/heads/a/b", NONE, ONE)
+    append(database, repository, below)
+    above = RefUpdate("refs/heads/a", NONE, TWO)
+    assert append(database, repository, above)[1] == [above]
+    # A name that only begins the same is another.
+    assert append(database, repository, RefUpdate("refs/heads/a-b", NONE, ONE))[1] == []
+    assert append(database, repository, above, RefUpdate("refs/heads/a/b", ONE, NONE))[1] == []
+    assert refs_of(database, repository) == {"refs/heads/a": TWO, "refs/heads/a-b": ONE}
+
+
+def test_names_that_are_no_text_are_stored(database: Database, repository: Repository) -> None:
+    """Byte for byte."""
+    name = b"refs/heads/caf\xe9-\xc3\xa9".decode(errors="surrogateescape")
+    append(database, repository, RefUpdate(name, NONE, ONE))
+    assert refs_of(database, repository) == {name: ONE}
+    assert repository_log.find_ref(database, repository.id, name) == ONE
+
+
+def test_what_changed_after_a_version_is_known(database: Database, repository: Repository) -> None:
+    """With deletions, and as it is now."""
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))
+    append(database, repository, RefUpdate("refs/heads/a", ONE, TWO))
+    append(database, repository, RefUpdate("refs/heads/a", TWO, THREE), RefUpdate("refs/heads/b", ONE, NONE))
+    with database.read() as connection:
+        whole = repository_log.changed_refs(connection, repository.id, 0)
+        later = repository_log.changed_refs(connection, repository.id, 2)
+        latest = repository_log.changed_refs(connection, repository.id, 5)
+        nothing = repository_log.changed_refs(connection, 999_999, 0)
+    assert whole is not None
+    assert whole.refs == {"refs/heads/a": THREE}
+    assert later is not None
+    assert later.refs == {"refs/heads/a": THREE, "refs/heads/b": None}
+    assert latest is not None
+    assert (latest.version, latest.refs) == (5, {})
+    assert nothing is None
+
+
+def test_packs_are_listed_by_version(database: Database, repository: Repository) -> None:
+    """With the bytes the database stores."""
+    with database.write() as connection:
+        update = RefUpdate("refs/heads/a", NONE, ONE)
+        small = NewPack("a" * 40, 4, 1, content=b"pack")
+        repository_log.append(connection, repository.id, [(None, update)], [small])
+        repository_log.add_packs(connection, repository.id, 2, [NewPack("b" * 40, 9, 2, store_key="packs/bb/b")])
+    with database.read() as connection:
+        found = repository_log.live_packs(connection, repository.id, 0)
+        assert [(pack.version, pack.name, pack.store_key) for pack in found] == [
+            (1, "a" * 40, ""),
+            (2, "b" * 40, "packs/bb/b"),
+        ]
+        assert repository_log.live_packs(connection, repository.id, 1) == found[1:]
+        assert repository_log.pack_contents(connection, found) == [b"pack"]
+        assert repository_log.used_keys(connection, ["packs/bb/b", "packs/cc/c"]) == {"packs/bb/b"}
+
+
+def test_packs_that_were_replaced_are_not_listed(database: Database, repository: Repository) -> None:
+    """Their keys are used until their rows are deleted."""
+    with database.write() as connection:
+        new = [NewPack("a" * 40, 9, 2, store_key="packs/aa/a"), NewPack("b" * 40, 9, 2, store_key="packs/bb/b")]
+        repository_log.add_packs(connection, repository.id, 1, new)
+        connection.execute(update_rows(packs).where(packs.c.name == "a" * 40).values(superseded_at=1))
+        assert [pack.name for pack in repository_log.live_packs(connection, repository.id, 0)] == ["b" * 40]
+        assert repository_log.used_keys(connection, ["packs/aa/a"]) == {"packs/aa/a"}
+        ids = connection.execute(select(packs.c.id).where(packs.c.superseded_at > 0)).scalars().all()
+        repository_log.delete_packs(connection, ids)
+        assert repository_log.used_keys(connection, ["packs/aa/a", "packs/bb/b"]) == {"packs/bb/b"}
+
+
+def test_a_deleted_repository_takes_its_log_along(database: Database, repository: Repository) -> None:
+    """And nothing can be appended to it."""
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
+    with database.write() as connection:
+        connection.execute(delete(repositories).where(repositories.c.id == repository.id))
+    assert refs_of(database, repository) == {}
+    with pytest.raises(GoneMeanwhile):
+        append(database, repository, RefUpdate("refs/heads/b", NONE, ONE))
+    assert repository_log.current_version(database, repository.id) == 0
+
+
+def test_of_writers_at_once_one_updates_a_ref(database: Database, repository: Repository) -> None:
+    """Each sees where the ref is, and of those who saw the same one succeeds: no update is lost."""
+    ref = "refs/heads/main"
+    append(database, repository, RefUpdate(ref, NONE, f"{0:040x}".replace("0", "a")))
+    landed: list[tuple[str, str]] = []
+    faults: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            for index in range(10):
+                new = f"{number + 1:020x}{index + 1:020x}"
+                while True:
+                    old = repository_log.find_ref(database, repository.id, ref) or ""
+                    if not append(database, repository, RefUpdate(ref, old, new))[1]:
+                        landed.append((old, new))
+                        break
+        except BaseException as error:  # noqa: BLE001  # the test fails with it
+            faults.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    with database.read() as connection:
+        entries = repository_log.log_entries(connection, repository.id, limit=1000)
+    chain = [(entry.update.old, entry.update.new) for entry in reversed(entries)][1:]
+    assert len(chain) == 40
+    assert sorted(chain) == sorted(landed)
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(chain))
+    assert len({entry.version for entry in entries}) == 41
+
+
+def test_of_writers_at_once_one_creates_a_ref(database: Database, repository: Repository) -> None:
+    """Nor can two of them create refs that git does not allow beside each other."""
+    start = threading.Barrier(4)
+    rejected: list[list[RefUpdate]] = []
+
+    def write(name: str) -> None:
+        start.wait()
+        rejected.append(append(database, repository, RefUpdate(name, NONE, ONE))[1])
+
+    for names in (["refs/heads/a"] * 4, ["refs/heads/b", "refs/heads/b/c"] * 2):
+        rejected.clear()
+        threads = [threading.Thread(target=write, args=(name,)) for name in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(len, rejected)) == [0, 1, 1, 1]
+    assert len(refs_of(database, repository)) == 2
+
+
+def test_an_update_that_is_rolled_back_leaves_no_trace(database: Database, repository: Repository) -> None:
+    """Neither a ref nor a version, an entry or a pack."""
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
+
+    class Abort(Exception):
+        """Ends the transaction."""
+
+    with pytest.raises(Abort), database.write() as connection:
+        pack = NewPack("a" * 40, 4, 1, content=b"pack")
+        repository_log.append(connection, repository.id, [(None, RefUpdate("refs/heads/a", ONE, TWO))], [pack])
+        raise Abort
+    assert refs_of(database, repository) == {"refs/heads/a": ONE}
+    assert repository_log.current_version(database, repository.id) == 1
+    with database.read() as connection:
+        assert repository_log.live_packs(connection, repository.id, 0) == []
+        assert len(repository_log.log_entries(connection, repository.id)) == 1
+
+
+def test_each_actors_updates_are_entries_of_their_own(
+    database: Database, repository: Repository, ada: Account
+) -> None:
+    """In their order, with the rejected ones left out; the same ref may be updated twice in a batch."""
+    with database.write() as connection:
+        last, rejected = repository_log.append(
+            connection,
+            repository.id,
+            [
+                (ada.id, RefUpdate("refs/heads/a", NONE, ONE)),
+                (None, RefUpdate("refs/heads/b", TWO, ONE)),
+                (None, RefUpdate("refs/heads/a", ONE, TWO)),
+            ],
+        )
+    assert (last, [update.ref for update in rejected]) == (3, ["refs/heads/b"])
+    with database.read() as connection:
+        entries = repository_log.log_entries(connection, repository.id, ref="refs/heads/a")
+        assert repository_log.log_entries(connection, repository.id, ref="refs/heads/b") == []
+    assert [(entry.version, entry.actor_id, entry.update.new) for entry in entries] == [
+        (3, None, TWO),
+        (1, ada.id, ONE),
+    ]
+    assert all(abs(entry.created_at - time.time()) < 60 for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("there", "new", "conflict"),
+    [
+        ("refs/heads/a/b/c", "refs/heads/a", "refs/heads/a/b/c"),
+        ("refs/heads/a", "refs/heads/a/b/c", "refs/heads/a"),
+        ("refs/stash", "refs/stash/x", "refs/stash"),
+        ("refs/heads/a", "refs/heads/ab", None),
+        ("refs/heads/a.b", "refs/heads/a", None),
+        ("refs/heads/a0", "refs/heads/a", None),
+        ("refs/heads/\udce9/x", "refs/heads/\udce9", "refs/heads/\udce9/x"),
+    ],
+)
+def test_a_conflicting_name_is_found(
+    database: Database, repository: Repository, there: str, new: str, conflict: str | None
+) -> None:
+    """In one direction or the other, and in no other repository."""
+    append(database, repository, RefUpdate(there, NONE, ONE))
+    with database.read() as connection:
+        assert repository_log.conflicting_ref(connection, repository.id, new) == conflict
+        assert repository_log.conflicting_ref(connection, repository.id + 1, new) is None
+    update = RefUpdate(new, NONE, ONE)
+    assert append(database, repository, update)[1] == ([update] if conflict else [])
+
+
+def test_a_pack_without_its_bytes_is_damage(database: Database, repository: Repository) -> None:
+    """It must not be passed over: what is made of the others would be taken for whole."""
+    with database.write() as connection:
+        repository_log.add_packs(connection, repository.id, 1, [NewPack("a" * 40, 4, 1)])
+    with database.read() as connection, pytest.raises(GitDamaged):
+        repository_log.pack_contents(connection, repository_log.live_packs(connection, repository.id, 0))
+
+
+def test_repositories_with_moved_refs_and_with_many_packs_are_found(
+    database: Database, repository: Repository, ada: Account
+) -> None:
+    """By the time of the update, and by the number of packs; a new ref is none that moved."""
+    other = make_repository(database, ada, "other")
+    now = int(time.time())
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE))
+    append(database, other, RefUpdate("refs/heads/a", NONE, ONE))
+    append(database, repository, RefUpdate("refs/heads/a", ONE, NONE))
+    assert repository_log.with_moved_refs(database, now - 10, now + 10) == [repository.id]
+    assert repository_log.with_moved_refs(database, now - 10, now - 5) == []
+    with database.write() as connection:
+        for number in range(3):
+            pack = NewPack(f"{number:040}", 4, 1, content=b"pack")
+            repository_log.add_packs(connection, other.id, 1, [pack])
+    assert repository_log.fragmented(database) == [other.id]
+    assert repository_log.fragmented(database, at_least=4) == []
+    assert not repository_log.has_refs(database, repository.id)
+    assert repository_log.has_refs(database, other.id)

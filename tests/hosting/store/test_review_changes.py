@@ -1,0 +1,102 @@
+"""Changes of reviews in one transaction each."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import ReviewRefused
+from holdfast.hosting.store import review_changes
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Branches, Issue, NewIssue, open_issue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.review_changes import NewLineComment, NewReview
+from holdfast.hosting.store.reviews import ReviewState, find_review, reviews_of
+from holdfast.hosting.store.tables import comments, refs, reviews
+from tests.hosting.repository_helpers import make_people, make_repository
+
+HEAD, OLD = "1" * 40, "2" * 40
+
+
+@pytest.fixture
+def home(database: Database, ada: Account) -> Repository:
+    """Give Ada a repository."""
+    return make_repository(database, ada)
+
+
+@pytest.fixture
+def pull(database: Database, ada: Account, home: Repository) -> Issue:
+    """Open a pull request."""
+    return open_issue(database, home, ada, NewIssue(title="p", branches=Branches("fix", "main", OLD)))
+
+
+def new(state: str, commit: str = HEAD, count: int = 0) -> NewReview:
+    """Return a review with line comments."""
+    place = {"path": "a", "line": 1, "is_old_side": False, "line_commit_id": commit, "blob_id": OLD}
+    one = NewLineComment(body="b", commit_id=commit, diff_hunk="", **place)  # type: ignore[arg-type]  # by name
+    return NewReview(state=ReviewState(state), body="b", commit_id=commit, comments=[one] * count)
+
+
+def test_at_once_there_is_still_one_pending_review(database: Database, home: Repository, pull: Issue) -> None:
+    """Each completes what the other began."""
+    (bob,) = make_people(database, "bob")
+    with ThreadPoolExecutor(4) as pool:
+        made = list(
+            pool.map(
+                lambda _: review_changes.save_review(database, home, pull, bob, new("PENDING", count=2)), range(8)
+            )
+        )
+    assert len({review.id for review in made}) == 1
+    with database.read() as connection:
+        assert review_changes.comment_count(connection, made[0]) == 16
+    again = {"issue_id": pull.id, "reviewer_id": bob.id, "state": "PENDING"}
+    with pytest.raises(IntegrityError), database.write() as connection:
+        connection.execute(insert(reviews), again)
+
+
+def test_stale_approvals_are_dismissed(database: Database, home: Repository, pull: Issue, ada: Account) -> None:
+    """Rejections, comments and approvals of the head are not; the timeline says which were."""
+    people = make_people(database, "bob", "cid", "dan", "eve")
+    states = (("APPROVED", OLD), ("APPROVED", HEAD), ("REQUEST_CHANGES", OLD), ("COMMENT", OLD))
+    made = [
+        review_changes.save_review(database, home, pull, person, new(state, commit))
+        for person, (state, commit) in zip(people, states, strict=True)
+    ]
+    with database.quick_write() as link:
+        stale = review_changes.stale_approvals(link, pull, HEAD)
+        review_changes.dismiss_approvals(link, pull, stale, actor_id=ada.id, now=5)
+        assert review_changes.stale_approvals(link, pull, HEAD) == []
+    assert stale == [made[0].id]
+    found, _ = reviews_of(database, pull, None, skip=0, limit=10)
+    assert [review.is_dismissed for review in found] == [True, False, False, False]
+    with database.read() as connection:
+        entries = connection.execute(select(comments.c.details).where(comments.c.kind == "dismiss_review"))
+        assert entries.scalars().all() == [f'{{"review_id":{made[0].id}}}']
+
+
+def test_a_review_has_a_limit_of_line_comments(database: Database, home: Repository, pull: Issue) -> None:
+    """Over all requests that add some; nothing of a refused one stays."""
+    (bob,) = make_people(database, "bob")
+    review = review_changes.save_review(database, home, pull, bob, new("PENDING", count=999))
+    for _ in range(2):
+        with pytest.raises(ReviewRefused):
+            review_changes.save_review(database, home, pull, bob, new("APPROVED", count=2))
+    assert find_review(database, pull, review.id, bob.id).state == "PENDING"
+    with database.read() as connection:
+        assert review_changes.comment_count(connection, review) == 999
+
+
+def test_the_head_is_that_of_the_ref_of_the_pull_request(
+    database: Database, home: Repository, pull: Issue
+) -> None:
+    """Whatever its branch is; without that ref, as for those opened by older versions, of the branch."""
+    with database.write() as connection:
+        connection.execute(insert(refs), {"repository_id": home.id, "name": "refs/heads/fix", "target": HEAD})
+    assert review_changes.current_head(database, pull) == OLD
+    with database.write() as connection:
+        connection.execute(delete(refs).where(refs.c.name == "refs/pull/1/head"))
+    assert review_changes.current_head(database, pull) == HEAD
+    assert review_changes.current_head(database, replace(pull, is_closed=True)) == OLD

@@ -1,0 +1,36 @@
+"""Stars and watches in the database."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.hosting.errors import GoneMeanwhile
+from holdfast.hosting.store import accounts, repositories, subscriptions
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from tests.hosting.repository_helpers import make_repository
+
+
+def test_the_counter_is_that_of_the_rows(database: Database) -> None:
+    """Also when the same user adds and removes a star at once, several times."""
+    ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
+    repository = make_repository(database, ada)
+
+    def change(number: int) -> None:
+        act = subscriptions.add if number % 3 else subscriptions.remove
+        act(database, "star", repository, ada)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(12)))
+    is_there = subscriptions.since(database, "star", repository, ada) is not None
+    assert repositories.repository_by_id(database, repository.id).star_count == int(is_there)
+
+
+def test_a_deleted_repository_cannot_be_starred(database: Database) -> None:
+    """Whoever does it is told."""
+    ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
+    repository = make_repository(database, ada)
+    with database.write() as connection:
+        connection.exec_driver_sql(f"DELETE FROM repositories WHERE id = {repository.id}")
+    with pytest.raises(GoneMeanwhile):
+        subscriptions.add(database, "watch", repository, ada)
