@@ -15,14 +15,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
+from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError, GitFailed
+from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
-from holdfast.hosting.git.ref_transaction import apply_moves
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git_server import receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from tests.conftest import wait_for
 
 __all__ = ["Client", "Served", "pkt", "serve"]
@@ -40,9 +40,10 @@ class Served:
     folders: Folders
     url: str = ""
     judge: Callable[[Push], Sequence[PushRejection]] = lambda _push: ()
-    landed: Callable[[tuple[Move, ...]], None] = lambda _changes: None
+    landed: Callable[[tuple[RefUpdate, ...]], None] = lambda _changes: None
     options: list[tuple[str, ...]] = field(default_factory=list)
-    history: list[tuple[Move, ...]] = field(default_factory=list)
+    history: list[tuple[RefUpdate, ...]] = field(default_factory=list)
+    packs: list[tuple[str, ...]] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     max_bytes: int | None = None
     idle_timeout: float = 60.0
@@ -68,14 +69,24 @@ class Served:
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
-    def move(self, folder: Path, pushed: AcceptedPush) -> Sequence[PushRejection]:
-        """Move the refs of a push, and remember what landed."""
-        applied = apply_moves(open_repository(folder), pushed.changes, atomic=pushed.atomic)
-        if applied.moved:
-            self.history.append(applied.moved)
+    def update(self, folder: Path, pushed: AcceptedPush) -> Sequence[PushRejection]:
+        """Update the refs of a push, and remember what landed."""
+        updated: list[RefUpdate] = []
+        rejected: list[PushRejection] = []
+        for some in [pushed.changes] if pushed.atomic else [(change,) for change in pushed.changes]:
+            lines = [b"update %s\0%s\0%s\0" % (raw(one.ref), one.new.encode(), one.old.encode()) for one in some]
+            try:
+                run(folder, "update-ref", "--no-deref", "-z", "--stdin", input=b"".join(lines))
+            except GitFailed:
+                rejected += [PushRejection(one.ref, "it was updated by another request") for one in some]
+            else:
+                updated += some
+        if updated:
+            self.history.append(tuple(updated))
             self.options.append(pushed.options)
-            self.landed(applied.moved)
-        return applied.refusals
+            self.packs.append(pushed.packs)
+            self.landed(tuple(updated))
+        return rejected
 
     async def refs(self, request: Request) -> Response:
         """Answer `info/refs`."""
@@ -105,7 +116,7 @@ class Served:
                 protocol=protocol,
                 hooks=self.folders.hooks,
                 judge=self.judge,
-                move=partial(self.move, folder),
+                update=partial(self.update, folder),
                 max_bytes=self.max_bytes,
                 idle_timeout=self.idle_timeout,
             )

@@ -1,12 +1,14 @@
 """What differs between two trees, held against `git diff`."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from holdfast.hosting.errors import GitDamaged
-from holdfast.hosting.git import changes
+from holdfast.hosting.git import changes, history_cache, stats_cache
 from holdfast.hosting.git.changes import (
     changed_files,
     changes_between,
@@ -164,5 +166,34 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     assert [stats(repo, made).total for made in commits[:3]] == [1, 2, 2]
     assert asked == [2, 1]
     stats(repo, commits[3])
-    stats(repo, commits[0])
+    # Memory has lost it, and the file beside the repository has not; another process finds it there too.
+    assert stats(repo, commits[0]).total == 1
+    monkeypatch.setattr(changes, "kept", changes.DiffStatsCache(3))
+    assert stats(repo, commits[3]).total == 2
+    assert asked == [2, 1, 1]
+    history_cache.forget(folder / stats_cache.PLACE)
+    stats(repo, commits[2])
     assert asked == [2, 1, 1, 1]
+
+
+def test_of_those_who_ask_for_a_count_at_once_one_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others wait for it: a large commit takes seconds."""
+    made = commit(folder, {b"a": b"1\n"})
+    asked: list[int] = []
+    count = changes.count_lines
+    both = threading.Barrier(2)
+
+    def counting(where: Path, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], changes.DiffStats]:
+        asked.append(len(pairs))
+        return count(where, pairs)
+
+    def ask() -> int:
+        repo = open_repository(folder)
+        both.wait(60)
+        return stats(repo, read_commit(repo, made)).total
+
+    monkeypatch.setattr(changes, "count_lines", counting)
+    monkeypatch.setattr(changes, "kept", changes.DiffStatsCache(3))
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda _: ask(), range(2))) == [1, 1]
+    assert asked == [1]

@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists, RefRefused
+from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefRefused
 from holdfast.hosting.git.commits import (
     Commit,
     Signature,
+    build_tree,
+    commit_content,
     find_commit,
-    first_commit,
     parse_commit,
     parse_signature,
     parse_tag,
     read_commit,
     read_tag,
     signature_line,
+    tag_content,
 )
-from holdfast.hosting.git.refs import head
 from holdfast.hosting.git.repository import open_repository
 from tests.hosting.git.oracle import commit, git, line, write_object
 
@@ -157,7 +158,7 @@ def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
         parse_commit("1" * 40, b"tree %s\nparent nonsense\n\nmessage" % TREE.encode())
 
 
-def test_an_empty_repository_gets_its_first_commit(folder: Path) -> None:
+def test_a_commit_of_files_is_as_git_would_have_it(folder: Path) -> None:
     """Nothing is wrong with it, says git."""
     repo = open_repository(folder)
     files = {
@@ -167,9 +168,9 @@ def test_an_empty_repository_gets_its_first_commit(folder: Path) -> None:
         "docs/deep/c d.txt": b"",
         "\u00e9": b"x",
     }
-    made = first_commit(repo, files, author=ADA, committer=ADA, message="Initial commit", branch="trunk/one")
-    assert head(repo) == "trunk/one"
-    assert line(folder, "rev-parse", "HEAD") == made
+    content = commit_content(build_tree(repo.write, files), (), ADA, ADA, "Initial commit\n")
+    made = repo.write("commit", content)
+    git(folder, "update-ref", "refs/heads/main", made)
     git(folder, "fsck", "--strict")
     listed = git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0")[:-1]
     assert sorted(listed) == sorted(files)
@@ -178,21 +179,28 @@ def test_an_empty_repository_gets_its_first_commit(folder: Path) -> None:
         "Ada Byron ada@example.org 1700000000 -0530 Initial commit"
     )
     assert read_commit(repo, made).author == ADA
-    with pytest.raises(RefExists):
-        first_commit(repo, {}, author=ADA, committer=ADA, message="again", branch="main")
+
+
+def test_a_tag_is_as_git_would_have_it(folder: Path) -> None:
+    """With one end of line after its message, whatever came with it; a name git refuses is refused."""
+    made = commit(folder, {b"a": b"1"})
+    repo = open_repository(folder)
+    tag = repo.write("tag", tag_content(made, "v1/\u00e9", ADA, "the first\0\n\n"))
+    git(folder, "update-ref", "refs/tags/v1/\u00e9", tag)
+    git(folder, "fsck", "--strict")
+    found = read_tag(repo, tag)
+    assert (found.target, found.name, found.tagger, found.message) == (made, "v1/\u00e9", ADA, "the first\n")
+    with pytest.raises(RefRefused):
+        tag_content(made, "a..b", ADA, "x")
 
 
 @pytest.mark.parametrize(
     "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/config", "a/.GIT/x", "a\0b", "b/c"]
 )
 def test_files_cannot_lie_anywhere(folder: Path, path: str) -> None:
-    """Nothing is committed then."""
-    repo = open_repository(folder)
+    """No tree is made then."""
     with pytest.raises(PathRefused):
-        first_commit(repo, {"b": b"", path: b""}, author=ADA, committer=ADA, message="x", branch="main")
-    with pytest.raises(RefRefused):
-        first_commit(repo, {"b": b""}, author=ADA, committer=ADA, message="x", branch="a..b")
-    assert git(folder, "for-each-ref") == b""
+        build_tree(open_repository(folder).write, {"b": b"", path: b""})
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(-(10**9), 10**9), st.integers(-1439, 1439))

@@ -1,14 +1,210 @@
-"""Whether two commits merge, held against git's own merge."""
+"""Merges of every style, held against what git itself makes of them in a working copy."""
 
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from holdfast.hosting.errors import GitTimedOut
-from holdfast.hosting.git import merges
-from holdfast.hosting.git.merges import merges_cleanly
+from holdfast.hosting.errors import GitTimedOut, MergeConflict, MergeTooLarge, NothingToMerge, UnrelatedHistories
+from holdfast.hosting.git import merges, tree_merges
+from holdfast.hosting.git.commits import Signature, parse_commit
+from holdfast.hosting.git.merges import (
+    add_merge_commit,
+    add_rebase,
+    add_rebase_merge,
+    add_squash,
+    check_merge,
+    is_ancestor,
+    merges_cleanly,
+)
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.tree_writer import Draft
+from tests.hosting.git.histories import Step, write
 from tests.hosting.git_client import Git
+
+BEA = Signature("Bea", "bea@example.org", 1_700_000_000, 60)
+CARL = Signature("Carl", "carl@example.org", 1_700_000_100, 0)
+LINES = [b"one\n", b"two\n", b"three\n", b"four\n", b"five\n", b"six\n", b"seven\n"]
+NAMES = [b"a", b"b", b"dir/a", b"dir/b", b"dir/deep/c", b"other/d", b"e", b"caf\xc3\xa9", b"dir"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A history with two branches to merge, by the numbers of their last commits."""
+
+    steps: list[Step]
+    base: int
+    head: int
+
+
+@st.composite
+def branches(draw: st.DrawFn) -> Drawn:
+    """Draw two branches that edit, remove, add and move the same few files, and merge each other sometimes."""
+    lines = st.lists(st.sampled_from(LINES), max_size=7)
+    edited = st.integers(0, len(LINES) - 1).map(lambda at: b"".join([*LINES[:at], b"changed\n", *LINES[at + 1 :]]))
+    contents = st.one_of(st.none(), lines.map(b"".join), edited, st.just(b"".join(LINES)))
+    changes = st.dictionaries(st.sampled_from(NAMES), contents, max_size=3)
+    first: dict[bytes, bytes | None] = {
+        name: b"".join(LINES[number % 3 :]) for number, name in enumerate(NAMES[: draw(st.integers(2, 7))])
+    }
+    steps = [Step((), 0, first)]
+    tips = [0, 0]
+    for number in range(1, draw(st.integers(2, 7))):
+        side = draw(st.integers(0, 1))
+        parents = [tips[side]]
+        if draw(st.integers(0, 4)) == 0 and tips[0] != tips[1]:
+            parents.append(tips[1 - side])
+        steps.append(Step(tuple(parents), number * 10, without_clashes(draw(changes))))
+        tips[side] = number
+    return Drawn(steps, *tips)
+
+
+def without_clashes(files: dict[bytes, bytes | None]) -> dict[bytes, bytes | None]:
+    """Leave out files below a path that becomes a file: `git fast-import` would keep one of them by chance."""
+    return {
+        name: content
+        for name, content in files.items()
+        if not (name.startswith(b"dir/") and files.get(b"dir") is not None)
+    }
+
+
+class WorkingCopy:
+    """A working copy of a bare repository, in which git itself merges."""
+
+    def __init__(self, bare: Path, folder: Path) -> None:
+        self.git = Git(folder)
+        self.git("clone", "-q", "--shared", "--no-checkout", str(bare), ".")
+        self.git("config", "core.quotePath", "false")
+
+    def conflicts(self) -> set[str]:
+        """Return the files with conflicts; one beside a directory is called by the name of its side too."""
+        names = self.git("diff", "--name-only", "--diff-filter=U", "-z").split("\0")
+        return {name.partition("~")[0] for name in names if name}
+
+    def merge(self, base: str, head: str) -> str | set[str]:
+        """Return the tree of a merge, or the files with conflicts."""
+        self.git("checkout", "-q", "-f", "--detach", base)
+        done = self.git.try_to("merge", "-q", "--no-ff", "--no-commit", head)
+        found = self.git("write-tree") if done.returncode == 0 else self.conflicts()
+        self.git("reset", "-q", "--hard")
+        return found
+
+    def rebase(self, base: str, head: str) -> list[list[str]] | set[str]:
+        """Return the commits of a rebase, or the files with conflicts of the first one that does not apply."""
+        self.git("checkout", "-q", "-f", "--detach", head)
+        done = self.git.try_to("rebase", "-q", base)
+        if done.returncode:
+            found = self.conflicts()
+            self.git("rebase", "--abort")
+            return found
+        ids = self.git("rev-list", "--reverse", f"{base}..HEAD").split()
+        return [self.described(self.git("cat-file", "commit", one)) for one in ids]
+
+    @staticmethod
+    def described(commit: str) -> list[str]:
+        """Return tree, author and message of a commit."""
+        headers, _, message = commit.partition("\n\n")
+        lines = headers.split("\n")
+        return [lines[0], next(line for line in lines if line.startswith("author")), message.strip()]
+
+
+def rebased(draft: Draft, base: str, head: str) -> list[list[str]] | set[str]:
+    """Return the commits of a rebase by the engine, or the files with conflicts."""
+    try:
+        tip = add_rebase(draft, base, head, committer=BEA)
+    except MergeConflict as conflict:
+        return set(conflict.files)
+    except NothingToMerge:
+        return []
+    found = []
+    while tip != base and not is_ancestor_of(draft, tip, base):
+        content = draft.read(tip, "commit")
+        found.append(WorkingCopy.described(content.decode()))
+        tip = parse_commit(tip, content).parents[0]
+    return found[::-1]
+
+
+def is_ancestor_of(draft: Draft, commit: str, other: str) -> bool:
+    """Tell whether a commit is in the history of another one; one of the draft is not."""
+    return draft.repo.header(commit) is not None and is_ancestor(draft.repo, commit, other)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=branches())
+def test_every_style_makes_what_git_makes(drawn: Drawn) -> None:
+    """Tree for tree, with the same authors and messages, and the same files in conflict."""
+    with tempfile.TemporaryDirectory() as scratch:
+        bare = Path(scratch, "bare.git")
+        ids = write(bare, drawn.steps)
+        base, head = ids[drawn.base], ids[drawn.head]
+        compare_styles(bare, Path(scratch, "work"), base, head)
+
+
+WHOLE = b"".join(LINES)
+ROOT = Step((), 0, {b"a": WHOLE, b"b": b"b\n", b"dir/c": b"c\n"})
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        # Both sides remove a file, and one of them has moved it.
+        [ROOT, Step((0,), 10, {b"a": None, b"moved": WHOLE}), Step((0,), 20, {b"a": None})],
+        # One side adds to a directory that the other one empties.
+        [ROOT, Step((0,), 10, {b"dir/c": None}), Step((0,), 20, {b"dir/d": b"d\n"})],
+        # Each side removes another file of a directory.
+        [
+            ROOT,
+            Step((0,), 10, {b"dir/d": b"d\n"}),
+            Step((1,), 20, {b"dir/c": None}),
+            Step((1,), 30, {b"dir/d": None}),
+        ],
+        # Base has taken the change over, and taken it back.
+        [
+            ROOT,
+            Step((0,), 10, {b"b": b"new\n"}),
+            Step((1,), 20, {b"b": b"b\n"}),
+            Step((0,), 30, {b"b": b"new\n"}),
+        ],
+    ],
+)
+def test_histories_that_chance_rarely_draws(tmp_path: Path, steps: list[Step]) -> None:
+    """The last two commits are merged, either into the other."""
+    ids = write(tmp_path / "bare.git", steps)
+    compare_styles(tmp_path / "bare.git", tmp_path / "work", ids[-2], ids[-1])
+    compare_styles(tmp_path / "bare.git", tmp_path / "again", ids[-1], ids[-2])
+
+
+def compare_styles(bare: Path, work: Path, base: str, head: str) -> None:
+    """Compare all styles for one pair of commits."""
+    repo = open_repository(bare)
+    copy = WorkingCopy(bare, work)
+    expected = copy.merge(base, head)
+    draft = Draft(repo)
+    if copy.git.try_to("merge-base", "--is-ancestor", head, base).returncode == 0:
+        with pytest.raises(NothingToMerge):
+            add_squash(draft, base, head, author=BEA, committer=CARL, message="squashed\n")
+    elif isinstance(expected, set):
+        with pytest.raises(MergeConflict) as conflict:
+            add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
+        assert set(conflict.value.files) == expected
+        assert check_merge(repo, base, head).conflicts == conflict.value.files
+    else:
+        merged = add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
+        squashed = add_squash(draft, base, head, author=BEA, committer=CARL, message="squashed\n")
+        both = parse_commit(merged, draft.content(merged))
+        one = parse_commit(squashed, draft.content(squashed))
+        assert (both.tree, both.parents) == (expected, (base, head))
+        assert (one.tree, one.parents, one.author, one.committer) == (expected, (base,), BEA, CARL)
+        assert check_merge(repo, base, head).is_clean
+    again = Draft(repo)
+    assert rebased(again, base, head) == copy.rebase(base, head)
+    # All that is new is in the draft: with it the repository is complete.
+    for one_object in (*draft.objects(), *again.objects()):
+        repo.write(one_object.kind, one_object.content)
+    copy.git("--git-dir", str(bare), "fsck", "--strict", "--connectivity-only", "--no-dangling")
 
 
 @pytest.fixture
@@ -16,6 +212,7 @@ def work(tmp_path: Path) -> Git:
     """Make a history whose branches change the same file, another one, and nothing."""
     git = Git(tmp_path / "work")
     git("init", "-q", "-b", "main")
+    git.commit("z", "0\n")
     git.commit("a", "1\n2\n3\n")
     for branch, name, content in (("same", "a", "1\nhere\n3\n"), ("other", "b", "new\n")):
         git("checkout", "-q", "-b", branch, "main")
@@ -53,13 +250,134 @@ def test_two_commits_merge_or_they_do_not(work: Git, base: str, head: str, *, cl
 def test_what_takes_too_long_is_not_waited_for(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts as not mergeable, and is tried again the next time."""
     repo = open_repository(work.folder / ".git")
-    ids = [work("rev-parse", name) for name in ("main", "other")]
-    merges.merged.cache_clear()
+    ids = [work("rev-parse", name) for name in ("main", "same")]
 
     def late(*_: object, **__: object) -> bytes:
         raise GitTimedOut("merge-tree", "timed out after 5 seconds")
 
     with monkeypatch.context() as patched:
-        patched.setattr(merges, "run", late)
+        patched.setattr(tree_merges, "run", late)
         assert not merges_cleanly(repo, *ids)
-    assert merges_cleanly(repo, *ids)
+        with pytest.raises(GitTimedOut):
+            check_merge(repo, *ids)
+    assert check_merge(repo, *ids).conflicts == ("a",)
+
+
+def test_a_merge_without_common_files_starts_no_process(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directory entries are all that is needed."""
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("main", "other"))
+
+    def never(*_: object, **__: object) -> bytes:
+        raise AssertionError
+
+    monkeypatch.setattr(tree_merges, "run", never)
+    monkeypatch.setattr("holdfast.hosting.git.merge_bases.run", never)
+    draft = Draft(repo)
+    made = add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
+    commit = parse_commit(made, draft.content(made))
+    assert commit.parents == (base, head)
+    assert (commit.author, commit.committer, commit.message) == (BEA, CARL, "merged\n")
+    assert len(draft.objects()) == 2
+
+
+def test_a_rebase_keeps_authors_and_names_the_committer(work: Git) -> None:
+    """Signatures and encodings do not survive it; what people wrote does."""
+    work("checkout", "-q", "other")
+    work("config", "i18n.commitEncoding", "ISO-8859-1")
+    (work.folder / "c").write_text("more\n")
+    work("add", "c")
+    work.environment |= {"GIT_AUTHOR_NAME": "Zo\udceb", "GIT_AUTHOR_DATE": "1600000000 -0330"}
+    work("commit", "-q", "--allow-empty-message", "-m", "no newline", "--cleanup=verbatim")
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("main", "other"))
+    draft = Draft(repo)
+    tip = parse_commit("", draft.read(add_rebase(draft, base, head, committer=BEA), "commit"))
+    assert tip.author == Signature("Zo\u00eb", "ada@example.org", 1_600_000_000, -210)
+    assert tip.committer == BEA
+    assert tip.message.strip() == "no newline"
+    below = parse_commit("", draft.content(tip.parents[0]))
+    assert below.author.name == "Ada"
+    assert below.parents == (base,)
+
+
+def test_a_rebase_leaves_commits_on_top_of_base_alone(work: Git) -> None:
+    """Their ids and signatures stay; only a merge commit is added when one is asked for."""
+    repo = open_repository(work.folder / ".git")
+    base, head = work("rev-parse", "main~1"), work("rev-parse", "main")
+    draft = Draft(repo)
+    assert add_rebase(draft, base, head, committer=BEA) == head
+    assert not draft.objects()
+    made = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
+    commit = parse_commit(made, draft.content(made))
+    assert commit.parents == (base, head)
+    assert commit.tree == work("rev-parse", "main^{tree}")
+
+
+def test_a_rebase_merge_joins_the_replayed_commits(work: Git) -> None:
+    """The merge commit has the tree of the last replayed commit, which follows base."""
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("main", "other"))
+    draft = Draft(repo)
+    made = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
+    commit = parse_commit(made, draft.content(made))
+    replayed = parse_commit(commit.parents[1], draft.content(commit.parents[1]))
+    assert commit.parents[0] == base
+    assert replayed.parents == (base,)
+    assert replayed.tree == commit.tree
+    assert replayed.id != head
+
+
+def test_what_base_has_already_or_shares_nothing_with_is_refused(work: Git) -> None:
+    """Each with an error of its own, in all styles."""
+    repo = open_repository(work.folder / ".git")
+    main, older, alone = (work("rev-parse", name) for name in ("main", "main~1", "alone"))
+    for add in (add_merge_commit, add_squash, add_rebase_merge):
+        with pytest.raises(NothingToMerge):
+            add(Draft(repo), main, older, author=BEA, committer=CARL, message="")
+        with pytest.raises(UnrelatedHistories):
+            add(Draft(repo), main, alone, author=BEA, committer=CARL, message="")
+    with pytest.raises(UnrelatedHistories):
+        add_rebase(Draft(repo), main, alone, committer=BEA)
+
+
+def test_a_change_that_base_has_too_is_left_out_of_a_rebase(work: Git) -> None:
+    """As `git rebase` does; with nothing left there is nothing to merge."""
+    work("checkout", "-q", "main")
+    work("cherry-pick", "other")
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("main", "other"))
+    assert add_rebase(Draft(repo), base, head, committer=BEA) == base
+    with pytest.raises(NothingToMerge):
+        add_rebase_merge(Draft(repo), base, head, author=BEA, committer=CARL, message="")
+
+
+def test_a_rebase_is_bounded(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the number of commits, and in time."""
+    work("checkout", "-q", "other")
+    work.commit("b", "newer\n")
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("main", "other"))
+    with monkeypatch.context() as patched:
+        patched.setattr(merges, "REPLAY_SECONDS", -1.0)
+        with pytest.raises(GitTimedOut):
+            add_rebase(Draft(repo), base, head, committer=BEA)
+    monkeypatch.setattr(merges, "MOST_REPLAYED", 1)
+    with pytest.raises(MergeTooLarge):
+        add_rebase(Draft(repo), base, head, committer=BEA)
+
+
+def test_a_merge_that_writes_too_much_is_refused(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The merged contents are held in memory."""
+    work("checkout", "-q", "-b", "end", "main~1")
+    work.commit("a", "1\n2\n3\nend\n")
+    work("checkout", "-q", "-b", "start", "main~1")
+    work.commit("a", "start\n1\n2\n3\n")
+    repo = open_repository(work.folder / ".git")
+    base, head = (work("rev-parse", name) for name in ("start", "end"))
+    draft = Draft(repo)
+    add_squash(draft, base, head, author=BEA, committer=CARL, message="")
+    assert b"start\n1\n2\n3\nend\n" in [one.content for one in draft.objects()]
+    monkeypatch.setattr(tree_merges, "LARGEST_MERGE", 10)
+    with pytest.raises(MergeTooLarge):
+        add_squash(Draft(repo), base, head, author=BEA, committer=CARL, message="")

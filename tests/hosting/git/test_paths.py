@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import paths
-from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.tree_writer import Draft
@@ -100,7 +99,7 @@ def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
     """`update-index` with all its protections on takes the path, and a strict `fsck` has nothing against it."""
     accepted = [made for path in found if paths.may_hold_file(made := paths.clean(path))]
     repo = open_repository(folder)
-    blob = write_object(repo, "blob", b"").id
+    blob = repo.write("blob", b"")
     for path in accepted:
         assert path == paths.clean(path)
         lines = f"100644 {blob}\t{path}\0".encode()
@@ -117,7 +116,7 @@ def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
         assert answer.returncode == 0, (path, answer.stderr)
         draft = Draft(repo)
         draft.tree(draft.put(draft.empty(), path, 0o100644, blob))
-        draft.write(durable=False)
+        draft.add_to_copy()
     checked = subprocess.run(["git", "-C", str(folder), "fsck", "--strict"], check=False, capture_output=True)
     assert checked.returncode == 0, checked.stderr
 

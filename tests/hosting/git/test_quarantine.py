@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push, refused_names
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from tests.hosting.git.serving import Client
 
 ZERO = "0" * 40
@@ -34,16 +34,16 @@ def test_history_that_is_kept_is_a_fast_forward(work: Client) -> None:
     """Forward keeps it, backward and sideways do not; new keeps, deleted does not."""
     old, new, side = work.head("main~1"), work.head("main"), work.head("side")
     changes = [(old, new), (new, new), (ZERO, new), (new, old), (new, side), (new, ZERO)]
-    kept = [push(work).is_fast_forward(Move("refs/heads/x", *change)) for change in changes]
+    kept = [push(work).is_fast_forward(RefUpdate("refs/heads/x", *change)) for change in changes]
     assert kept == [True, True, True, False, False, False]
 
 
 def test_replacing_a_tag_of_a_file_loses_it(work: Client) -> None:
     """What is no commit has no history to go forward in."""
     blob = work.head("main:first.txt")
-    assert not push(work).is_fast_forward(Move("refs/tags/x", blob, work.head("main")))
-    assert push(work).changed_paths(Move("refs/tags/x", ZERO, blob)) == set()
-    assert push(work).commits(Move("refs/tags/x", ZERO, blob)) == []
+    assert not push(work).is_fast_forward(RefUpdate("refs/tags/x", blob, work.head("main")))
+    assert push(work).changed_paths(RefUpdate("refs/tags/x", ZERO, blob)) == set()
+    assert push(work).commits(RefUpdate("refs/tags/x", ZERO, blob)) == []
 
 
 def test_changed_paths_are_those_that_differ(work: Client) -> None:
@@ -51,12 +51,15 @@ def test_changed_paths_are_those_that_differ(work: Client) -> None:
     main, side = work.head("main"), work.head("side")
     snowman = "side/\N{SNOWMAN}.txt"
     here = push(work)
-    assert here.changed_paths(Move("refs/heads/x", work.head("main~1"), main)) == {"second.txt"}
-    assert here.changed_paths(Move("refs/heads/x", main, side)) == {"second.txt", snowman}
-    assert here.changed_paths(Move("refs/heads/x", ZERO, side), base="refs/heads/main") == {snowman}
-    assert here.changed_paths(Move("refs/heads/x", ZERO, side)) == {"first.txt", snowman}
-    assert here.changed_paths(Move("refs/heads/x", ZERO, side), base="refs/heads/gone") == {"first.txt", snowman}
-    assert here.changed_paths(Move("refs/heads/x", side, ZERO)) == set()
+    assert here.changed_paths(RefUpdate("refs/heads/x", work.head("main~1"), main)) == {"second.txt"}
+    assert here.changed_paths(RefUpdate("refs/heads/x", main, side)) == {"second.txt", snowman}
+    assert here.changed_paths(RefUpdate("refs/heads/x", ZERO, side), base="refs/heads/main") == {snowman}
+    assert here.changed_paths(RefUpdate("refs/heads/x", ZERO, side)) == {"first.txt", snowman}
+    assert here.changed_paths(RefUpdate("refs/heads/x", ZERO, side), base="refs/heads/gone") == {
+        "first.txt",
+        snowman,
+    }
+    assert here.changed_paths(RefUpdate("refs/heads/x", side, ZERO)) == set()
 
 
 def test_a_moved_file_changes_both_paths(work: Client) -> None:
@@ -64,7 +67,7 @@ def test_a_moved_file_changes_both_paths(work: Client) -> None:
     old = work.head()
     work.git("mv", "first.txt", "renamed.txt")
     work.git("commit", "--quiet", "--message", "move")
-    moved = push(work).changed_paths(Move("refs/heads/side", old, work.head()))
+    moved = push(work).changed_paths(RefUpdate("refs/heads/side", old, work.head()))
     assert moved == {"first.txt", "renamed.txt"}
 
 
@@ -72,14 +75,14 @@ def test_commits_are_those_that_are_new(work: Client) -> None:
     """Between old and new, or, for a new reference, those no reference had; an option-like name is no option."""
     here = push(work)
     main, side = work.head("main"), work.head("side")
-    assert here.commits(Move("refs/heads/x", main, side)) == [side]
-    assert here.commits(Move("refs/heads/x", ZERO, side)) == []
+    assert here.commits(RefUpdate("refs/heads/x", main, side)) == [side]
+    assert here.commits(RefUpdate("refs/heads/x", ZERO, side)) == []
     loose = run(work.folder / ".git", "commit-tree", f"{side}^{{tree}}", "-p", side, "-m", "x", variables=WHO)
     new = loose.decode().strip()
-    assert here.commits(Move("refs/heads/x", ZERO, new)) == [new]
-    assert here.commits(Move("refs/heads/x", main, new)) == [new, side]
-    assert here.commits(Move("refs/heads/x", main, new), most=1) == [new]
-    assert here.commits(Move("refs/heads/x", new, ZERO)) == []
+    assert here.commits(RefUpdate("refs/heads/x", ZERO, new)) == [new]
+    assert here.commits(RefUpdate("refs/heads/x", main, new)) == [new, side]
+    assert here.commits(RefUpdate("refs/heads/x", main, new), most=1) == [new]
+    assert here.commits(RefUpdate("refs/heads/x", new, ZERO)) == []
 
 
 def test_an_annotated_tag_stands_for_its_commit(work: Client) -> None:
@@ -121,8 +124,8 @@ REFUSED_NAMES = [
 @pytest.mark.parametrize("name", REFUSED_NAMES)
 def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
     """Each by itself and with a reason; the others go through."""
-    kept = Move("refs/heads/kept", ZERO, "1" * 40)
-    refused = refused_names((kept, Move(name, ZERO, "1" * 40)))
+    kept = RefUpdate("refs/heads/kept", ZERO, "1" * 40)
+    refused = refused_names((kept, RefUpdate(name, ZERO, "1" * 40)))
     assert [refusal.ref for refusal in refused] == [name]
 
 
@@ -143,13 +146,13 @@ def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
 )
 def test_every_other_name_can_be_pushed_to(name: str) -> None:
     """Whatever folder of refs somebody uses."""
-    assert refused_names([Move(name, ZERO, "1" * 40)]) == []
+    assert refused_names([RefUpdate(name, ZERO, "1" * 40)]) == []
 
 
 @pytest.mark.parametrize("name", ["refs/heads/HEAD", "refs/tags/@", "refs/heads/refs/heads/main"])
 def test_a_name_that_is_there_already_can_be_deleted(name: str) -> None:
     """Earlier versions let some in."""
-    assert refused_names([Move(name, "1" * 40, ZERO)]) == []
+    assert refused_names([RefUpdate(name, "1" * 40, ZERO)]) == []
 
 
 WHO = {f"GIT_{role}_{what}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

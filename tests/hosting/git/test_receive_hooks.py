@@ -8,7 +8,7 @@ import pytest
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.quarantine import PushRejection
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 
 
 def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_what_the_hook_says_is_read() -> None:
 
     async def play() -> None:
         assert await receive_hooks.read_changes(heard(b"a b refs/heads/x\n.\n")) == (
-            Move("refs/heads/x", "a", "b"),
+            RefUpdate("refs/heads/x", "a", "b"),
         )
         assert await receive_hooks.read_quarantine(heard(b"\n\n")) == {}
         assert await receive_hooks.read_quarantine(heard(b"/q\n/o\n")) == {
@@ -77,7 +77,7 @@ def test_commands_and_options_are_read_from_packets() -> None:
 
     async def play() -> None:
         changes, options = await receive_hooks.read_commands(heard(said))
-        assert (changes, options) == ((Move("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
+        assert (changes, options) == ((RefUpdate("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
         for end in (5, 20, 40, len(said) - 1):
             with pytest.raises(GitError, match="in the middle"):
                 await receive_hooks.read_commands(heard(said[:end]))
@@ -87,7 +87,7 @@ def test_commands_and_options_are_read_from_packets() -> None:
 
 def test_a_report_answers_for_each_ref() -> None:
     """The first reason counts; none holds a line's end or goes on without end."""
-    changes = [Move("refs/heads/a", "1", "2"), Move("refs/heads/\udce9", "1", "2")]
+    changes = [RefUpdate("refs/heads/a", "1", "2"), RefUpdate("refs/heads/\udce9", "1", "2")]
     refusals = [PushRejection("refs/heads/a", "no\nok refs/heads/a"), PushRejection("refs/heads/a", "later")]
     said = receive_hooks.report(changes, refusals)
     assert b"ng refs/heads/a no ok refs/heads/a" in said

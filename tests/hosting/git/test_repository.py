@@ -2,11 +2,9 @@
 
 import os
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 
-import pygit2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git import repository
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.repository import is_moving_refs, locked, moving_refs, open_repository
+from holdfast.hosting.git.repository import open_repository
 from tests.hosting.git.oracle import commit, deflated, git, line, loose, new_repository, unpack
 
 ABSENT = "1" * 40
@@ -169,39 +167,6 @@ def test_a_pack_that_came_later_is_found(folder: Path) -> None:
     assert repo.read(made, "commit") == git(folder, "cat-file", "commit", made)
 
 
-def test_one_writer_holds_the_lock_and_may_take_it_again(folder: Path) -> None:
-    """A second thread waits until the first has let go."""
-    order = []
-
-    def other() -> None:
-        with locked(folder):
-            order.append("second")
-
-    with locked(folder), locked(folder):
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join(0.2)
-        assert thread.is_alive()
-        order.append("first")
-    thread.join(10)
-    assert order == ["first", "second"]
-
-
-def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
-    """A deleted repository cannot be written to."""
-    with pytest.raises(NoSuchFolder), locked(tmp_path / "none"):
-        pass
-
-
-def test_writing_reaches_the_disk_unless_told_otherwise() -> None:
-    """What was promised to be kept survives a power cut."""
-    try:
-        repository.configure(fsync=False)
-    finally:
-        repository.configure()
-    assert pygit2.settings.owner_validation is False
-
-
 def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:
     """A full disk, or a folder that is none."""
     repo = open_repository(folder)
@@ -209,17 +174,3 @@ def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:
     (folder / "objects").touch()
     with pytest.raises(GitError, match="cannot be written"):
         repo.write("blob", b"hello")
-
-
-def test_refs_are_shown_to_be_moving_while_anybody_lives_who_moves_them(folder: Path) -> None:
-    """Also by a process that only inherited that from one that was killed; nothing has to be cleared up."""
-    assert not is_moving_refs(folder)
-    with moving_refs(folder) as descriptor, moving_refs(folder):
-        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[descriptor])
-        assert is_moving_refs(folder)
-    assert is_moving_refs(folder), "the child has it still"
-    child.kill()
-    child.communicate()
-    assert not is_moving_refs(folder)
-    with pytest.raises(NoSuchFolder), moving_refs(folder / "nothing"):
-        pass

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.git import special_files
-from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.special_files import MAX_MATCHING_COST, matching_cost
 from holdfast.hosting.git.tree_writer import Draft
@@ -32,8 +31,8 @@ def test_we_and_git_agree(folder: Path, path: str, content: bytes) -> None:
     """What we let through, git lets through; what git refuses, we refuse."""
     repo = open_repository(folder)
     draft = Draft(repo)
-    draft.tree(draft.put(draft.empty(), path, 0o100644, write_object(repo, "blob", content).id))
-    draft.write(durable=False)
+    draft.tree(draft.put(draft.empty(), path, 0o100644, repo.write("blob", content)))
+    draft.add_to_copy()
     checked = subprocess.run(["git", "-C", str(folder), "fsck"], check=False, capture_output=True)
     assert (special_files.problem_with(path, content) is None) == (checked.returncode == 0), checked.stderr
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.commits import Signature, build_tree
-from holdfast.hosting.git.loose_objects import write_object
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
+from tests.hosting.git.oracle import new_repository
 
 ADA = Signature("Ada", "ada@example.org", 1)
 NAMES = st.sampled_from(["a", "a.b", "a-b", "a0", "b", "ab", "é", "Z"])
@@ -31,7 +31,7 @@ def git(folder: Path, *arguments: str, given: bytes = b"") -> str:
 def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, bool, int]]) -> None:
     """Files put and removed in any order give the tree `write-tree` gives for the same files."""
     repo = open_repository(folder)
-    blob = write_object(repo, "blob", b"x").id
+    blob = repo.write("blob", b"x")
     draft = Draft(repo)
     root = draft.empty()
     files: dict[str, int] = {}
@@ -57,14 +57,15 @@ def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, boo
 def test_only_what_changed_is_written(folder: Path) -> None:
     """A change deep in a large tree writes the directories above it and nothing else."""
     repo = open_repository(folder)
-    before = build_tree(repo, {f"d{a}/e{b}/f": b"%d" % (a * 10 + b) for a in range(5) for b in range(5)})
+    before = build_tree(repo.write, {f"d{a}/e{b}/f": b"%d" % (a * 10 + b) for a in range(5) for b in range(5)})
     draft = Draft(repo)
-    root = draft.put(draft.folder(before), "d1/e1/g", 0o100644, write_object(repo, "blob", b"new").id)
+    root = draft.put(draft.folder(before), "d1/e1/g", 0o100644, repo.write("blob", b"new"))
     after = draft.tree(root)
     commit = draft.commit(after, (), author=ADA, committer=ADA, message="m")
-    written = draft.write(durable=True)
-    assert len(written) == 4
-    assert draft.write(durable=True) == written
+    assert [one.kind for one in draft.objects()] == ["tree", "tree", "tree", "commit"]
+    assert repo.header(commit) is None
+    draft.add_to_copy()
+    draft.add_to_copy()
     assert git(folder, "diff-tree", "-r", "--name-only", before, commit) == "d1/e1/g"
     assert git(folder, "fsck", "--strict", "--no-dangling") == ""
 
@@ -72,10 +73,10 @@ def test_only_what_changed_is_written(folder: Path) -> None:
 def test_a_failed_change_changes_nothing(folder: Path) -> None:
     """Folders are never changed in place."""
     repo = open_repository(folder)
-    before = build_tree(repo, {"d/a": b"a"})
+    before = build_tree(repo.write, {"d/a": b"a"})
     draft = Draft(repo)
     root = draft.folder(before)
-    draft.put(root, "d/b", 0o100644, write_object(repo, "blob", b"b").id)
+    draft.put(root, "d/b", 0o100644, repo.write("blob", b"b"))
     draft.remove(root, "d/a")
     assert draft.tree(root) == before
     with pytest.raises(GitDamaged):
@@ -86,7 +87,41 @@ def test_where_a_path_leads_nowhere(folder: Path) -> None:
     """The part that is missing is told, or the whole path when it is only the last."""
     repo = open_repository(folder)
     draft = Draft(repo)
-    root = draft.folder(build_tree(repo, {"d/a": b"a"}))
+    root = draft.folder(build_tree(repo.write, {"d/a": b"a"}))
     assert draft.find(root, "d/x") == Nowhere("d/x")
     assert draft.find(root, "x/y") == Nowhere("x")
     assert draft.find(root, "d/a/b") == Nowhere("a")
+
+
+def test_a_copy_that_is_older_is_updated_when_an_object_is_missing(folder: Path, tmp_path: Path) -> None:
+    """And not before: what is in memory needs no copy."""
+    newer = open_repository(new_repository(tmp_path / "newer.git"))
+    tree = build_tree(newer.write, {"d/a": b"a"})
+    updates: list[str] = []
+
+    def refresh() -> Repo:
+        updates.append("updated")
+        return newer
+
+    draft = Draft(open_repository(folder), refresh)
+    made = draft.tree(draft.put(draft.empty(), "b", 0o100644, draft.blob(b"b")))
+    assert draft.find(draft.folder(made), "b") != Nowhere("b")
+    assert updates == []
+    assert draft.find(draft.folder(tree), "d/a") != Nowhere("d/a")
+    assert updates == ["updated"]
+
+
+def test_trees_that_were_kept_need_no_copy(folder: Path, tmp_path: Path) -> None:
+    """The next commit on top of one begins with them, though the copy does not have it yet."""
+    repo = open_repository(folder)
+    draft = Draft(repo)
+    tree = draft.tree(draft.put(draft.empty(), "d/a", 0o100644, draft.blob(b"a")))
+    commit = draft.commit(tree, (), author=ADA, committer=ADA, message="m")
+    with pytest.raises(GitDamaged):
+        Draft(repo).root(commit)
+    draft.keep_recent()
+    assert repo.header(commit) is None
+    assert Draft(repo).root(commit).id == tree
+    elsewhere = open_repository(new_repository(tmp_path / "another.git"))
+    with pytest.raises(GitDamaged):
+        Draft(elsewhere).root(commit)

@@ -2,61 +2,60 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.hosting.errors import LfsMismatch, LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.lfs.disk import DiskLfsStore
-from holdfast.hosting.lfs.s3 import S3LfsStore
-from holdfast.hosting.lfs.store import LfsStore
-from holdfast.secret import Secret
-from tests.hosting.lfs.bucket import ACCESS_KEY, serve_bucket
+from holdfast.hosting.lfs.store import LfsStore, object_key
+from holdfast.hosting.storage.object_store import ObjectStore, open_object_store
+from holdfast.settings import Settings
 from tests.hosting.lfs.objects import name, pieces, whole
+from tests.s3_server import S3Server, s3_server
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A store and a way to count what lies in it, finished or not."""
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Server]:
+    """Run an S3 server."""
+    with s3_server() as server:
+        yield server
 
-    store: LfsStore
-    count: Callable[[], int]
+
+@pytest.fixture(params=["folder", "s3"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    """Open an object store of each kind."""
+    settings = Settings(data=tmp_path)
+    if request.param == "s3":
+        settings = request.getfixturevalue("s3").settings(settings)
+    store = open_object_store(settings)
+    for one in store.list("lfs/"):
+        store.delete(one.key)
+    return store
 
 
-@pytest.fixture(params=["disk", "s3"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
-    """Open an empty store of each kind."""
-    if request.param == "disk":
-        root = tmp_path / "lfs"
-        yield Kept(DiskLfsStore(root), lambda: sum(path.is_file() for path in root.rglob("*")))
-        return
-    incoming = tmp_path / "incoming"
-    incoming.mkdir()
-    with serve_bucket() as bucket:
-        store = S3LfsStore(
-            "bucket",
-            region="eu-central-1",
-            access_key=Secret(ACCESS_KEY),
-            secret_key=Secret("hunter2"),
-            endpoint=bucket.url,
-            incoming=incoming,
-        )
-        yield Kept(store, lambda: len(bucket.objects) + len(bucket.uploads) + len(list(incoming.iterdir())))
+@pytest.fixture
+def store(objects: ObjectStore) -> LfsStore:
+    """Open an empty LFS store of each kind."""
+    return LfsStore(objects)
+
+
+def count(objects: ObjectStore) -> int:
+    """Count objects, and files that are not complete."""
+    return len(list(objects.list("lfs/"))) + len(list(objects.incoming.glob("*")))
 
 
 @pytest.mark.parametrize("length", [0, 1, 70_000, 3_000_001, 20_000_000])
-def test_what_is_written_is_read(kept: Kept, length: int) -> None:
+def test_what_is_written_is_read(store: LfsStore, objects: ObjectStore, length: int) -> None:
     """Objects of any size, an empty one too, come back as they were."""
     content = os.urandom(length)
 
     async def play() -> None:
-        assert await kept.store.size(name(content)) is None
-        await kept.store.write(name(content), length, pieces(content))
-        assert await kept.store.size(name(content)) == length
-        assert await whole(kept.store, name(content)) == content
-        assert kept.count() == 1
+        assert await store.size(name(content)) is None
+        await store.write(name(content), length, pieces(content))
+        assert await store.size(name(content)) == length
+        assert await whole(store, name(content)) == content
+        assert count(objects) == 1
 
     asyncio.run(play())
 
@@ -64,31 +63,33 @@ def test_what_is_written_is_read(kept: Kept, length: int) -> None:
 @pytest.mark.parametrize(
     ("start", "end"), [(0, 1), (5, 10), (999_999, None), (999_999, 5_000_000), (10, 10), (1_000_000, None)]
 )
-def test_a_range_is_read(kept: Kept, start: int, end: int | None) -> None:
+def test_a_range_is_read(store: LfsStore, objects: ObjectStore, start: int, end: int | None) -> None:
     """The end does not belong to the range, and may lie behind the object's."""
     content = os.urandom(1_000_000)
 
     async def play() -> None:
-        await kept.store.write(name(content), len(content), pieces(content))
-        assert await whole(kept.store, name(content), start, end) == content[start:end]
+        await store.write(name(content), len(content), pieces(content))
+        assert await whole(store, name(content), start, end) == content[start:end]
 
     asyncio.run(play())
 
 
 @pytest.mark.parametrize(("sent", "size"), [(b"hello", 4), (b"hello", 6), (b"hellp", 5), (b"", 5)])
-def test_what_is_not_as_announced_is_not_kept(kept: Kept, sent: bytes, size: int) -> None:
+def test_what_is_not_as_announced_is_not_kept(
+    store: LfsStore, objects: ObjectStore, sent: bytes, size: int
+) -> None:
     """More, less or other bytes are an error that says which object, and nothing is left."""
 
     async def play() -> None:
         with pytest.raises(LfsMismatch, match=name(b"hello")):
-            await kept.store.write(name(b"hello"), size, pieces(sent))
-        assert await kept.store.size(name(b"hello")) is None
-        assert kept.count() == 0
+            await store.write(name(b"hello"), size, pieces(sent))
+        assert await store.size(name(b"hello")) is None
+        assert count(objects) == 0
 
     asyncio.run(play())
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(kept: Kept) -> None:
+def test_an_upload_that_breaks_off_leaves_nothing(store: LfsStore, objects: ObjectStore) -> None:
     """When the client goes away in the middle, its error passes and no bytes stay."""
 
     async def broken() -> AsyncIterator[bytes]:
@@ -97,47 +98,58 @@ def test_an_upload_that_breaks_off_leaves_nothing(kept: Kept) -> None:
 
     async def play() -> None:
         with pytest.raises((ConnectionResetError, LfsUnavailable)):
-            await kept.store.write(name(b"hello"), 5_000_000, broken())
-        assert kept.count() == 0
+            await store.write(name(b"hello"), 5_000_000, broken())
+        assert count(objects) == 0
 
     asyncio.run(play())
 
 
-def test_writing_it_twice_at_once_is_fine(kept: Kept) -> None:
+def test_writing_it_twice_at_once_is_fine(store: LfsStore, objects: ObjectStore) -> None:
     """Two who send the same object leave one."""
     content = os.urandom(500_000)
 
     async def play() -> None:
-        await asyncio.gather(*(kept.store.write(name(content), len(content), pieces(content)) for _ in range(4)))
-        assert await whole(kept.store, name(content)) == content
-        assert kept.count() == 1
+        await asyncio.gather(*(store.write(name(content), len(content), pieces(content)) for _ in range(4)))
+        assert await whole(store, name(content)) == content
+        assert count(objects) == 1
 
     asyncio.run(play())
 
 
-def test_a_deleted_object_is_gone(kept: Kept) -> None:
+def test_a_deleted_object_is_gone(store: LfsStore, objects: ObjectStore) -> None:
     """It can be deleted twice; reading it is an error."""
 
     async def play() -> None:
-        await kept.store.write(name(b"hello"), 5, pieces(b"hello"))
-        await kept.store.delete(name(b"hello"))
-        await kept.store.delete(name(b"hello"))
-        assert kept.count() == 0
+        await store.write(name(b"hello"), 5, pieces(b"hello"))
+        await store.delete(name(b"hello"))
+        await store.delete(name(b"hello"))
+        assert count(objects) == 0
         with pytest.raises(NoSuchLfsObject):
-            await whole(kept.store, name(b"hello"))
+            await whole(store, name(b"hello"))
 
     asyncio.run(play())
 
 
 @pytest.mark.parametrize("oid", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 65, "a" * 64 + "\n"])
-def test_what_is_no_name_reaches_no_file(kept: Kept, oid: str) -> None:
+def test_what_is_no_name_reaches_no_file(store: LfsStore, objects: ObjectStore, oid: str) -> None:
     """Only 64 lowercase hexadecimal digits have a place."""
 
     async def play() -> None:
-        for attempt in (kept.store.size(oid), kept.store.write(oid, 0, pieces(b"")), kept.store.delete(oid)):
+        for attempt in (store.size(oid), store.write(oid, 0, pieces(b"")), store.delete(oid)):
             with pytest.raises(NoSuchLfsObject):
                 await attempt
         with pytest.raises(NoSuchLfsObject):
-            await whole(kept.store, oid)
+            await whole(store, oid)
+
+    asyncio.run(play())
+
+
+def test_an_object_of_another_size_is_replaced(store: LfsStore, objects: ObjectStore) -> None:
+    """As a damaged disk leaves it: an upload that was verified takes its place."""
+    objects.put(object_key(name(b"hello")), b"hel")
+
+    async def play() -> None:
+        await store.write(name(b"hello"), 5, pieces(b"hello"))
+        assert await whole(store, name(b"hello")) == b"hello"
 
     asyncio.run(play())

@@ -85,3 +85,27 @@ def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
         queue.submit(1, 1, fail)
     with pytest.raises(RuntimeError, match="not processed"):
         queue.submit(1, 1, lambda batch: None)  # noqa: ARG005
+
+
+def test_a_crash_ends_the_thread_that_processes_a_batch() -> None:
+    """Though its request was done: a process that is being ended does not go on."""
+    queue = BatchQueue()
+
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        batch[0].result = 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        queue.submit(1, 1, work)
+    assert queue._waiters == {}
+
+
+def test_an_error_does_not_take_back_a_result() -> None:
+    """A commit that was recorded is acknowledged, whatever happens after it."""
+    queue = BatchQueue()
+
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        batch[0].result = 1
+        raise ValueError
+
+    assert queue.submit(1, 1, work) == 1

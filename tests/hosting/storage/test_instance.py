@@ -3,6 +3,7 @@
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -12,23 +13,26 @@ from sqlalchemy import delete, update
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.errors import WrongDataFolder
-from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.health import problems
 from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.storage_setup import prepare_storage
 from holdfast.hosting.storage import instance
-from holdfast.hosting.store import accounts, pending_ref_updates, tables
+from holdfast.hosting.storage.object_store import open_object_store
+from holdfast.hosting.store import accounts, migrate, tables
 from holdfast.hosting.store.encryption import KEY_FILE
-from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.s3_server import S3Server, s3_server
 
 
 def start(settings: Settings) -> None:
     """Start a service as far as it takes to know whether it may."""
     with open_database(settings) as database:
         prepare(database, settings)
+    with closing(App.open(settings)) as opened:
+        prepare_storage(opened, lambda _done, _total: None)
 
 
 def add_repository(settings: Settings) -> Repository:
@@ -36,7 +40,9 @@ def add_repository(settings: Settings) -> Repository:
     host = App.open(settings)
     try:
         admin = accounts.find_user(host.database, "admin")
-        return making.create(host, admin, admin, NewRepository(name="boats"), {"a": b"a"})
+        repository = making.create(host, admin, admin, NewRepository(name="boats"), {"a": b"a"})
+        host.copies.open(repository)
+        return repository
     finally:
         host.close()
 
@@ -166,29 +172,6 @@ def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -
     host.close()
 
 
-@pytest.fixture
-def app(started: Settings) -> Iterator[App]:
-    """Open a service that was started."""
-    opened = App.open(started)
-    yield opened
-    opened.close()
-
-
-def test_recovery_forgets_nothing_while_a_folder_is_missing(app: App) -> None:
-    """What was announced may have happened; it is settled once the folder is back."""
-    kept = add_repository(app.settings)
-    admin = accounts.find_user(app.database, "admin")
-    zero, moved = "0" * 40, "1" * 40
-    pending_ref_updates.announce(app.database, kept, admin.id, [Move("refs/heads/new", zero, moved)])
-    place = app.folders.path(kept.id)
-    place.rename(place.with_name("aside"))
-    assert ref_changes.recover(app) == 0
-    assert len(pending_ref_updates.pending_updates(app.database)) == 1
-    place.with_name("aside").rename(place)
-    assert ref_changes.recover(app) == 0
-    assert pending_ref_updates.pending_updates(app.database) == []
-
-
 def test_a_damaged_file_is_said_to_be_one(started: Settings) -> None:
     """With its name."""
     (started.data / instance.INSTANCE_FILE).write_text("{")
@@ -205,3 +188,75 @@ def test_an_identity_that_is_unknown_is_completed(started: Settings) -> None:
         row = instance.read_row(database)
     assert row is not None
     assert row.key_fingerprint
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Server]:
+    """Run an S3 server."""
+    with s3_server() as server:
+        yield server
+
+
+@pytest.fixture
+def in_bucket(settings: Settings, s3: S3Server) -> Settings:
+    """Return settings of an empty bucket, and of a database beside it."""
+    s3.use_new_bucket()
+    return msgspec.structs.replace(s3.settings(settings), secret_key=Secret("c2VjcmV0" * 6))
+
+
+def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Server) -> None:
+    """With the first start; a second start finds it."""
+    start(in_bucket)
+    start(in_bucket)
+    identity = instance.read_file(in_bucket.data)
+    assert identity is not None
+    assert (s3.bucket / "instance").read_text() == identity.instance_id
+
+
+def test_the_bucket_of_another_installation_is_refused(in_bucket: Settings) -> None:
+    """Its objects would be taken for garbage; who knows better can say so."""
+    open_object_store(in_bucket).put("instance", b"another")
+    with pytest.raises(WrongDataFolder, match="belongs to another installation"):
+        start(in_bucket)
+    with open_database(in_bucket) as database:
+        migrate.upgrade(database)
+        instance.adopt(database, in_bucket)
+    start(in_bucket)
+
+
+def test_a_bucket_with_the_mark_of_an_earlier_version_is_known_by_it(in_bucket: Settings, s3: S3Server) -> None:
+    """The other half is in the data folder; without it, the bucket may be anybody's."""
+    (s3.bucket / "lfs").mkdir()
+    (s3.bucket / "lfs" / "owner").write_text("holdfast 1234\n")
+    with pytest.raises(WrongDataFolder, match="belongs to another installation"):
+        start(in_bucket)
+    (in_bucket.data / "bucket-owner").write_text("holdfast 1234\n")
+    start(in_bucket)
+
+
+def test_a_new_machine_begins_with_an_empty_folder(in_bucket: Settings) -> None:
+    """Everything is in the database and the bucket; the folder of another installation is refused all the same."""
+    start(in_bucket)
+    add_repository(in_bucket)
+    second = elsewhere(in_bucket)
+    start(second)
+    assert instance.read_file(second.data) == instance.read_file(in_bucket.data)
+    with open_database(second) as database:
+        assert instance.mismatch(database, second) == ""
+        instance.write_file(second.data, instance.InstanceIdentity("another"))
+        assert "belongs to another database" in instance.mismatch(database, second)
+    with pytest.raises(WrongDataFolder, match="belongs to another database"):
+        start(second)
+
+
+def test_machines_without_a_folder_of_their_own_need_a_key_in_the_settings(in_bucket: Settings) -> None:
+    """A key file would be lost with the machine; with SQLite, the database is in the same folder."""
+    without = msgspec.structs.replace(in_bucket, secret_key=None)
+    if without.database_url is None:
+        start(without)
+        return
+    with pytest.raises(WrongDataFolder, match="secret_key is not set"):
+        start(without)
+    start(in_bucket)
+    with pytest.raises(WrongDataFolder, match="set secret_key to that of the other machines"):
+        start(without)

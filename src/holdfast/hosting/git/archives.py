@@ -5,17 +5,24 @@ import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
+from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git import process
 from holdfast.hosting.git.encoding import argument, raw
+from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import ResolvedRef
 
-__all__ = ["FORMATS", "Format", "archive", "bundle"]
+__all__ = ["FORMATS", "LEVEL", "Format", "archive", "bundle", "depends_on_refs"]
 
 Format = Literal["zip", "tar.gz"]
 FORMATS: Final[tuple[Format, ...]] = ("tar.gz", "zip")
+# The compression: half the time of git's usual level, for a tenth more bytes.
+LEVEL: Final = 3
+# In any directory.
+ATTRIBUTES: Final = ":(glob)**/.gitattributes"
 LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 CONFIGURATION: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
@@ -29,12 +36,28 @@ def archive(
         folder,
         "archive",
         f"--format={kind}",
+        f"-{LEVEL}",
         f"--prefix={prefix}/",
         commit,
         "--",
         *arguments_of_paths,
         variables=LITERAL,
     )
+
+
+@lru_cache(maxsize=4096)
+def depends_on_refs(folder: Path, commit: str) -> bool:
+    """Return whether files of a commit have placeholders (`export-subst`): some name branches and tags."""
+    try:
+        how = ("-q", "--fixed-strings", "export-subst", commit, "--", ATTRIBUTES)
+        run(folder, "grep", *how, variables={"GIT_LITERAL_PATHSPECS": "0"})
+    except GitTimedOut:
+        raise
+    except GitFailed as error:
+        if error.code == 1:
+            return False
+        raise
+    return True
 
 
 async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None]:

@@ -4,15 +4,17 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, Literal
 
+from holdfast.hosting.git import stats_cache
 from holdfast.hosting.git.command_output import git_output, stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.stats_cache import Pair
 from holdfast.hosting.git.trees import DIRECTORY, MOST_ENTRIES, children
 
 __all__ = [
@@ -24,15 +26,15 @@ __all__ = [
     "changes_between",
     "diff_text",
     "patch_text",
+    "patches_text",
     "stats",
     "stats_between",
     "stats_of",
 ]
 
 Status = Literal["added", "removed", "modified"]
-# The ids of two trees.
-Pair = tuple[str, str]
 KEPT: Final = 8192
+COUNTING: Final = 16
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NOTHING: Final = (0, "")
 SHORTSTAT: Final = re.compile(r"([0-9]+) (files?|insertions?|deletions?)")
@@ -174,15 +176,27 @@ def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
 
 
 class DiffStatsCache:
-    """An LRU cache of line counts between two trees, which never change."""
+    """An LRU cache of line counts between two trees, which never change; behind it is the repository's file."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
+        # Counting a large commit takes seconds: of those who ask for it at once, one counts.
+        self._counting = tuple(threading.Lock() for _ in range(COUNTING))
         self._kept: OrderedDict[tuple[Path, Pair], DiffStats] = OrderedDict()
 
     def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
         """Return the line counts of pairs of trees; missing ones are counted in one process."""
+        found = self._known(folder, pairs)
+        if pairs - found.keys():
+            with self._counting[hash(folder) % COUNTING]:
+                found |= self._known(folder, pairs - found.keys())
+                missing = pairs - found.keys()
+                if missing:
+                    found |= self._count(folder, missing)
+        return found
+
+    def _known(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
         found: dict[Pair, DiffStats] = {}
         with self._lock:
             for pair in pairs:
@@ -190,14 +204,19 @@ class DiffStatsCache:
                 if known is not None:
                     self._kept.move_to_end((folder, pair))
                     found[pair] = known
+        return found
+
+    def _count(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
+        found = {pair: DiffStats(*counts) for pair, counts in stats_cache.load(folder, pairs).items()}
         missing = pairs - found.keys()
         if missing:
-            counts = count_lines(folder, missing)
-            found |= counts
-            with self._lock:
-                self._kept.update({(folder, pair): count for pair, count in counts.items()})
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
+            counted = count_lines(folder, missing)
+            found |= counted
+            stats_cache.save(folder, {pair: astuple(stats) for pair, stats in counted.items()})
+        with self._lock:
+            self._kept.update({(folder, pair): stats for pair, stats in found.items()})
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
         return found
 
 
@@ -220,9 +239,20 @@ def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
 kept = DiffStatsCache(KEPT)
 
 
-def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:
-    """Yield the output of `git diff` between two trees."""
-    return stream_output(repo.folder, "diff-tree", "-p", "-r", *PLAIN, old or EMPTY_TREE, new or EMPTY_TREE)
+def diff_text(repo: Repo, old: str | None, new: str | None, *, binary: bool = False) -> Iterator[bytes]:
+    """Yield the output of `git diff` between two trees; with `binary` it can be applied to binary files too."""
+    options = ("-p", "-r", *PLAIN, *(("--binary",) if binary else ()))
+    return stream_output(repo.folder, "diff-tree", *options, old or EMPTY_TREE, new or EMPTY_TREE)
+
+
+def patches_text(repo: Repo, base: str, head: str, *, most: int, binary: bool = False) -> Iterator[bytes]:
+    """Yield the newest commits of a head that a base does not have as mails for `git am`, oldest first.
+
+    Merges have none, as in `git format-patch`.
+    """
+    # Without `--binary`, `git format-patch` would write binary files whole.
+    options = ("--stdout", f"--max-count={most}", *PLAIN, "--binary" if binary else "--no-binary")
+    return stream_output(repo.folder, "format-patch", *options, f"{base}..{head}")
 
 
 def patch_text(repo: Repo, commit: Commit) -> Iterator[bytes]:

@@ -1,32 +1,30 @@
 """Parses and writes commit and tag objects."""
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists
-from holdfast.hosting.git import ref_store
+from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused
 from holdfast.hosting.git.encoding import is_id, raw
-from holdfast.hosting.git.refs import check_ref_name, is_empty
-from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.refs import check_ref_name
+from holdfast.hosting.git.repository import Kind, Repo
 
 __all__ = [
+    "AddObject",
     "Commit",
     "Signature",
     "TagObject",
     "build_tree",
     "commit_content",
     "find_commit",
-    "first_commit",
     "parse_commit",
     "read_commit",
     "read_tag",
-    "write_commit",
-    "write_tag",
+    "tag_content",
 ]
 
 LATEST: Final = 253_402_300_799
@@ -42,6 +40,9 @@ ARMOUR: Final = (
 )
 DIRECTORY_MODE: Final = b"40000"
 FILE_MODE: Final = b"100644"
+
+AddObject = Callable[[Kind, bytes], str]
+"""Adds an object and returns its id."""
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -236,8 +237,8 @@ def signature_line(who: Signature) -> bytes:
     return line.encode(errors="replace")
 
 
-def build_tree(repo: Repo, files: Mapping[str, bytes]) -> str:
-    """Write files and their directories, and return the root tree."""
+def build_tree(add: AddObject, files: Mapping[str, bytes]) -> str:
+    """Add files and their directories, and return the root tree."""
     folders: dict[bytes, dict[str, bytes]] = {}
     entries: list[tuple[bytes, bytes, str]] = []
     for path, content in files.items():
@@ -247,24 +248,14 @@ def build_tree(repo: Repo, files: Mapping[str, bytes]) -> str:
         if slash:
             folders.setdefault(raw(name), {})[rest] = content
         else:
-            entries.append((raw(name), FILE_MODE, repo.write("blob", content)))
+            entries.append((raw(name), FILE_MODE, add("blob", content)))
     for folder, inside in folders.items():
-        entries.append((folder, DIRECTORY_MODE, build_tree(repo, inside)))
+        entries.append((folder, DIRECTORY_MODE, build_tree(add, inside)))
     if len({name for name, _, _ in entries}) != len(entries):
         raise PathRefused("a file and a directory cannot have the same name")
     # git sorts a directory as if its name ended with a slash.
     entries.sort(key=lambda entry: entry[0] + b"/" if entry[1] == DIRECTORY_MODE else entry[0])
-    return repo.write(
-        "tree", b"".join(b"%s %s\0%s" % (mode, name, bytes.fromhex(at)) for name, mode, at in entries)
-    )
-
-
-def write_commit(
-    repo: Repo, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
-) -> str:
-    """Write a commit and return its id; no ref is updated."""
-    text = message.replace("\0", "").rstrip("\n") + "\n"
-    return repo.write("commit", commit_content(tree, parents, author, committer, text))
+    return add("tree", b"".join(b"%s %s\0%s" % (mode, name, bytes.fromhex(at)) for name, mode, at in entries))
 
 
 def commit_content(
@@ -277,21 +268,8 @@ def commit_content(
     return b"%sauthor %s\ncommitter %s\n\n%s" % (above.encode(), by, then, message.encode(errors="replace"))
 
 
-def first_commit(
-    repo: Repo, files: Mapping[str, bytes], *, author: Signature, committer: Signature, message: str, branch: str
-) -> str:
-    """Create the first commit of an empty repository on its default branch; return its id."""
-    check_ref_name(branch)
-    if not is_empty(repo):
-        raise RefExists("the repository is not empty")
-    commit = write_commit(repo, build_tree(repo, files), (), author=author, committer=committer, message=message)
-    ref_store.create(repo, f"refs/heads/{branch}", commit)
-    ref_store.set_head(repo, branch)
-    return commit
-
-
-def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: str) -> str:
-    """Write an annotated tag of a commit and return its id; no ref is updated."""
+def tag_content(target: str, name: str, tagger: Signature, message: str) -> bytes:
+    """Return the content of an annotated tag of a commit."""
     check_ref_name(name)
     lines = [
         f"object {target}".encode(),
@@ -300,4 +278,4 @@ def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: st
         b"tagger " + signature_line(tagger),
     ]
     text = message.replace("\0", "").rstrip("\n").encode(errors="replace")
-    return repo.write("tag", b"\n".join(lines) + b"\n\n" + text + b"\n")
+    return b"\n".join(lines) + b"\n\n" + text + b"\n"

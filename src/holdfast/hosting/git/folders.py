@@ -16,8 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder, StorageUnavailable
-from holdfast.hosting.git.program import run
+from holdfast.hosting.errors import NoSuchFolder, StorageUnavailable
 
 __all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_folder_below", "make_private_folder"]
 
@@ -64,30 +63,6 @@ class Folders:
     def exists(self, repository_id: int) -> bool:
         """Tell whether a repository is on disk."""
         return self.path(repository_id).is_dir()
-
-    def create(
-        self, repository_id: int, *, default_branch: str = "main", object_format: ObjectFormat = "sha1"
-    ) -> Path:
-        """Make an empty bare repository; it appears whole or not at all."""
-        place = self.path(repository_id)
-        if place.exists():
-            raise FolderExists(f"repository {repository_id} is on disk already")
-        if object_format not in OBJECT_FORMATS:
-            raise GitError(f"this server cannot keep {object_format} repositories")
-        with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
-            made = Path(temporary) / place.name
-            # An empty template: no sample hooks, no description, nothing the repository does not need.
-            options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
-            run(None, "init", *options, f"--initial-branch={default_branch}", "--", str(made))
-            for path in (*made.rglob("*"), made):
-                fsync_path(path)
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            try:
-                made.rename(place)
-            except OSError as error:
-                raise FolderExists(f"repository {repository_id} is on disk already") from error
-        fsync_path(place.parent)
-        return place
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:

@@ -31,6 +31,14 @@ KEPT: Final = 64
 HEADER: Final = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*")
 STATUSES: Final[dict[bytes, Status]] = {b"A": "added", b"D": "removed", b"R": "renamed", b"C": "copied"}
 NOTHING: Final = b"0"
+Whitespace = Literal["show-all", "ignore-all", "ignore-change", "ignore-eol"]
+"""Which changes of white space count as changed lines."""
+WHITESPACE: Final[dict[Whitespace, tuple[str, ...]]] = {
+    "show-all": (),
+    "ignore-all": ("-w",),
+    "ignore-change": ("-b",),
+    "ignore-eol": ("--ignore-space-at-eol",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +91,16 @@ class Hunk:
     lines: tuple[DiffLine, ...]
 
 
-def diff_trees(repo: Repo, old: str | None, new: str | None) -> TreeDiff:
+def diff_trees(repo: Repo, old: str | None, new: str | None, *, whitespace: Whitespace = "show-all") -> TreeDiff:
     """Return the changed files between two trees; None is the empty tree. Cached, as it never changes."""
-    return run_diff(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
+    return run_diff(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE, WHITESPACE[whitespace])
 
 
 @lru_cache(maxsize=KEPT)
-def run_diff(folder: Path, old: str, new: str) -> TreeDiff:
+def run_diff(folder: Path, old: str, new: str, options: tuple[str, ...] = ()) -> TreeDiff:
     """Run `git diff-tree` with rename detection and line counts."""
     how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-    tokens = iter(git_output(folder, "diff-tree", *how, old, new).split(b"\0"))
+    tokens = iter(git_output(folder, "diff-tree", *how, *options, old, new).split(b"\0"))
     files: list[FileDiff] = []
     counts: dict[bytes, tuple[int, int, bool]] = {}
     for token in tokens:
@@ -154,21 +162,25 @@ def read_side(repo: Repo, mode: int, object_id: str) -> bytes | None:
     return read_blob(repo, object_id)
 
 
-def hunks_of(repo: Repo, file: FileDiff, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool] | None:
+def hunks_of(
+    repo: Repo, file: FileDiff, *, most: int, skip: int = 0, context: int = 3
+) -> tuple[list[Hunk], bool] | None:
     """Return the hunks of a file up to `most` lines, and whether there are more; None if it is too large.
 
-    `skip` leaves out that many lines at the beginning.
+    `skip` leaves out that many lines at the beginning; `context` is the number of unchanged lines around changes.
     """
     old, new = read_side(repo, file.old_mode, file.old_id), read_side(repo, file.new_mode, file.new_id)
     if old is None or new is None:
         return None
-    return hunks_between(old, new, most=most, skip=skip)
+    return hunks_between(old, new, most=most, skip=skip, context=context)
 
 
-def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool]:
+def hunks_between(
+    old: bytes, new: bytes, *, most: int, skip: int = 0, context: int = 3
+) -> tuple[list[Hunk], bool]:
     """Compare two texts; return the hunks up to `most` lines, and whether there are more."""
     try:
-        patch = pygit2.Patch.create_from(old, new)
+        patch = pygit2.Patch.create_from(old, new, context_lines=context)
     except pygit2.GitError as error:
         raise GitDamaged("two files cannot be compared") from error
     hunks: list[Hunk] = []

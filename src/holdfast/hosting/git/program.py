@@ -17,7 +17,7 @@ from typing import Final
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["OLDEST", "environment", "find_git", "run", "stderr_tail"]
+__all__ = ["OLDEST", "environment", "find_git", "git_version", "run", "stderr_tail"]
 
 OLDEST: Final = (2, 36)
 SECONDS: Final = 60.0
@@ -28,8 +28,8 @@ NOWHERE: Final = "/nonexistent"
 CONFIGURATION: Final = (
     ("safe.directory", "*"),
     ("core.hooksPath", "/dev/null"),
-    # Everything git reports as written is synced, refs included.
-    ("core.fsync", "objects,derived-metadata,reference"),
+    # A repository here is a copy of what the database and the object store hold: nothing is lost with it.
+    ("core.fsync", "none"),
     # Garbage collection is a scheduled task, never part of a push.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -57,10 +57,7 @@ def find_git() -> str:
     found = shutil.which("git")
     if found is None:
         raise GitMissing("the git program is not installed, or not in PATH")
-    answer = subprocess.run(  # noqa: S603  # it was found in the service's own PATH
-        [found, "version"], capture_output=True, check=False, env=environment(), timeout=SECONDS
-    )
-    version = re.match(rb"git version (\d+)\.(\d+)", answer.stdout)
+    version = re.match(rb"git version (\d+)\.(\d+)", ask_version(found))
     required = ".".join(map(str, OLDEST))
     if version is None:
         raise GitMissing(f"{found} is not the git program; version {required} or newer is needed")
@@ -68,6 +65,19 @@ def find_git() -> str:
         had = version[0].decode().removeprefix("git version ")
         raise GitMissing(f"{found} is git {had}; version {required} or newer is needed")
     return found
+
+
+@lru_cache(maxsize=1)
+def git_version() -> str:
+    """Return what the program says of its version, cached."""
+    return ask_version(find_git()).decode(errors="replace").strip()
+
+
+def ask_version(program: str) -> bytes:
+    """Run `git version`."""
+    return subprocess.run(  # noqa: S603  # it was found in the service's own PATH
+        [program, "version"], capture_output=True, check=False, env=environment(), timeout=SECONDS
+    ).stdout
 
 
 def environment(
@@ -128,7 +138,7 @@ def run(
             raise
     if process.returncode:
         code = process.returncode
-        raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code)
+        raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code, output)
     return output
 
 

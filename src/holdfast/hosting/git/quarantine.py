@@ -9,7 +9,7 @@ from typing import Final
 
 from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.program import run
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 
 __all__ = ["AcceptedPush", "Push", "PushRejection", "refused_names"]
 
@@ -45,9 +45,11 @@ class PushRejection:
 class AcceptedPush:
     """The ref updates of a push that were accepted; their objects have left the quarantine."""
 
-    changes: tuple[Move, ...]
+    changes: tuple[RefUpdate, ...]
     options: tuple[str, ...] = ()
     atomic: bool = False
+    packs: tuple[str, ...] = ()
+    """The names of the files with its objects; git has indexed them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,20 @@ class Push:
     """
 
     folder: Path
-    changes: tuple[Move, ...]
+    changes: tuple[RefUpdate, ...]
     variables: Mapping[str, str]
     atomic: bool = False
+
+    def packs(self) -> tuple[str, ...]:
+        """Return the names of the packs in quarantine; they keep them when they leave it."""
+        folder = self.variables.get("GIT_OBJECT_DIRECTORY")
+        return () if folder is None else tuple(path.name for path in Path(folder, "pack").glob("*.pack"))
 
     def git(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run a git command that sees what was pushed."""
         return run(self.folder, *arguments, input=given, variables=self.variables)
 
-    def is_fast_forward(self, change: Move) -> bool:
+    def is_fast_forward(self, change: RefUpdate) -> bool:
         """Tell whether a change keeps all history there was: what is new does, what is deleted does not."""
         if change.creates or change.deletes:
             return change.creates
@@ -80,7 +87,7 @@ class Push:
             return False
         return True
 
-    def changed_paths(self, change: Move, *, base: str | None = None) -> set[str]:
+    def changed_paths(self, change: RefUpdate, *, base: str | None = None) -> set[str]:
         """Return the paths that differ between the old and the new state.
 
         A new branch is compared with where it left `base`, or with nothing when it shares no history with it.
@@ -97,7 +104,7 @@ class Push:
             listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
         return {path.decode(errors="surrogateescape") for path in listed.split(b"\0") if path}
 
-    def commits(self, change: Move, *, most: int | None = None) -> list[str]:
+    def commits(self, change: RefUpdate, *, most: int | None = None) -> list[str]:
         """Return the commits a change adds, the newest first; for a new reference, those no other one had."""
         if change.deletes or self.commit(change.new) is None:
             return []
@@ -126,7 +133,7 @@ class Push:
             return None
 
 
-def refused_names(changes: Iterable[Move]) -> list[PushRejection]:
+def refused_names(changes: Iterable[RefUpdate]) -> list[PushRejection]:
     """Refuse refs whose names are the service's own, belong to one working copy, or would be taken for another."""
     found = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
     return [PushRejection(ref, reason, alone=True) for ref, reason in found if reason is not None]

@@ -24,7 +24,7 @@ from typing import Final
 
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.quarantine import PushRejection
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 
 __all__ = ["install", "read_changes", "read_commands", "read_quarantine", "report", "verdict"]
 
@@ -88,22 +88,22 @@ async def read_quarantine(pipe: asyncio.StreamReader) -> dict[str, str]:
     return {name: value for name, value in zip(QUARANTINE, values, strict=True) if value}
 
 
-async def read_changes(pipe: asyncio.StreamReader) -> tuple[Move, ...]:
+async def read_changes(pipe: asyncio.StreamReader) -> tuple[RefUpdate, ...]:
     """Read the changes up to the full stop."""
-    changes: list[Move] = []
+    changes: list[RefUpdate] = []
     while (line := await read_line(pipe)) != ".":
         old, new, ref = line.split(" ", 2)
-        changes.append(Move(ref, old, new))
+        changes.append(RefUpdate(ref, old, new))
     return tuple(changes)
 
 
-async def read_commands(pipe: asyncio.StreamReader) -> tuple[tuple[Move, ...], tuple[str, ...]]:
+async def read_commands(pipe: asyncio.StreamReader) -> tuple[tuple[RefUpdate, ...], tuple[str, ...]]:
     """Read what git leaves to the service: the commands, and the push options that came with them."""
     await read_packets(pipe)  # the version, which is the only one there is
     changes = []
     for packet in await read_packets(pipe):
         old, new, ref = packet.split(" ", 2)
-        changes.append(Move(ref, old, new))
+        changes.append(RefUpdate(ref, old, new))
     return tuple(changes), tuple(await read_packets(pipe))
 
 
@@ -118,7 +118,7 @@ async def read_packets(pipe: asyncio.StreamReader) -> list[str]:
     return packets
 
 
-def report(changes: Sequence[Move], refusals: Sequence[PushRejection]) -> bytes:
+def report(changes: Sequence[RefUpdate], refusals: Sequence[PushRejection]) -> bytes:
     """Tell git what became of each command."""
     reasons: dict[str, str] = {}
     for refusal in refusals:

@@ -28,6 +28,7 @@ __all__ = [
     "head",
     "is_empty",
     "is_ref_name",
+    "is_target",
     "resolve",
     "rev_parse",
     "split_ref_path",
@@ -156,6 +157,11 @@ def all_refs(repo: Repo) -> list[bytes]:
         return repo.git.raw_listall_references()
     except (pygit2.GitError, OSError, ValueError) as error:
         raise GitDamaged(f"the refs of {repo.folder.name} cannot be read") from error
+
+
+def is_target(repo: Repo, object_id: str) -> bool:
+    """Tell whether a branch or tag points to an object."""
+    return any(target(repo, name) == object_id for name in all_refs(repo))
 
 
 def is_empty(repo: Repo) -> bool:

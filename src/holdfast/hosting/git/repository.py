@@ -5,17 +5,17 @@ not survive damage: it hangs on a truncated loose object and crashes on a trunca
 here, and packs are checked against their index before libgit2 maps them.
 """
 
-import fcntl
 import hashlib
 import os
+import shutil
+import tempfile
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 import pygit2
 from pygit2.enums import ConfigLevel, ObjectType
@@ -23,7 +23,7 @@ from pygit2.enums import ConfigLevel, ObjectType
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git.encoding import is_id
 
-__all__ = ["Kind", "Repo", "configure", "is_moving_refs", "locked", "moving_refs", "open_repository"]
+__all__ = ["Kind", "Repo", "configure", "open_repository"]
 
 Kind = Literal["commit", "tree", "blob", "tag"]
 KINDS: Final[dict[ObjectType, Kind]] = {
@@ -42,14 +42,11 @@ CACHE: Final = 64 * 1024 * 1024
 PACKS_OPEN: Final = 512
 HEADER: Final = 32
 MAX_WRITE_ATTEMPTS: Final = 5
-# The file whose shared lock marks a ref update in progress.
-MOVING: Final = "holdfast-moving"
 
 opened = threading.local()
-held = threading.local()
 
 
-def configure(*, fsync: bool = True) -> None:
+def configure() -> None:
     """Set libgit2's global options."""
     for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
         pygit2.settings.search_path[level] = ""
@@ -59,7 +56,8 @@ def configure(*, fsync: bool = True) -> None:
     pygit2.settings.cache_object_limit(ObjectType.COMMIT, COMMIT_CACHED)
     pygit2.settings.cache_max_size(CACHE)
     pygit2.settings.mwindow_file_limit = PACKS_OPEN
-    pygit2.settings.enable_fsync_gitdir(fsync)
+    # A repository here is a copy of what the database and the object store hold: nothing is lost with it.
+    pygit2.settings.enable_fsync_gitdir(False)
     vars(opened).clear()
 
 
@@ -126,8 +124,30 @@ class Repo:
             except (pygit2.GitError, OSError) as error:
                 # Garbage collection removes empty object folders, possibly between creating and using one.
                 if attempt == MAX_WRITE_ATTEMPTS:
-                    raise GitError(f"an object cannot be written to {self.folder.name}") from error
+                    raise self._write_error(BytesIO(content), error)  # noqa: B904  # it has its cause
         raise AssertionError
+
+    def write_file(self, path: Path) -> str:
+        """Write the content of a file as a blob and return its id."""
+        try:
+            return str(self.git.create_blob_fromdisk(str(path)))
+        except (pygit2.GitError, OSError, ValueError) as error:
+            with path.open("rb") as file:
+                raise self._write_error(file, error)  # noqa: B904  # it has its cause
+
+    def _write_error(self, source: BinaryIO, error: Exception) -> GitError:
+        """Return the error for an object that cannot be written, with its cause.
+
+        libgit2 does not say that a disk is full; writing the same bytes to a temporary file does.
+        """
+        problem = GitError(f"an object cannot be written to {self.folder.name}")
+        problem.__cause__ = error
+        try:
+            with tempfile.TemporaryFile(dir=self.folder / "objects", prefix="tmp_") as file:
+                shutil.copyfileobj(source, file)
+        except OSError as cause:
+            problem.__cause__ = cause
+        return problem
 
     def loose_path(self, object_id: str) -> str:
         """Return the path of an object as a loose object."""
@@ -219,73 +239,6 @@ def last_bytes(path: str, count: int) -> bytes:
         return os.pread(descriptor, count, max(os.fstat(descriptor).st_size - count, 0))
     finally:
         os.close(descriptor)
-
-
-class locked:  # noqa: N801  # reads as a sentence where it is used: with locked(folder)
-    """The writer lock of a repository (`flock`), between processes; reentrant within a thread.
-
-    It only avoids conflicts: lost updates are prevented by compare-and-set, since git itself does not know this
-    lock.
-    """
-
-    __slots__ = ("_descriptor", "_place")
-
-    def __init__(self, folder: Path | str) -> None:
-        self._place = str(folder)
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> None:
-        folders: set[str] = held.__dict__.setdefault("folders", set())
-        if self._place in folders:
-            return
-        try:
-            descriptor = os.open(self._place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError as error:
-            raise NoSuchFolder(f"there is no repository in {Path(self._place).name}") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        folders.add(self._place)
-        self._descriptor = descriptor
-
-    def __exit__(self, *_error: object) -> None:
-        if self._descriptor is not None:
-            held.folders.discard(self._place)
-            os.close(self._descriptor)
-
-
-@contextmanager
-def moving_refs(folder: Path) -> Iterator[int]:
-    """Mark that refs are being updated until that is recorded, by a shared lock; yield its descriptor.
-
-    Processes that inherit the descriptor hold the lock too: git may still be updating refs after the service died.
-    """
-    try:
-        descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise NoSuchFolder(f"there is no repository in {folder.name}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def is_moving_refs(folder: Path) -> bool:
-    """Return whether a live process is updating refs of a repository."""
-    try:
-        descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 configure()

@@ -1,17 +1,18 @@
 """Changes of a tree, straight to objects: only the directories on the way to what changes are read and written.
 
-A draft holds the trees and commits of some changes in memory until they are all known to be good. A folder is
-never changed: putting something into one makes another, so a change that fails half-way has changed nothing.
+A draft holds the blobs, trees and commits of some changes in memory until they are all known to be valid. A folder
+is never changed: putting something into one makes another, so a change that fails half-way has changed nothing.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged
-from holdfast.hosting.git import loose_objects
-from holdfast.hosting.git.commits import Signature, commit_content, read_commit
+from holdfast.hosting.git.commits import Signature, commit_content, parse_commit
 from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.repository import Kind, Repo
 from holdfast.hosting.git.tree_entries import Folder, TreeCache, parse
 from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, type_of, with_size
@@ -48,16 +49,33 @@ class Way(msgspec.Struct, frozen=True):
 
 
 class Draft:
-    """Trees and commits that are not on the disk yet, on top of those that are."""
+    """Trees and commits that are in memory only, on top of those of a local copy.
 
-    def __init__(self, repo: Repo) -> None:
+    The copy may be older than the commit they are made on; `refresh` updates it when an object is missing.
+    """
+
+    def __init__(self, repo: Repo, refresh: Callable[[], Repo] | None = None) -> None:
         self.repo = repo
-        self._objects: dict[str, tuple[Kind, bytes]] = {}
+        self._refresh = refresh
+        self._objects: dict[str, PackedObject] = {}
         self._folders: dict[str, Folder] = {}
         self._trees: dict[str, str] = {}
-        self._paths: list[str] = []
+        self._added = 0
         # A change of one file asks for the way to it again and again.
         self._last: tuple[Folder, str, Way] | None = None
+
+    def read(self, object_id: str, kind: Kind) -> bytes:
+        """Return the content of an object."""
+        known = self._objects.get(object_id)
+        if known is not None:
+            return known.content
+        self.require(object_id)
+        return self.repo.read(object_id, kind)
+
+    def require(self, object_id: str) -> None:
+        """Bring the local copy up to date if it lacks an object."""
+        if self._refresh is not None and self.repo.header(object_id) is None:
+            self.repo = self._refresh()
 
     def empty(self) -> Folder:
         """Return a directory with nothing in it."""
@@ -67,7 +85,7 @@ class Draft:
         """Read a directory, or return the one that was read or made before."""
         known = self._folders.get(tree) or recent.folder(self.repo, tree)
         if known is None:
-            known = parse(tree, self.repo.read(tree, "tree"))
+            known = parse(tree, self.read(tree, "tree"))
             recent.keep_folder(self.repo, known)
         self._folders[tree] = known
         return known
@@ -76,7 +94,7 @@ class Draft:
         """Return the directory of a commit, which may be one that was added here."""
         tree = self._trees.get(commit) or recent.tree(self.repo, commit)
         if tree is None:
-            tree = read_commit(self.repo, commit).tree
+            tree = parse_commit(commit, self.read(commit, "commit")).tree
             recent.keep_tree(self.repo, commit, tree)
         return self.folder(tree)
 
@@ -166,7 +184,8 @@ class Draft:
         """Add the path and the size to what lies somewhere."""
         known = self._objects.get(spot.id)
         if known is not None:
-            return TreeEntry(raw(path), spot.mode, spot.id, len(known[1]))
+            return TreeEntry(raw(path), spot.mode, spot.id, len(known.content))
+        self.require(spot.id)
         return with_size(self.repo, (spot.mode, raw(path), spot.id))
 
     def commit(
@@ -177,23 +196,39 @@ class Draft:
         self._trees[made] = tree
         return made
 
-    def content(self, made: str) -> bytes:
-        """Return an object that was added."""
-        return self._objects[made][1]
-
-    def _add(self, kind: Kind, content: bytes) -> str:
-        made = loose_objects.object_id(kind, content)
-        self._objects[made] = kind, content
+    def add(self, kind: Kind, content: bytes) -> str:
+        """Add an object that git or a caller has made, and return its id."""
+        made = self._add(kind, content)
+        if kind == "commit":
+            self._trees[made] = parse_commit(made, content).tree
         return made
 
-    def write(self, *, durable: bool) -> list[str]:
-        """Write what was added, and return the files whose names must be synced before anything leads to them."""
-        new = list(self._objects.items())[len(self._paths) :]
-        objects = [(made, kind, content) for made, (kind, content) in new]
-        self._paths += loose_objects.write_objects(self.repo, objects, durable=durable)
-        for made, kind, _ in objects:
-            if kind == "tree":
-                recent.keep_folder(self.repo, self._folders[made])
-            elif kind == "commit":
+    def content(self, made: str) -> bytes:
+        """Return an object that was added."""
+        return self._objects[made].content
+
+    def _add(self, kind: Kind, content: bytes) -> str:
+        made = object_id(kind, content)
+        self._objects[made] = PackedObject(kind, content)
+        return made
+
+    def objects(self) -> list[PackedObject]:
+        """Return all objects that were added."""
+        return list(self._objects.values())
+
+    def add_to_copy(self) -> None:
+        """Write what was added since the last call to the local copy, where git can read it."""
+        if self._refresh is not None:
+            self.repo = self._refresh()
+        new = list(self._objects.values())[self._added :]
+        self._added += len(new)
+        for one in new:
+            self.repo.write(one.kind, one.content)
+
+    def keep_recent(self) -> None:
+        """Keep the trees that were added in memory, for the next commit on top of them; they are recorded now."""
+        for made, one in self._objects.items():
+            if one.kind == "tree":
+                recent.keep_folder(self.repo, self.folder(made))
+            elif one.kind == "commit":
                 recent.keep_tree(self.repo, made, self._trees[made])
-        return self._paths

@@ -1,19 +1,22 @@
-"""The interface of LFS object stores, and verification of uploads by size and SHA-256."""
+"""LFS objects in the object store, by their SHA-256."""
 
-import asyncio
 import hashlib
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
-from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
+from anyio import to_thread
+
+from holdfast.hosting.errors import LfsMismatch, LfsUnavailable, NoSuchLfsObject, NoSuchStoredObject, StorageError
 from holdfast.hosting.lfs.pointer import is_oid
+from holdfast.hosting.storage.object_store import ObjectStore
 
-__all__ = ["LfsStore", "StoredLfsObject", "object_path", "write_verified"]
+__all__ = ["PREFIX", "LfsStore", "StoredLfsObject", "object_key", "write_verified"]
 
 CHUNK: Final = 1024 * 1024
+PREFIX: Final = "lfs/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,43 +28,77 @@ class StoredLfsObject:
     written_at: float
 
 
-class LfsStore(Protocol):
-    """A content-addressed object store, by SHA-256."""
+class LfsStore:
+    """The LFS objects of all repositories; an upload is verified on the local disk before it is stored."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
 
     async def size(self, oid: str) -> int | None:
         """Return the size of an object, or None."""
+        with lfs_errors(oid):
+            return await to_thread.run_sync(self._store.size, object_key(oid))
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
         """Store an object if its size and hash match; otherwise nothing."""
+        key = object_key(oid)
+        with lfs_errors(oid), self._store.incoming_path() as path:
+            await write_verified(path, oid, size, chunks)
+            await to_thread.run_sync(self._replace_damaged, key, size)
+            await to_thread.run_sync(self._store.put_file, key, path)
 
-    def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def _replace_damaged(self, key: str, size: int) -> None:
+        """Delete an object that has another size than what is about to be stored under its key."""
+        if self._store.size(key) not in {None, size}:
+            self._store.delete(key)
+
+    async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Yield an object's bytes from `start` up to `end`."""
+        with lfs_errors(oid):
+            async for chunk in self._store.read(object_key(oid), start, end):
+                yield chunk
 
     async def delete(self, oid: str) -> None:
         """Delete an object; a missing one is no error."""
+        with lfs_errors(oid):
+            await to_thread.run_sync(self._store.delete, object_key(oid))
 
-    def stored(self) -> AsyncIterator[StoredLfsObject]:
+    def stored(self) -> Iterator[StoredLfsObject]:
         """Yield all objects in no order; concurrent changes may be included or not."""
-
-    async def may_be_cleared(self, before: float) -> bool:
-        """Return whether unlinked objects may be deleted: the store has been ours alone since before a time."""
-
-    async def drop_unfinished(self, before: float) -> int:
-        """Delete incomplete writes that began before a time; return their number."""
+        with lfs_errors("of all names"):
+            for one in self._store.list(PREFIX):
+                oid = one.key.rpartition("/")[2]
+                if is_oid(oid) and one.key == object_key(oid):
+                    yield StoredLfsObject(oid, one.size, one.written_at)
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
         """Return a presigned URL for an object, if the store supports it."""
+        with lfs_errors(oid):
+            return await self._store.signed_url(object_key(oid), seconds)
 
 
-def object_path(oid: str) -> str:
-    """Return the path of an object below the store's root; raise for an invalid id."""
+@contextmanager
+def lfs_errors(oid: str) -> Iterator[None]:
+    """Raise errors of the object store as those of LFS."""
+    try:
+        yield
+    except NoSuchStoredObject as error:
+        raise NoSuchLfsObject(f"object {oid} is not in the store") from error
+    except StorageError as error:
+        raise LfsUnavailable(f"object {oid}: {error}") from None
+    except OSError as error:
+        raise LfsUnavailable(f"object {oid} cannot be stored: {error.strerror}") from error
+
+
+def object_key(oid: str) -> str:
+    """Return the key of an object in the object store; raise for an invalid id."""
     if not is_oid(oid):
         raise NoSuchLfsObject("an object id is 64 lowercase hexadecimal digits")
-    return f"{oid[:2]}/{oid[2:4]}/{oid}"
+    return f"{PREFIX}{oid[:2]}/{oid[2:4]}/{oid}"
 
 
 async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-    """Write an object to a new file and sync it; raise `LfsMismatch` if its size or hash differ."""
+    """Write an object to a new file; raise `LfsMismatch` if its size or hash differ."""
     digest = hashlib.sha256()
     arrived = 0
     held: list[bytes] = []
@@ -81,12 +118,11 @@ async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[
             held.append(chunk)
             # Hashing and writing run in a thread, for many chunks at once.
             if waiting >= CHUNK:
-                await asyncio.to_thread(put)
+                await to_thread.run_sync(put)
                 held.clear()
                 waiting = 0
-        await asyncio.to_thread(put)
+        await to_thread.run_sync(put)
         if arrived != size:
             raise LfsMismatch(f"object {oid} was announced with {size} bytes, but {arrived} were sent")
         if digest.hexdigest() != oid:
             raise LfsMismatch(f"object {oid} was announced, but the bytes sent have another hash")
-        await asyncio.to_thread(os.fsync, file.fileno())

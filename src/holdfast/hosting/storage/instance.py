@@ -1,7 +1,9 @@
-"""The identity of an installation: an id and a key fingerprint, in the database and in the data folder.
+"""The identity of an installation: an id and a key fingerprint, in the database, the data folder and the bucket.
 
-A database holds the rows of repositories and a data folder their contents; neither is of use without the other. A
-start with a folder that belongs to another database, or to none, is refused before anything is served or changed.
+A database holds the rows of repositories, and the object store (a data folder or a bucket) their contents; neither
+is of use without the other. A start with a store that belongs to another database, or to none, is refused before
+anything is served or changed. With a bucket, the data folder has nothing but copies: a new machine begins with an
+empty one.
 """
 
 import os
@@ -14,8 +16,9 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Connection, delete, insert, or_, select
 
-from holdfast.hosting.errors import EncryptionError, KeyMissing, WrongDataFolder
+from holdfast.hosting.errors import EncryptionError, KeyMissing, NoSuchStoredObject, WrongDataFolder
 from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.storage.object_store import ObjectStore, open_object_store
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE, SecretCipher, make_key_file
@@ -24,17 +27,25 @@ from holdfast.settings import Settings
 
 __all__ = [
     "INSTANCE_FILE",
+    "LEGACY_MARK",
+    "LEGACY_MARK_FILE",
     "InstanceIdentity",
     "adopt",
     "check",
+    "claim_bucket",
     "establish",
     "mismatch",
+    "owns_store",
     "read_file",
     "read_row",
     "renew",
 ]
 
 LOOKED_AT = 100
+BUCKET_MARK = "instance"
+# Of versions that kept nothing but LFS objects in a bucket: the mark, and its counterpart in the data folder.
+LEGACY_MARK = "lfs/owner"
+LEGACY_MARK_FILE = "bucket-owner"
 ADOPT = "`holdfast admin instance --adopt`"
 ANOTHER = "set HOLDFAST_DATA or --data to the folder this database was used with, or restore a backup"
 
@@ -113,10 +124,11 @@ def establish(database: Database, settings: Settings) -> None:
         if known is None:
             refuse_strange(database, settings, contents)
             known = InstanceIdentity(secrets.token_hex(16) if kept is None else kept.instance_id)
-        elif kept is not None or not database.is_sqlite or contents.has_rows:
-            # Otherwise the database is in the folder itself.
+        elif kept is not None or (settings.s3_bucket is None and (not database.is_sqlite or contents.has_rows)):
+            # Otherwise the folder is that of the database itself, or that of a new machine.
             refuse_different(database, settings, known, kept)
         if not known.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
+            refuse_local_key(database, settings)
             make_key_file(settings.data / KEY_FILE)
         fingerprint = check_key(settings, known)
         now = InstanceIdentity(known.instance_id, fingerprint)
@@ -125,6 +137,51 @@ def establish(database: Database, settings: Settings) -> None:
             write_file(settings.data, now)
         if row is None or known != now:
             write_row(connection, now)
+
+
+def claim_bucket(store: ObjectStore, settings: Settings, instance_id: str) -> None:
+    """Write the id of an installation to its bucket, unless another one is there: raises `WrongDataFolder` then.
+
+    Also raises `StorageUnavailable` if the bucket has no create-only PUT.
+    """
+    if store.folder is not None:
+        return
+    store.check()
+    if store.size(LEGACY_MARK) is not None and store.size(BUCKET_MARK) is None:
+        # The mark of earlier versions; its other half is in the data folder.
+        try:
+            mine = (settings.data / LEGACY_MARK_FILE).read_bytes()
+        except OSError:
+            mine = b""
+        if store.read_bytes(LEGACY_MARK) != mine:
+            raise WrongDataFolder(foreign_bucket(store))
+    store.put(BUCKET_MARK, instance_id.encode())
+    if bucket_owner(store) != instance_id:
+        raise WrongDataFolder(foreign_bucket(store))
+
+
+def bucket_owner(store: ObjectStore) -> str:
+    """Return the id of the installation that a bucket belongs to; an empty text if it has none."""
+    try:
+        return store.read_bytes(BUCKET_MARK).decode(errors="replace")
+    except NoSuchStoredObject:
+        return ""
+
+
+def owns_store(database: Database, store: ObjectStore) -> bool:
+    """Return whether the object store belongs to this installation, so that unknown objects in it are garbage."""
+    if store.folder is not None:
+        return True
+    known = read_row(database)
+    return known is not None and bucket_owner(store) == known.instance_id
+
+
+def foreign_bucket(store: ObjectStore) -> str:
+    """Say that a bucket belongs to another installation."""
+    return (
+        f"{store.name} belongs to another installation; set s3_bucket to another one; "
+        f"if it is the right one after all, run {ADOPT}"
+    )
 
 
 def check(database: Database, settings: Settings) -> None:
@@ -143,7 +200,9 @@ def mismatch(database: Database, settings: Settings) -> str:
         known = read_row(database)
         if known is None:
             return ""
-        refuse_different(database, settings, known, read_file(settings.data))
+        kept = read_file(settings.data)
+        if kept is not None or settings.s3_bucket is None:
+            refuse_different(database, settings, known, kept)
         if known.key_fingerprint:
             check_key(settings, known)
     except WrongDataFolder as error:
@@ -152,7 +211,7 @@ def mismatch(database: Database, settings: Settings) -> str:
 
 
 def adopt(database: Database, settings: Settings) -> InstanceIdentity:
-    """Assign the same identity to a data folder and a database, and return it."""
+    """Assign the same identity to a database, its data folder and its bucket, and return it."""
     with database.write() as connection:
         row = connection.execute(select(instance.c.instance_id)).first()
         if settings.secret_key is None:
@@ -160,6 +219,9 @@ def adopt(database: Database, settings: Settings) -> InstanceIdentity:
         made = InstanceIdentity(
             secrets.token_hex(16) if row is None else row.instance_id, secret_cipher(settings).fingerprints()[0]
         )
+        store = open_object_store(settings)
+        if store.folder is None:
+            store.replace(BUCKET_MARK, made.instance_id.encode())
         write_file(settings.data, made)
         write_row(connection, made)
     return made
@@ -175,6 +237,15 @@ def renew(database: Database, settings: Settings) -> None:
         made = InstanceIdentity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
         write_file(settings.data, made)
         write_row(connection, made)
+
+
+def refuse_local_key(database: Database, settings: Settings) -> None:
+    """Raise an error if a key file would be the only thing that must not be lost with a machine."""
+    if settings.s3_bucket is not None and not database.is_sqlite and not (settings.data / KEY_FILE).exists():
+        raise WrongDataFolder(
+            "secret_key is not set: with PostgreSQL and a bucket the machines have nothing of their own, "
+            "so the key must be in the settings, the same on each machine"
+        )
 
 
 def refuse_blank(database: Database, settings: Settings) -> None:
@@ -236,7 +307,8 @@ def check_key(settings: Settings, known: InstanceIdentity) -> str:
     except EncryptionError as error:
         if isinstance(error, KeyMissing):
             raise WrongDataFolder(
-                f"{error}; if it is lost, set secret_key to a new one and run {ADOPT}"
+                f"{error}; set secret_key to that of the other machines, or, if it is lost, to a new one "
+                f"and run {ADOPT}"
             ) from error
         raise WrongDataFolder(str(error)) from error
     if known.key_fingerprint and known.key_fingerprint not in found:

@@ -1,0 +1,53 @@
+"""Integrity checks of a repository (`git fsck`)."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.git.program import environment, find_git
+
+__all__ = ["FsckResult", "fsck"]
+
+PROBLEMS_KEPT: Final = 100
+# What pushes may hold, a check must not complain of.
+HARMLESS: Final = ("badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode")
+
+
+@dataclass(frozen=True, slots=True)
+class FsckResult:
+    """The problems `git fsck` reports; `count` may exceed the number that is kept."""
+
+    problems: tuple[str, ...]
+    count: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.count
+
+
+def fsck(folder: Path) -> FsckResult:
+    """Read every object of a repository, and hold it against its id and against what it names."""
+    settings = [(f"fsck.{name}", "ignore") for name in HARMLESS]
+    problems: list[str] = []
+    count = 0
+    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+        [find_git(), "fsck", "--full", "--no-dangling", "--no-progress"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment({"GIT_DIR": str(folder)}, settings),
+        process_group=0,
+    ) as process:
+        # A HEAD without a commit and the like are notices, not problems.
+        for line in process.stdout or ():
+            told = line.decode(errors="replace").strip()
+            if told.startswith(("notice:", "warning in ")):
+                continue
+            count += 1
+            if len(problems) < PROBLEMS_KEPT:
+                problems.append(told)
+    if process.returncode and not count:
+        count, problems = 1, [f"git fsck ended with exit code {process.returncode}"]
+    return FsckResult(tuple(problems), count)

@@ -1,0 +1,102 @@
+"""Lines of files in different commits: the hunk around a line, and where a line is after a change."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.errors import GitDamaged, GitFailed, NoSuchObject
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.patches import LARGEST, DiffLine, Hunk, diff_trees, hunks_between
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import MissingPath, find, read_blob
+
+__all__ = ["FileAt", "file_at", "hunk_around", "map_line", "moved_file"]
+
+# More lines than a file that is compared can have.
+MOST_LINES: Final = 2 * LARGEST
+CONTEXT: Final = 3
+"""How many lines before the line a hunk shows."""
+LONGEST_LINE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FileAt:
+    """A file in a commit; `content` is None if it is too large to compare."""
+
+    path: str
+    blob_id: str
+    content: bytes | None
+
+    def has_line(self, line: int) -> bool:
+        """Return whether a line number, counted from 1, is in the file; unknown for a large file."""
+        if self.content is None:
+            return True
+        count = self.content.count(b"\n") + (not self.content.endswith(b"\n") and bool(self.content))
+        return line <= max(count, 1)
+
+
+def file_at(repo: Repo, commit: str, path: str) -> FileAt | None:
+    """Return a file of a commit; None if the commit has none at that path."""
+    found = find(repo, read_commit(repo, commit).tree, raw(path))
+    if isinstance(found, MissingPath) or found.type not in {"file", "symlink"}:
+        return None
+    return FileAt(path, found.id, read_blob(repo, found.id) if found.size <= LARGEST else None)
+
+
+def moved_file(repo: Repo, old_commit: str, new_commit: str, path: str) -> FileAt | None:
+    """Return a file of another commit, under its new name if it was renamed; None if it is gone."""
+    same = file_at(repo, new_commit, path)
+    if same is not None:
+        return same
+    try:
+        changed = diff_trees(repo, read_commit(repo, old_commit).tree, read_commit(repo, new_commit).tree)
+    except (GitDamaged, GitFailed, NoSuchObject):
+        # The commit of a branch that was overwritten may be gone.
+        return None
+    for file in changed.files:
+        if file.status == "renamed" and file.old_path == raw(path):
+            return file_at(repo, new_commit, shown(file.new_path))
+    return None
+
+
+def map_line(old: bytes, new: bytes, line: int) -> int | None:
+    """Return the number of a line after a change, or None if the line was deleted or changed."""
+    offset = 0
+    for hunk in hunks_between(old, new, most=MOST_LINES)[0]:
+        numbered = [one for one in hunk.lines if one.old is not None]
+        if numbered and numbered[0].old is not None and line < numbered[0].old:
+            return line + offset
+        for one in numbered:
+            if one.old == line:
+                return one.new
+        offset += sum(one.sign == "+" for one in hunk.lines) - sum(one.sign == "-" for one in hunk.lines)
+    return line + offset
+
+
+def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
+    """Return the end of the hunk at a line, or the unchanged lines before it, as a unified diff shows them."""
+    for hunk in hunks_between(old, new, most=MOST_LINES)[0]:
+        for index, one in enumerate(hunk.lines):
+            if (one.old if is_old_side else one.new) == line:
+                return unified(hunk.lines[max(index - CONTEXT, 0) : index + 1], hunk)
+    # Not changed, and not next to a change: both sides have it.
+    before, after = (old, new) if is_old_side else (new, old)
+    first = max(line - CONTEXT, 1)
+    other = map_line(before, after, first)
+    texts = before.split(b"\n")[first - 1 : line]
+    start, other_start = first, first if other is None else other
+    lines = tuple(
+        DiffLine(" ", number, number, shown(text).rstrip("\r")) for number, text in enumerate(texts, start)
+    )
+    old_start, new_start = (start, other_start) if is_old_side else (other_start, start)
+    return unified(lines, Hunk(old_start, new_start, "", lines), starts=(old_start, new_start))
+
+
+def unified(lines: tuple[DiffLine, ...], hunk: Hunk, starts: tuple[int, int] | None = None) -> str:
+    """Return lines of a hunk with a header of their own."""
+    old = [one.old for one in lines if one.old is not None]
+    new = [one.new for one in lines if one.new is not None]
+    old_start, new_start = starts or (old[0] if old else 0, new[0] if new else 0)
+    heading = f" {hunk.heading}" if hunk.heading else ""
+    header = f"@@ -{old_start},{len(old)} +{new_start},{len(new)} @@{heading}"
+    return "\n".join([header, *(f"{one.sign}{one.text[:LONGEST_LINE]}" for one in lines)])

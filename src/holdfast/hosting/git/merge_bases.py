@@ -1,0 +1,110 @@
+"""Best common ancestors of two commits, as `git merge-base --all` finds them.
+
+Branches usually part a few commits back, where following the parents in this process costs less than starting git.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo, damaged_error, open_repository
+
+__all__ = ["merge_bases"]
+
+KEPT: Final = 4096
+# After this many commits git, which has the commit-graph, is faster.
+MOST_COMMITS: Final = 500
+PARENT: Final = re.compile(rb"parent ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+COMMITTED_AT: Final = re.compile(rb"\ncommitter [^\n]*> (\d{1,12})(?: |\n)")
+
+ONE: Final = 1
+OTHER: Final = 2
+STALE: Final = 4
+
+
+def merge_bases(repo: Repo, one: str, other: str) -> tuple[str, ...]:
+    """Return the best common ancestors of two commits; two or more after criss-cross merges."""
+    repo.require(one, "commit")
+    repo.require(other, "commit")
+    if one == other:
+        return (one,)
+    return cached_bases(repo.folder, one, other)
+
+
+@lru_cache(maxsize=KEPT)
+def cached_bases(folder: Path, one: str, other: str) -> tuple[str, ...]:
+    """Find the merge bases; those of given commits never change, and a merge asks for them several times."""
+    near = search(open_repository(folder), one, other)
+    return ask_git(folder, one, other) if near is None else near
+
+
+def search(repo: Repo, one: str, other: str) -> tuple[str, ...] | None:
+    """Return the best common ancestor if there is at most one and it is near, else None.
+
+    The commits reachable from each side are visited newest first, until all that is left to visit is reachable
+    from a common ancestor. Wrong commit times cost visits but never a common ancestor.
+    """
+    flags: dict[str, int] = {one: ONE, other: OTHER}
+    parents: dict[str, tuple[str, ...]] = {}
+    # Of commits of the same second the one found first is visited first: a child before its parents.
+    queue: list[tuple[int, int, str]] = []
+    common: set[str] = set()
+
+    def push(commit: str) -> None:
+        time, parents[commit] = read_links(repo, commit)
+        heappush(queue, (-time, len(parents), commit))
+
+    push(one)
+    push(other)
+    while any(not flags[commit] & STALE for _, _, commit in queue):
+        commit = heappop(queue)[2]
+        inherited = flags[commit]
+        if inherited & (ONE | OTHER) == ONE | OTHER and not inherited & STALE:
+            common.add(commit)
+            inherited |= STALE
+        for parent in parents[commit]:
+            known = flags.get(parent, 0)
+            if known | inherited == known:
+                continue
+            flags[parent] = known | inherited
+            if len(parents) >= MOST_COMMITS:
+                return None
+            push(parent)
+    best = [commit for commit in common if not flags[commit] & STALE]
+    return tuple(best) if len(best) <= 1 else None
+
+
+def read_links(repo: Repo, commit: str) -> tuple[int, tuple[str, ...]]:
+    """Return the commit time and the parents of a commit."""
+    content = repo.read(commit, "commit")
+    head, _, _ = content.partition(b"\n\n")
+    time = COMMITTED_AT.search(head + b"\n")
+    found = tuple(parent.decode() for parent in leading_parents(commit, head))
+    return (0 if time is None else int(time[1])), found
+
+
+def leading_parents(commit: str, head: bytes) -> Iterator[bytes]:
+    """Yield the parents of a commit; they follow its tree and nothing else."""
+    position = head.find(b"\n") + 1
+    if not position:
+        raise damaged_error(commit)
+    while (match := PARENT.match(head, position)) is not None:
+        yield match[1]
+        position = match.end()
+
+
+def ask_git(folder: Path, one: str, other: str) -> tuple[str, ...]:
+    """Run `git merge-base --all`."""
+    try:
+        return tuple(run(folder, "merge-base", "--all", one, other).decode().split())
+    except GitTimedOut:
+        raise
+    except GitFailed as error:
+        if error.code == 1:
+            return ()
+        raise

@@ -1,0 +1,218 @@
+"""Fetching from and pushing to repositories elsewhere, over http and https.
+
+git resolves no name itself: the address it connects to was checked before, and is given to it. It follows no
+redirect, uses no proxy, asks for no password, and speaks no other protocol. Credentials are in its environment,
+never in its arguments or in a file.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitMissing, RemoteFailed
+from holdfast.hosting.git.program import environment, find_git, run
+from holdfast.hosting.git.quarantine import refused_name
+from holdfast.hosting.metrics import count_git_command
+from holdfast.redacted_repr import redacted
+
+__all__ = ["GitRemote", "RemoteLimits", "RemoteRefs", "fetch", "list_refs", "push"]
+
+# The version that knows `http.curloptResolve`, without which git would resolve names itself.
+OLDEST: Final = (2, 37)
+# How often the size of what has arrived is looked at.
+CHECK_SECONDS: Final = 0.5
+MOST_REFS: Final = 50_000
+# A repository has its branches, tags and notes from elsewhere; pull requests are refs of the other service.
+REFSPECS: Final = tuple(f"+refs/{kind}/*:refs/{kind}/*" for kind in ("heads", "tags", "notes"))
+PATTERNS: Final = ("HEAD", "refs/heads/*", "refs/tags/*", "refs/notes/*")
+CONFIGURATION: Final = (
+    ("protocol.allow", "never"),
+    ("protocol.http.allow", "always"),
+    ("protocol.https.allow", "always"),
+    # It also keeps git from the alternates a repository on a plain web server names.
+    ("http.followRedirects", "false"),
+    ("http.proxy", ""),
+    ("http.sslVerify", "true"),
+    ("http.lowSpeedLimit", "1"),
+    ("http.lowSpeedTime", "60"),
+    ("credential.helper", ""),
+    ("core.askPass", ""),
+    ("transfer.bundleURI", "false"),
+    ("fetch.unpackLimit", "1"),
+    ("fetch.fsckObjects", "true"),
+    ("fetch.fsck.badTimezone", "ignore"),
+    ("fetch.fsck.missingSpaceBeforeDate", "ignore"),
+    ("fetch.fsck.zeroPaddedFilemode", "ignore"),
+)
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class GitRemote:
+    """A repository elsewhere, and the checked addresses of its host."""
+
+    url: str
+    """Without credentials."""
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+    authorization: str = ""
+    """The value of the Authorization header."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteLimits:
+    """What a command may take."""
+
+    seconds: float
+    most_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRefs:
+    """The refs of a repository elsewhere."""
+
+    targets: dict[str, str]
+    default_branch: str
+    """The branch HEAD points to; empty if it points to none."""
+
+
+def list_refs(folder: Path, remote: GitRemote, limits: RemoteLimits) -> RemoteRefs:
+    """Return the branches, tags and notes of a repository elsewhere."""
+    listed = run_remote(folder, remote, limits, "ls-remote", "--quiet", "--symref", remote.url, *PATTERNS)
+    targets: dict[str, str] = {}
+    head = ""
+    for line in os.fsdecode(listed).splitlines():
+        target, _, name = line.partition("\t")
+        if target.startswith("ref: refs/heads/") and name == "HEAD":
+            head = target.removeprefix("ref: refs/heads/")
+        # The commit of an annotated tag is listed beside it.
+        elif name.startswith("refs/") and not name.endswith("^{}") and refused_name(name, deletes=False) is None:
+            targets[name] = target
+    if len(targets) > MOST_REFS:
+        raise RemoteFailed(f"the remote repository has more than {MOST_REFS} branches and tags")
+    return RemoteRefs(targets, head)
+
+
+def fetch(folder: Path, remote: GitRemote, limits: RemoteLimits) -> None:
+    """Fetch the branches, tags and notes of a repository elsewhere into a new bare repository."""
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+    run_remote(folder, remote, limits, "fetch", *options, remote.url, *REFSPECS)
+
+
+def push(folder: Path, remote: GitRemote, limits: RemoteLimits, *, aside: Path) -> None:
+    """Push the branches, tags and notes of a repository elsewhere; whatever else is there of those is deleted."""
+    options = ("--quiet", "--prune", "--no-verify", "--no-recurse-submodules")
+    run_remote(folder, remote, limits, "push", *options, remote.url, *REFSPECS, aside=aside)
+
+
+def run_remote(
+    folder: Path, remote: GitRemote, limits: RemoteLimits, *arguments: str, aside: Path | None = None
+) -> bytes:
+    """Run a git command that talks to a repository elsewhere; raise `RemoteFailed`.
+
+    What the command writes is in the folder aside, and counts; by default, that is the parent of the repository.
+    """
+    require_resolve()
+    count_git_command(arguments[0])
+    variables = environment({"GIT_DIR": str(folder)}, (*CONFIGURATION, *configuration_for(remote)))
+    aside = aside or folder.parent
+    output, complaint = aside / "output", aside / "complaint"
+    deadline = time.monotonic() + limits.seconds
+    with (
+        output.open("wb") as written,
+        complaint.open("wb") as said,
+        subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+            [find_git(), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=said,
+            env=variables,
+            cwd=folder,
+            process_group=0,  # so that child processes are killed with it
+        ) as process,
+    ):
+        try:
+            wait(process, aside, limits, deadline)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if process.returncode:
+        with complaint.open("rb") as read:
+            raise RemoteFailed(reason_of(read.read(64 * 1024), arguments[0]))
+    return output.read_bytes()
+
+
+def wait(process: "subprocess.Popen[bytes]", folder: Path, limits: RemoteLimits, deadline: float) -> None:
+    """Wait for a command; raise `RemoteFailed` if it takes too long or writes too much."""
+    while True:
+        is_done = False
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(CHECK_SECONDS)
+            is_done = True
+        # A folder that is not used is removed some time later.
+        os.utime(folder)
+        if folder_size(folder) > limits.most_bytes:
+            most = limits.most_bytes // (1024 * 1024)
+            raise RemoteFailed(f"the remote repository is larger than {most} MiB (the setting migration_max_mb)")
+        if is_done:
+            return
+        if time.monotonic() > deadline:
+            raise RemoteFailed(f"it took longer than {limits.seconds:g} seconds (the setting migration_timeout)")
+
+
+def folder_size(folder: Path) -> int:
+    """Return how many bytes the files below a folder have; one that vanishes meanwhile has none."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(parent, name)).st_size  # noqa: PTH116,PTH118  # there may be many
+            except FileNotFoundError:
+                continue
+    return total
+
+
+def configuration_for(remote: GitRemote) -> list[tuple[str, str]]:
+    """Return the configuration for one remote: where to connect to, and the credentials."""
+    written = [f"[{one}]" if ":" in one else one for one in remote.addresses]
+    found = []
+    if remote.host not in remote.addresses:
+        found.append(("http.curloptResolve", f"{remote.host}:{remote.port}:{','.join(written)}"))
+    if remote.authorization:
+        found.append(("http.extraHeader", f"Authorization: {remote.authorization}"))
+    return found
+
+
+@lru_cache(maxsize=1)
+def require_resolve() -> None:
+    """Raise `GitMissing` if git is too old to be given the address of a host."""
+    version = re.match(rb"git version (\d+)\.(\d+)", run(None, "version"))
+    if version is None or (int(version[1]), int(version[2])) < OLDEST:
+        raise GitMissing(f"migrations and mirrors need git {'.'.join(map(str, OLDEST))} or newer")
+
+
+def reason_of(complaint: bytes, command: str) -> str:
+    """Say why a command failed, in words of ours: what git says may quote paths of this machine."""
+    said = complaint.decode(errors="replace").lower()
+    for sign, reason in (
+        ("authentication failed", "the remote repository needs other credentials"),
+        ("could not read username", "the remote repository needs credentials"),
+        ("error: 401", "the remote repository needs other credentials"),
+        ("error: 403", "the remote repository may not be accessed with these credentials"),
+        ("not found", "there is no repository at this address"),
+        ("fsck error", "the remote repository has damaged objects"),
+        ("unable to access", "the remote repository cannot be reached"),
+        ("rejected", "the remote repository refused the update"),
+    ):
+        if sign in said:
+            return reason
+    return f"git {command} failed"

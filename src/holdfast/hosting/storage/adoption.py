@@ -1,0 +1,116 @@
+"""Adoption: repositories that are folders of git only, from before the repository log, are recorded in it.
+
+Each is one transaction: its packs are stored, its refs and the first version of its log are recorded, and the
+columns that follow from them are set. After an interruption, the next start goes on with those that are left.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy import Connection, select, update
+
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.encoding import argument
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.storage.local_copies import LocalCopies
+from holdfast.hosting.storage.object_store import ObjectStore
+from holdfast.hosting.storage.pack_files import store_pack_file
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repository_log import NOT_ADOPTED, NewPack
+from holdfast.hosting.store.tables import repositories
+
+__all__ = ["adopt_all", "adopt_repository", "pack_files"]
+
+SECONDS: Final = 4 * 3600.0
+BRANCHES: Final = "refs/heads/"
+TAGS: Final = "refs/tags/"
+log = structlog.get_logger(__name__)
+
+
+def adopt_all(
+    database: Database, store: ObjectStore, copies: LocalCopies, progress: Callable[[int, int], None]
+) -> int:
+    """Adopt every repository that is not adopted yet; return how many there were.
+
+    One that is damaged stays as it is, to be read as far as it can be, and the doctor reports it. `progress` is
+    called after each repository with their number and how many there are.
+    """
+    with database.read() as connection:
+        statement = select(repositories.c.id).where(repositories.c.version == NOT_ADOPTED)
+        numbers = list(connection.execute(statement.order_by(repositories.c.id)).scalars())
+    for done, number in enumerate(numbers, 1):
+        try:
+            adopt_repository(database, store, copies, number)
+        except GitError as error:
+            log.error("repository not adopted", repository_id=number, reason=str(error))  # noqa: TRY400  # no bug
+        progress(done, len(numbers))
+    return len(numbers)
+
+
+def adopt_repository(database: Database, store: ObjectStore, copies: LocalCopies, repository_id: int) -> None:
+    """Record the refs and packs of a repository's folder.
+
+    Raises `GitError` if the folder is missing or damaged: an empty log would replace what may still be found.
+    """
+    folder = copies.folders.existing(repository_id)
+    with copies.locked(repository_id):
+        # A process that was killed may have left its locks; nobody else writes here any more.
+        for path in stale_locks(folder):
+            path.unlink(missing_ok=True)
+        # All loose objects are written to one more pack. Nothing is deleted: until the transaction, the folder is
+        # all there is. (Bitmaps, which are configured, are not possible for such a pack.)
+        run(folder, "repack", "-q", "--no-write-bitmap-index", timeout=SECONDS)
+        repo = open_repository(folder)
+        targets = dict(all_targets(repo))
+        packs = [store_pack_file(store, path) for path in pack_files(folder)]
+        with database.write() as connection:
+            is_recorded = record(connection, repository_id, targets, packs, refs.head(repo))
+        if is_recorded:
+            copies.mark(repository_id, 1)
+
+
+def record(
+    connection: Connection, repository_id: int, targets: dict[str, str], packs: list[NewPack], head: str | None
+) -> bool:
+    """Record refs and packs as the first version of a log; return False if that has been done already."""
+    branches = {ref.removeprefix(BRANCHES) for ref in targets if ref.startswith(BRANCHES)}
+    values: dict[str, object] = {
+        "version": 1,
+        "branch_count": len(branches),
+        "is_empty": not branches and not any(ref.startswith(TAGS) for ref in targets),
+        "size": sum(pack.size for pack in packs),
+    }
+    mine = update(repositories).where(repositories.c.id == repository_id)
+    if not connection.execute(mine.where(repositories.c.version == NOT_ADOPTED).values(**values)).rowcount:
+        return False
+    statement = select(repositories.c.default_branch).where(repositories.c.id == repository_id)
+    default_branch = connection.execute(statement).scalar_one()
+    if BRANCHES + default_branch not in targets and head in branches:
+        connection.execute(mine.values(default_branch=head))
+    repository_log.set_refs(connection, repository_id, targets)
+    repository_log.add_packs(connection, repository_id, 1, packs)
+    return True
+
+
+def stale_locks(folder: Path) -> list[Path]:
+    """Return the lock files of refs in a repository."""
+    return [*folder.glob("*.lock"), *(folder / "refs").rglob("*.lock")]
+
+
+def all_targets(repo: Repo) -> Iterator[tuple[str, str]]:
+    """Go through the refs of a repository and where they point."""
+    for name in refs.all_refs(repo):
+        target = refs.target(repo, name)
+        if target is not None:
+            yield argument(name), target
+
+
+def pack_files(folder: Path) -> list[Path]:
+    """Return the packs of a folder that have an index."""
+    found = sorted((folder / "objects" / "pack").glob("pack-*.pack"))
+    return [path for path in found if path.with_suffix(".idx").exists()]

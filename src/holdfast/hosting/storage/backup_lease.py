@@ -1,0 +1,52 @@
+"""The backup lease: while a backup is made, nothing that it may still need is deleted, on any machine.
+
+A backup reads the database at one moment and the object store after it. Packs that were replaced before that
+moment are not part of the backup. Those replaced, and LFS objects unlinked, while it runs are deleted after it.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from sqlalchemy import select
+
+from holdfast.hosting.store.database import Database, current_time
+from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.hosting.store.tables import leases
+
+__all__ = ["backup_lease", "is_backup_running"]
+
+PREFIX: Final = "backup "
+# A backup that was killed blocks deletions for so long; one that runs renews its lease.
+LEASE_SECONDS: Final = 6 * 3600.0
+RENEW_SECONDS: Final = 600.0
+
+
+@contextmanager
+def backup_lease(database: Database) -> Iterator[Callable[[], None]]:
+    """Hold a lease for a backup; several backups may run at once. Yields what renews it, to be called often."""
+    name = PREFIX + secrets.token_hex(8)
+    take_lease(database, name, name, seconds=LEASE_SECONDS)
+    renewed = time.monotonic()
+
+    def renew() -> None:
+        nonlocal renewed
+        if time.monotonic() > renewed + RENEW_SECONDS:
+            take_lease(database, name, name, seconds=LEASE_SECONDS)
+            renewed = time.monotonic()
+
+    try:
+        yield renew
+    finally:
+        release_lease(database, name, name)
+
+
+def is_backup_running(database: Database) -> bool:
+    """Return whether a backup is being made on any machine."""
+    running = select(leases.c.name).where(
+        leases.c.name.startswith(PREFIX), leases.c.until > current_time(database)
+    )
+    with database.read() as connection:
+        return connection.execute(running.limit(1)).first() is not None

@@ -1,0 +1,262 @@
+"""Compaction: many small packs of a repository are replaced by few large ones, and garbage is deleted.
+
+Packs are merged in a geometric progression, as `git repack --geometric` does: each is at least twice as large as
+all smaller ones together, so an object is rewritten a logarithmic number of times and a repository has few packs.
+Merging keeps every object. `collect_garbage` keeps only what the refs, or those of the retention time, lead to.
+
+A pack that was replaced stays for a grace period, for readers on other machines that are about to fetch it.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy import func, literal, select, update
+
+from holdfast.hosting.errors import GitDamaged, GoneMeanwhile
+from holdfast.hosting.git.program import run
+from holdfast.hosting.storage.local_copies import LocalCopies, create_repository
+from holdfast.hosting.storage.object_store import ObjectStore
+from holdfast.hosting.storage.pack_files import index_key, index_packs, pack_key, store_pack_file
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.database import Database, current_time
+from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.hosting.store.repository_log import NewPack, PackRow
+from holdfast.hosting.store.tables import packs, repositories
+
+__all__ = ["GRACE_SECONDS", "Compactor", "choose"]
+
+# So many packs are left as they are; a pack of one commit costs a reader nothing worth mentioning.
+MOST_PACKS: Final = 64
+MOST_INLINE_BYTES: Final = 16 * 1024 * 1024
+GRACE_SECONDS: Final = 3600
+# How long a write may take from its PUT to its transaction; an older object without a row is garbage.
+ORPHAN_SECONDS: Final = 24 * 3600
+# The lease saves work and no more: of two compactions at once, the second finds that its packs were replaced.
+LEASE_SECONDS: Final = 900.0
+SECONDS: Final = 4 * 3600.0
+GEOMETRIC_FACTOR: Final = 2
+log = structlog.get_logger(__name__)
+
+
+def choose(found: Sequence[PackRow]) -> list[PackRow]:
+    """Return the packs to be merged: all inline ones, and the smallest stored ones up to the progression."""
+    stored = sorted((pack for pack in found if pack.store_key), key=lambda pack: pack.size)
+    chosen = [pack for pack in found if not pack.store_key] or stored[:1]
+    total = sum(pack.size for pack in chosen)
+    for pack in stored:
+        if pack not in chosen:
+            if pack.size >= GEOMETRIC_FACTOR * total:
+                break
+            chosen.append(pack)
+            total += pack.size
+    return chosen
+
+
+class Compactor:
+    """Merges packs of repositories, one machine at a time for each."""
+
+    def __init__(self, database: Database, store: ObjectStore, copies: LocalCopies, holder: str) -> None:
+        self._database = database
+        self._store = store
+        self._copies = copies
+        self._holder = holder
+
+    def is_needed(self, repository_id: int) -> bool:
+        """Tell whether a repository has so many packs, or so much in the database, that it is to be compacted."""
+        inline = func.coalesce(func.sum(packs.c.size).filter(packs.c.store_key == ""), 0)
+        statement = select(func.count(), inline).where(
+            packs.c.repository_id == repository_id, packs.c.superseded_at == 0
+        )
+        with self._database.read() as connection:
+            count, size = connection.execute(statement).one()
+        return bool(count > MOST_PACKS or size > MOST_INLINE_BYTES)
+
+    def compact(self, repository_id: int) -> bool:
+        """Merge the packs of a repository that need it; return false when another machine is at it."""
+        with self._database.read() as connection:
+            chosen = choose(repository_log.live_packs(connection, repository_id, 0))
+        if len(chosen) < 2:
+            return True
+        is_done = self._replace(repository_id, chosen, lambda folder: self._merge(folder, chosen))
+        self._copies.tidy(repository_id)
+        return is_done
+
+    def collect_garbage(self, repository_id: int, *, retention_seconds: int) -> bool:
+        """Replace all packs by one with what refs lead to, now or within the retention time.
+
+        Returns false when another machine is at it, or a ref was updated meanwhile.
+        """
+        with self._database.snapshot() as connection:
+            version = repository_log.current_version_in(connection, repository_id)
+            found = repository_log.live_packs(connection, repository_id, 0)
+            targets = set(repository_log.read_refs(connection, repository_id).values())
+            former = repository_log.former_targets(connection, repository_id, int(time.time()) - retention_seconds)
+        return self._replace(
+            repository_id,
+            found,
+            lambda _folder: self._pack_reachable(repository_id, targets, former - targets),
+            expected=version,
+        )
+
+    def has_garbage(self, repository_id: int, *, since: int, until: int) -> bool:
+        """Tell whether updates of refs in a stretch of time left commits that no ref led to afterwards.
+
+        These are what a deleted or force-pushed branch led to. One walk answers, and it ends at the refs.
+        """
+        with self._database.snapshot() as connection:
+            former = repository_log.former_targets(connection, repository_id, since, until)
+            later = repository_log.former_targets(connection, repository_id, until)
+            targets = later.union(repository_log.read_refs(connection, repository_id).values())
+        if not former - targets:
+            return False
+        repo = self._copies.update(repository_id)
+        present = [one for one in former - targets if repo.header(one) is not None]
+        targets = {one for one in targets if repo.header(one) is not None}
+        found = run(
+            repo.folder,
+            "rev-list",
+            "--max-count=1",
+            "--stdin",
+            input="".join(f"{one}\n" for one in [*present, *(f"^{target}" for target in targets)]).encode(),
+            timeout=SECONDS,
+        )
+        return bool(found.strip())
+
+    def delete_superseded(self, *, now: float | None = None) -> int:
+        """Delete packs that were replaced before the grace period; return how many."""
+        moment = current_time(self._database) if now is None else literal(int(now))
+        before = moment - GRACE_SECONDS
+        old = select(packs.c.id, packs.c.store_key).where(
+            packs.c.superseded_at > 0, packs.c.superseded_at < before
+        )
+        with self._database.write() as connection:
+            rows = list(connection.execute(old))
+            repository_log.delete_packs(connection, [row.id for row in rows])
+            used = repository_log.used_keys(connection, [row.store_key for row in rows if row.store_key])
+        for row in rows:
+            if row.store_key and row.store_key not in used:
+                self._delete_files(row.store_key)
+        return len(rows)
+
+    def delete_orphans(self, *, now: float | None = None) -> int:
+        """Delete packs of the store that no row names: of writes that failed, and of deleted repositories."""
+        before = (time.time() if now is None else now) - ORPHAN_SECONDS
+        old = {pack_key(one.key) for one in self._store.list("packs/") if one.written_at < before}
+        with self._database.read() as connection:
+            used = repository_log.used_keys(connection, list(old))
+        orphans = sorted(old - used)
+        for key in orphans:
+            self._delete_files(key)
+        return len(orphans)
+
+    def _delete_files(self, key: str) -> None:
+        self._store.delete(index_key(key))
+        self._store.delete(key)
+
+    def _replace(
+        self,
+        repository_id: int,
+        old: Sequence[PackRow],
+        make: Callable[[Path], NewPack | None],
+        *,
+        expected: int | None = None,
+    ) -> bool:
+        lease = f"compaction {repository_id}"
+        if not take_lease(self._database, lease, self._holder, seconds=LEASE_SECONDS):
+            return False
+        try:
+            with self._copies.folders.incoming() as folder:
+                made = make(folder)
+                return self._record(repository_id, old, made, expected)
+        finally:
+            release_lease(self._database, lease, self._holder)
+
+    def _record(
+        self, repository_id: int, old: Sequence[PackRow], made: NewPack | None, expected: int | None
+    ) -> bool:
+        """Replace rows of packs by a new one, unless one of them was replaced or a ref was updated meanwhile."""
+        with self._database.write() as connection:
+            changed = update(repositories).where(repositories.c.id == repository_id)
+            if expected is not None:
+                changed = changed.where(repositories.c.version == expected)
+            change = (made.size if made else 0) - sum(pack.size for pack in old)
+            values = {"compaction": repositories.c.compaction + 1, "size": repositories.c.size + change}
+            if not connection.execute(changed.values(values)).rowcount:
+                return False
+            superseded = connection.execute(
+                update(packs)
+                .where(packs.c.id.in_([pack.id for pack in old]), packs.c.superseded_at == 0)
+                .values(superseded_at=current_time(self._database))
+            )
+            if superseded.rowcount != len(old):
+                raise GoneMeanwhile("packs were replaced meanwhile")
+            if made is not None:
+                repository_log.add_packs(connection, repository_id, max(pack.version for pack in old), [made])
+        log.info(
+            "repository compacted", repository_id=repository_id, packs=len(old), bytes=made.size if made else 0
+        )
+        return True
+
+    def _merge(self, folder: Path, chosen: Sequence[PackRow]) -> NewPack:
+        """Merge packs in a repository of their own: whatever the local copy has, all their objects are kept."""
+        workspace = folder / "merge.git"
+        create_repository(workspace, "main")
+        place = workspace / "objects" / "pack"
+        with self._database.read() as connection:
+            inline = repository_log.pack_contents(connection, chosen)
+        if inline:
+            written = [f"pack-{name}.pack" for name in index_packs(workspace, inline)]
+            if len(inline) < len(chosen):
+                # git tries no deltas between objects of one pack; so these get theirs before they meet the others.
+                merge_pack_files(workspace, place, written, "--no-reuse-delta")
+        # The same objects may have been pushed twice, as packs of one name under two keys.
+        for name, key in {pack.name: pack.store_key for pack in chosen if pack.store_key}.items():
+            self._store.fetch(key, place / f"pack-{name}.pack")
+            self._store.fetch(index_key(key), place / f"pack-{name}.idx")
+        names = [path.name for path in place.glob("*.pack")]
+        options = ("--no-reuse-delta",) if len(inline) == len(chosen) else ()
+        return store_pack_file(self._store, merge_pack_files(workspace, folder, names, *options))
+
+    def _pack_reachable(self, repository_id: int, targets: set[str], former: set[str]) -> NewPack | None:
+        """Pack everything that targets of refs lead to, and former ones as far as they are there."""
+        repo = self._copies.update(repository_id)
+        missing = [one for one in targets if repo.header(one) is None]
+        if missing:
+            # A damaged copy must not decide what is garbage.
+            raise GitDamaged(f"the local copy of repository {repository_id} lacks {missing[0]}")
+        present = [*targets, *(one for one in former if repo.header(one) is not None)]
+        with self._copies.folders.incoming() as folder:
+            output = run(
+                repo.folder,
+                "pack-objects",
+                "--revs",
+                "--non-empty",
+                "--delta-base-offset",
+                "-q",
+                str(folder / "pack"),
+                input="".join(f"{one}\n" for one in present).encode(),
+                timeout=SECONDS,
+                configuration=[("pack.threads", "1")],
+            )
+            name = output.decode().strip()
+            return store_pack_file(self._store, folder / f"pack-{name}.pack") if name else None
+
+
+def merge_pack_files(repository: Path, target: Path, names: Sequence[str], *options: str) -> Path:
+    """Write the objects of some packs of a repository as one pack to a folder, and return it."""
+    output = run(
+        repository,
+        "pack-objects",
+        "--stdin-packs",
+        "--delta-base-offset",
+        "-q",
+        *options,
+        str(target / "pack"),
+        input="".join(f"{name}\n" for name in names).encode(),
+        timeout=SECONDS,
+        configuration=[("pack.threads", "1")],
+    )
+    return target / f"pack-{output.decode().strip()}.pack"

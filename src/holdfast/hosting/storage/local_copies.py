@@ -1,0 +1,329 @@
+"""Local copies: an ordinary bare repository per repository, built from the database and the object store.
+
+A copy is brought up to the version of its repository before it is read: the packs and refs of newer log entries
+are applied. Nothing in it is needed for durability, so nothing is synced to the disk. A copy that is missing,
+damaged or older than the last start of the machine (a power failure may have lost parts of it) is made anew.
+"""
+
+import fcntl
+import math
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pygit2
+import structlog
+
+from holdfast.hosting.errors import GitError, GitFailed, NoSuchFolder
+from holdfast.hosting.git import local_refs
+from holdfast.hosting.git.folders import Folders, make_folder_below
+from holdfast.hosting.git.packs import decode_pack, object_count
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.storage.object_store import ObjectStore
+from holdfast.hosting.storage.pack_files import index_key, index_packs
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import NOT_ADOPTED, PackRow, RefState
+
+__all__ = ["LocalCopies", "create_repository"]
+
+STATE_FILE: Final = "holdfast-copy"
+STATE_BYTES: Final = 128
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+# So many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
+UNPACK_LIMIT: Final = 32
+SECONDS: Final = 3600.0
+# Between the arrival of a push and its transaction; nothing younger is deleted from a copy.
+PUSH_SECONDS: Final = 3600.0
+# A copy that was used so lately is not evicted.
+BUSY_SECONDS: Final = 600.0
+# How exact the time of the last use of a copy is.
+USED_SECONDS: Final = 60.0
+log = structlog.get_logger(__name__)
+held = threading.local()
+
+
+class CopyState(msgspec.Struct, frozen=True):
+    """Which version of the log a copy has, and which run of the machine wrote it."""
+
+    version: int
+    boot: str
+
+
+def boot_id() -> str:
+    """Return an id of this run of the machine; an empty text where there is none."""
+    try:
+        return BOOT_ID.read_text().strip()
+    except OSError:
+        return ""
+
+
+class LocalCopies:
+    """The copies on this machine."""
+
+    def __init__(self, folders: Folders, database: Database, store: ObjectStore) -> None:
+        self.folders = folders
+        self._database = database
+        self._store = store
+        self._boot = boot_id()
+        # The version each copy had when this process last looked; another process may have brought it further.
+        self._versions: dict[int, int] = {}
+        self._used: dict[int, float] = {}
+
+    def open(self, repository: Repository) -> Repo:
+        """Open the copy of a repository, at the repository's version or a later one."""
+        number = repository.id
+        if self._versions.get(number, -1) < repository.version:
+            self.update(number)
+        self._note_use(number)
+        try:
+            return open_repository(self.folders.path(number))
+        except NoSuchFolder:
+            return self.update(number)
+
+    def _note_use(self, repository_id: int) -> None:
+        """Set the access time of a copy's state, which eviction goes by."""
+        now = time.monotonic()
+        if self._used.get(repository_id, -math.inf) < now - USED_SECONDS:
+            self._used[repository_id] = now
+            with suppress(OSError):
+                path = self.folders.path(repository_id) / STATE_FILE
+                os.utime(path, (time.time(), path.stat().st_mtime))
+
+    def path(self, repository: Repository) -> Path:
+        """Return the folder of a copy, at the repository's version or a later one, for the git program."""
+        return self.open(repository).folder
+
+    def update(self, repository_id: int) -> Repo:
+        """Bring a copy up to the current version of its repository."""
+        with self.locked(repository_id):
+            return self._update(repository_id)
+
+    @contextmanager
+    def writing(self, repository_id: int) -> Iterator[Repo]:
+        """Hold the lock of a copy against other writers on this machine; it is up to date when it is yielded."""
+        with self.locked(repository_id):
+            yield self._update(repository_id)
+
+    def open_any(self, repository_id: int) -> Repo:
+        """Open a copy whatever version it has: for a writer that has what it needs in memory, most of the time."""
+        try:
+            return open_repository(self.folders.path(repository_id))
+        except NoSuchFolder:
+            return self.update(repository_id)
+
+    def tidy(self, repository_id: int) -> None:
+        """Replace the loose objects and small packs of a copy by the packs of the log, after a compaction."""
+        started = time.time()
+        with self.locked(repository_id):
+            repo = self._update(repository_id)
+            _, live, inline = self._read(repository_id, 0)
+            self._add_objects(repo, live, inline)
+            folder = repo.folder / "objects" / "pack"
+            kept = {f"pack-{pack.name}" for pack in live if pack.store_key}
+            # It names packs that are about to be deleted.
+            for path in folder.glob("multi-pack-index*"):
+                path.unlink(missing_ok=True)
+            for path in folder.glob("pack-*"):
+                # A push that is not recorded yet has its pack here already.
+                if path.stem not in kept and path.stat().st_mtime < started - PUSH_SECONDS:
+                    path.unlink(missing_ok=True)
+            run(repo.folder, "prune-packed", "-q", timeout=SECONDS)
+            write_bitmap(repo)
+
+    def evict(self, most_bytes: int) -> int:
+        """Delete copies, those used least recently first, until the rest is small enough; return how many.
+
+        One that was used in the last minutes stays, for a request may still read it.
+        """
+        found = []
+        for number in self.folders.all_ids():
+            with suppress(OSError, NoSuchFolder):
+                path = self.folders.path(number) / STATE_FILE
+                found.append((path.stat().st_atime, number, self.folders.size(number)))
+        total = sum(size for _, _, size in found)
+        latest = time.time() - BUSY_SECONDS
+        evicted = 0
+        for used, number, size in sorted(found):
+            if total <= most_bytes or used > latest:
+                break
+            self.discard(number)
+            total -= size
+            evicted += 1
+        return evicted
+
+    def mark(self, repository_id: int, version: int) -> None:
+        """Record that a copy, whose lock is held, has a version."""
+        self._save(self.folders.path(repository_id), CopyState(version, self._boot))
+
+    def discard(self, repository_id: int) -> None:
+        """Delete a copy; the next reader makes a new one."""
+        with self.locked(repository_id):
+            self._versions.pop(repository_id, None)
+            self.folders.delete(repository_id)
+
+    def discard_damaged(self, repository_id: int) -> None:
+        """Delete a copy in which something damaged was found, unless it was made only lately.
+
+        What is damaged in a new copy too is damaged in the log, and making it again and again would not help.
+        """
+        with self.locked(repository_id), suppress(FileNotFoundError):
+            folder = self.folders.path(repository_id)
+            made_at = (folder / "config").stat().st_mtime
+            if self._state(folder) is not None and made_at < time.time() - BUSY_SECONDS:
+                log.warning("damaged local copy deleted", repository_id=repository_id)
+                self.discard(repository_id)
+
+    @contextmanager
+    def locked(self, repository_id: int) -> Iterator[None]:
+        """Hold the lock of a copy between processes; reentrant within a thread."""
+        mine: set[int] = held.__dict__.setdefault("repositories", set())
+        if repository_id in mine:
+            yield
+            return
+        path = self.folders.path(repository_id).with_suffix(".lock")
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            make_folder_below(path.parent, self.folders.root.parent)
+            descriptor = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            mine.add(repository_id)
+            yield
+        finally:
+            mine.discard(repository_id)
+            os.close(descriptor)
+
+    def _update(self, repository_id: int) -> Repo:
+        folder = self.folders.path(repository_id)
+        state = self._state(folder)
+        current = repository_log.current_version(self._database, repository_id)
+        if current == NOT_ADOPTED:
+            # The folder is no copy yet: it is all there is.
+            return open_repository(folder)
+        if state is None:
+            return self._rebuild(repository_id)
+        try:
+            repo = open_repository(folder)
+            if current <= state.version:
+                self._versions[repository_id] = state.version
+                return repo
+            changed, packs, inline = self._read(repository_id, state.version)
+            self._apply(repo, changed, packs, inline)
+        except GitError as error:
+            # A process that was killed left the lock of a ref, or something was damaged by hand.
+            log.warning("local copy rebuilt", repository_id=repository_id, reason=str(error))
+            return self._rebuild(repository_id)
+        self.mark(repository_id, changed.version)
+        self._versions[repository_id] = changed.version
+        return repo
+
+    def build(self, repository_id: int, folder: Path) -> int:
+        """Make a copy of a repository in a new folder, and return its version."""
+        changed, packs, inline = self._read(repository_id, 0)
+        create_repository(folder, changed.default_branch)
+        self._apply(open_repository(folder), changed, packs, inline)
+        return changed.version
+
+    def _read(self, repository_id: int, after: int) -> tuple[RefState, list[PackRow], list[bytes]]:
+        """Read the refs and packs of the log entries after a version."""
+        with self._database.snapshot() as connection:
+            changed = repository_log.changed_refs(connection, repository_id, after)
+            if changed is None:
+                raise NoSuchFolder(f"there is no repository {repository_id}")
+            packs = repository_log.live_packs(connection, repository_id, after)
+            return changed, packs, repository_log.pack_contents(connection, packs)
+
+    def _rebuild(self, repository_id: int) -> Repo:
+        """Make a copy in a folder aside, and put it where the old one was."""
+        folder = self.folders.path(repository_id)
+        with self.folders.incoming() as aside:
+            version = self.build(repository_id, aside / folder.name)
+            self.folders.delete(repository_id)
+            make_folder_below(folder.parent, self.folders.root.parent)
+            (aside / folder.name).rename(folder)
+        self.mark(repository_id, version)
+        self._versions[repository_id] = version
+        return open_repository(folder)
+
+    def _apply(self, repo: Repo, changed: RefState, packs: Sequence[PackRow], inline: Sequence[bytes]) -> None:
+        """Add packs, then refs, so that no ref is ever without its objects; doing it twice does no harm."""
+        self._add_objects(repo, packs, inline)
+        local_refs.write_refs(repo, changed.refs)
+        local_refs.set_head(repo, changed.default_branch)
+
+    def _add_objects(self, repo: Repo, packs: Sequence[PackRow], inline: Sequence[bytes]) -> None:
+        for pack in packs:
+            if pack.store_key:
+                self._fetch_pack(repo, pack)
+        add_packs(repo, inline)
+
+    def _fetch_pack(self, repo: Repo, pack: PackRow) -> None:
+        folder = repo.folder / "objects" / "pack"
+        target = folder / f"pack-{pack.name}.pack"
+        if target.with_suffix(".idx").exists():
+            return
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="tmp_", ignore_cleanup_errors=True) as aside:
+            self._store.fetch(pack.store_key, Path(aside, "pack.pack"))
+            self._store.fetch(index_key(pack.store_key), Path(aside, "pack.idx"))
+            # The index last: git finds a pack by it.
+            for suffix in ("pack", "idx"):
+                Path(aside, f"pack.{suffix}").rename(target.with_suffix(f".{suffix}"))
+
+    def _state(self, folder: Path) -> CopyState | None:
+        """Return the state of a copy; None when it is missing or was written before the machine was started."""
+        try:
+            state = msgspec.json.decode((folder / STATE_FILE).read_bytes(), type=CopyState)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return state if state.boot == self._boot else None
+
+    def _save(self, folder: Path, state: CopyState) -> None:
+        # Written in place, since ext4 syncs a file that is renamed over another. A torn file means a rebuild.
+        descriptor = os.open(folder / STATE_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(descriptor, msgspec.json.encode(state).ljust(STATE_BYTES), 0)
+        finally:
+            os.close(descriptor)
+
+
+def create_repository(folder: Path, default_branch: str) -> None:
+    """Make an empty bare repository, without the hooks and descriptions of a template."""
+    pygit2.init_repository(str(folder), bare=True, initial_head=default_branch)
+    shutil.rmtree(folder / "hooks", ignore_errors=True)
+    with suppress(FileNotFoundError):
+        (folder / "description").unlink()
+
+
+def write_bitmap(repo: Repo) -> None:
+    """Write an index of all packs with reachability bitmaps, which saves a clone the walk through all objects."""
+    # Not possible while a ref leads to a loose object, as after a commit in the meantime. git does without it, and
+    # the next compaction tries again.
+    with suppress(GitFailed):
+        run(repo.folder, "multi-pack-index", "write", "--bitmap", "--no-progress", timeout=SECONDS)
+
+
+def add_packs(repo: Repo, packs: Sequence[bytes]) -> None:
+    """Add the objects of small packs to a copy: as loose objects if they are few, else as one pack."""
+    if not packs:
+        return
+    if sum(map(object_count, packs)) < UNPACK_LIMIT:
+        decoded = [decode_pack(pack) for pack in packs]
+        if None not in decoded:
+            for one in chain.from_iterable(filter(None, decoded)):
+                repo.write(one.kind, one.content)
+            return
+    index_packs(repo.folder, packs)

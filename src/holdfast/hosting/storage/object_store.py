@@ -1,0 +1,299 @@
+"""The object store: packs, LFS objects and attachments by key, in the data folder or in an S3 bucket.
+
+An object is written once and never changed. A key is the hash of its content, or is made for one object, so that
+writing it a second time writes the same bytes. In the folder a file and its name are synced (`fsync`) before `put`
+returns, and S3 acknowledges a PUT once it is stored: an object that can be listed is durable and complete.
+"""
+
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import obstore
+from anyio import to_thread
+from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.store import LocalStore, S3Store
+
+from holdfast.hosting.errors import NoSuchStoredObject, StorageUnavailable
+from holdfast.hosting.git.folders import fsync_path, make_folder_below
+from holdfast.hosting.storage.multipart_uploads import MultipartUploads
+from holdfast.hosting.store import faults
+from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore as AnyStore
+
+__all__ = ["INCOMING", "ObjectStore", "StoredFile", "open_object_store"]
+
+PART_BYTES: Final = 8 * 1024 * 1024
+PARTS_AT_ONCE: Final = 4
+CHUNK: Final = 256 * 1024
+# Of one request to the bucket, which moves one part at most: the time it may take, and how often it is repeated.
+REQUEST_SECONDS: Final = 30
+CONNECT_SECONDS: Final = 5
+RETRIES: Final = 3
+PAGE: Final = 1000
+PROBE: Final = "create-only-probe"
+INCOMING: Final = "incoming"
+# What this service stores; other objects of a bucket are left alone.
+ATTACHMENTS: Final = "attachments/"
+PREFIXES: Final = ("lfs/", "packs/", ATTACHMENTS)
+
+
+class StoredFile(msgspec.Struct, frozen=True):
+    """A file of the store."""
+
+    key: str
+    size: int
+    written_at: float
+
+
+class ObjectStore:
+    """Objects by key.
+
+    `folder` is where they are if the store is a folder of this machine, else None. `incoming` is a folder of this
+    machine, on the same file system as `folder`, for files that are not complete yet.
+    """
+
+    def __init__(
+        self,
+        store: "AnyStore",
+        name: str,
+        incoming: Path,
+        *,
+        folder: Path | None = None,
+        uploads: MultipartUploads | None = None,
+    ) -> None:
+        self._store = store
+        self.name = name
+        self.incoming = incoming
+        self.folder = folder
+        self._uploads = uploads
+
+    @contextmanager
+    def incoming_path(self) -> Iterator[Path]:
+        """Yield a path for a file that is to become an object; it is deleted afterwards."""
+        make_folder_below(self.incoming, self.incoming.parent)
+        path = self.incoming / secrets.token_hex(16)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store a few bytes under a key; a key that exists keeps its content."""
+        if self.folder is None:
+            with self._errors(key), suppress(AlreadyExistsError):
+                obstore.put(self._store, key, content, mode="create")
+            return
+        with self.incoming_path() as path:
+            path.write_bytes(content)
+            self._link(path, key)
+
+    def put_file(self, key: str, source: Path) -> None:
+        """Store a file under a key; a key that exists keeps its content."""
+        if self.folder is not None:
+            self._link(source, key)
+            return
+        with self._errors(key), suppress(AlreadyExistsError):
+            if source.stat().st_size <= PART_BYTES:
+                obstore.put(self._store, key, source, mode="create")
+            else:
+                # In parts, of which a few are in memory. There is no create-only mode for this, and no need of it:
+                # the content of a key is always the same.
+                obstore.put(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+
+    def fetch(self, key: str, target: Path) -> None:
+        """Write an object to a new file; within one file system, the file is a hard link."""
+        if self.folder is not None:
+            try:
+                os.link(self.folder / key, target)
+            except FileNotFoundError as error:
+                raise self._missing(key) from error
+            except OSError:
+                shutil.copyfile(self.folder / key, target)
+            return
+        with self._errors(key), target.open("xb", buffering=0) as file:
+            for start, end in ranges(0, obstore.head(self._store, key)["size"]):
+                file.write(obstore.get_range(self._store, key, start=start, end=end))
+
+    def read_bytes(self, key: str) -> bytes:
+        """Return the content of a small object."""
+        with self._errors(key):
+            return bytes(obstore.get(self._store, key).bytes())
+
+    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of an object from `start` up to `end`."""
+        if self.folder is not None:
+            async for chunk in self._read_file(key, self.folder / key, start, end):
+                yield chunk
+            return
+        with self._errors(key):
+            size = (await obstore.head_async(self._store, key))["size"]
+            for first, last in ranges(start, size if end is None else min(end, size)):
+                yield bytes(await obstore.get_range_async(self._store, key, start=first, end=last))
+
+    async def _read_file(self, key: str, path: Path, start: int, end: int | None) -> AsyncIterator[bytes]:
+        try:
+            file = await to_thread.run_sync(lambda: path.open("rb", buffering=0))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise self._missing(key) from error
+        with file:
+            file.seek(start)
+            left = CHUNK if end is None else end - start
+            while left > 0 and (chunk := await to_thread.run_sync(file.read, min(CHUNK, left))):
+                if end is not None:
+                    left -= len(chunk)
+                yield chunk
+
+    def size(self, key: str) -> int | None:
+        """Return how many bytes an object has; None if there is no such object."""
+        if self.folder is not None:
+            try:
+                return (self.folder / key).stat().st_size
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        with self._errors(key):
+            try:
+                return obstore.head(self._store, key)["size"]
+            except FileNotFoundError:
+                return None
+
+    async def signed_url(self, key: str, seconds: int) -> str | None:
+        """Return a presigned URL of an object; None if the store is a folder."""
+        if not isinstance(self._store, S3Store):
+            return None
+        with self._errors(key):
+            return await obstore.sign_async(self._store, "GET", key, timedelta(seconds=seconds))
+
+    def delete(self, key: str) -> None:
+        """Delete an object; a missing one is no error."""
+        with self._errors(key), suppress(FileNotFoundError):
+            obstore.delete(self._store, key)
+
+    def replace(self, key: str, content: bytes) -> None:
+        """Store a few bytes under a key that may have others: for the id of the installation, and nothing else."""
+        self.delete(key)
+        self.put(key, content)
+
+    def delete_unfinished(self, before: float) -> int:
+        """Delete incomplete files and uploads that began before a time; return their number."""
+        deleted = 0
+        for path in self.incoming.glob("*"):
+            with suppress(FileNotFoundError):
+                if path.is_file() and path.stat().st_mtime < before:
+                    path.unlink()
+                    deleted += 1
+        if self._uploads is not None:
+            for upload in list(self._uploads.unfinished("")):
+                if upload.begun_at < before and upload.key.startswith(PREFIXES):
+                    self._uploads.abort(upload)
+                    deleted += 1
+        return deleted
+
+    def list(self, prefix: str) -> Iterator[StoredFile]:
+        """Yield the objects whose keys begin with a prefix, in no order."""
+        with self._errors(prefix):
+            for page in obstore.list(self._store, prefix, chunk_size=PAGE):
+                for one in page:
+                    modified: datetime = one["last_modified"]
+                    yield StoredFile(one["path"], one["size"], modified.timestamp())
+
+    def check(self) -> None:
+        """Refuse a store that overwrites a key it was told to create: two writers could lose a file there."""
+        if self.folder is not None:
+            return
+        with self._errors(PROBE):
+            for _ in range(2):
+                try:
+                    obstore.put(self._store, PROBE, b"", mode="create")
+                except AlreadyExistsError:
+                    return
+        raise StorageUnavailable(
+            f"{self.name} overwrites objects that were to be created (no If-None-Match on PUT); "
+            "Holdfast needs a store with conditional PUT"
+        )
+
+    def _link(self, source: Path, key: str) -> None:
+        """Give a file its key durably: first its bytes are synced, then its name."""
+        assert self.folder is not None  # noqa: S101  # every caller has tested it
+        target = self.folder / key
+        make_folder_below(target.parent, self.folder)
+        try:
+            fsync_path(source)
+            try:
+                os.link(source, target)
+            except FileExistsError:
+                return
+            except OSError:  # another file system
+                with self.incoming_path() as copy:
+                    shutil.copyfile(source, copy)
+                    fsync_path(copy)
+                    os.link(copy, target)
+            for folder in (target.parent, *target.parent.parents):
+                fsync_path(folder)
+                if folder == self.folder:
+                    break
+        except OSError as error:
+            problem = f"{key} cannot be stored: {error.strerror}"
+            raise faults.translate(error) or StorageUnavailable(problem) from error
+
+    def _missing(self, key: str) -> NoSuchStoredObject:
+        return NoSuchStoredObject(f"{key} is missing in {self.name}")
+
+    @contextmanager
+    def _errors(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise self._missing(key) from error
+        except (BaseError, OSError) as error:
+            # What the library says may quote the request, signature included.
+            raise StorageUnavailable(f"{self.name} cannot be used: {type(error).__name__}") from None
+
+
+def ranges(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split a range into parts, so that no request takes long, whatever the size of an object is."""
+    for first in range(start, end, PART_BYTES):
+        yield first, min(first + PART_BYTES, end)
+
+
+def open_object_store(settings: Settings) -> ObjectStore:
+    """Open the store of the settings: a bucket if one is named, else the data folder."""
+    incoming = settings.data / INCOMING
+    if settings.s3_bucket is None:
+        try:
+            store = LocalStore(settings.data, mkdir=False)
+        except BaseError as error:
+            raise StorageUnavailable(f"the data folder {settings.data} is not there") from error
+        return ObjectStore(store, "the data folder", incoming, folder=settings.data)
+    if settings.s3_access_key is None or settings.s3_secret_key is None:
+        raise StorageUnavailable("a bucket needs s3_access_key and s3_secret_key")
+    endpoint = settings.s3_endpoint
+    bucket = S3Store(
+        settings.s3_bucket,
+        region=settings.s3_region,
+        access_key_id=settings.s3_access_key.reveal(),
+        secret_access_key=settings.s3_secret_key.reveal(),
+        client_options={
+            "allow_http": bool(endpoint and endpoint.startswith("http://")),
+            "timeout": timedelta(seconds=REQUEST_SECONDS),
+            "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
+        },
+        retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=REQUEST_SECONDS)},
+        **({"endpoint": endpoint} if endpoint else {}),  # type: ignore[arg-type]  # a configuration by name
+    )
+    uploads = MultipartUploads(
+        settings.s3_bucket,
+        region=settings.s3_region,
+        access_key=settings.s3_access_key,
+        secret_key=settings.s3_secret_key,
+        endpoint=endpoint,
+    )
+    return ObjectStore(bucket, f"the bucket {settings.s3_bucket}", incoming, uploads=uploads)

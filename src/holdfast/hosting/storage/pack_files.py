@@ -1,0 +1,134 @@
+"""Packs on their way to the database or the object store.
+
+A small pack is stored in its row; a larger one is put to the object store, with its index, before the transaction
+that records it. What is put and never recorded is an orphan, which `compaction` deletes after a grace period.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitFailed
+from holdfast.hosting.git import packs
+from holdfast.hosting.git.packs import PackedObject
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.storage.object_store import ObjectStore
+from holdfast.hosting.store.repository_log import NewPack
+
+__all__ = [
+    "INLINE_LIMIT",
+    "index_key",
+    "index_packs",
+    "new_pack",
+    "new_pack_key",
+    "pack_ids",
+    "pack_key",
+    "pack_new",
+    "pack_tree",
+    "pack_unreachable",
+    "store_pack_file",
+]
+
+INLINE_LIMIT: Final = 256 * 1024
+SECONDS: Final = 3600.0
+
+
+def new_pack_key(name: str) -> str:
+    """Return a key for a pack that nothing else will ever use.
+
+    An object without a row is deleted some time after it was written. If two writes of the same pack shared a key,
+    the second could record an object that is being deleted as an orphan of the first.
+    """
+    return f"packs/{name[:2]}/{name}-{secrets.token_hex(8)}.pack"
+
+
+def pack_key(key: str) -> str:
+    """Return the key of a pack, given that of the pack or of its index."""
+    return key.removesuffix(".idx").removesuffix(".pack") + ".pack"
+
+
+def index_key(key: str) -> str:
+    """Return the key of the index of a pack."""
+    return key.removesuffix(".pack") + ".idx"
+
+
+def new_pack(objects: Iterable[PackedObject]) -> NewPack:
+    """Make a pack of objects in memory, to be stored in its row."""
+    content = packs.encode_pack(objects)
+    return NewPack(packs.pack_name(content), len(content), packs.object_count(content), content=content)
+
+
+def pack_ids(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
+    """Make a pack of objects that a local copy has."""
+    return pack_objects(store, repo, "".join(f"{one}\n" for one in ids).encode())
+
+
+def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
+    """Make a pack of everything that some objects lead to and no ref does; None when that is nothing.
+
+    A ref may only point to what the log has, and what is reachable from a ref is in the log. Objects a copy has
+    besides (of a push that failed) need not be.
+    """
+    given = "".join(f"{one}\n" for one in ids).encode()
+    known = run(repo.folder, "for-each-ref", "--format=%(objectname)")
+    return pack_objects(store, repo, given + b"--not\n" + known, "--revs")
+
+
+def pack_new(store: ObjectStore, repo: Repo, ids: Iterable[str], known: Iterable[str]) -> NewPack | None:
+    """Make a pack of everything that some objects lead to and known ones do not; None when that is nothing."""
+    given = "".join([*(f"{one}\n" for one in ids), "--not\n", *(f"{one}\n" for one in known)])
+    return pack_objects(store, repo, given.encode(), "--revs")
+
+
+def pack_tree(store: ObjectStore, repo: Repo, tree: str) -> NewPack | None:
+    """Make a pack of a tree with everything in it."""
+    return pack_objects(store, repo, f"{tree}\n".encode(), "--revs")
+
+
+def pack_objects(store: ObjectStore, repo: Repo, given: bytes, *options: str) -> NewPack | None:
+    """Run `git pack-objects` in a local copy."""
+    folder = repo.folder / "objects" / "pack"
+    folder.mkdir(exist_ok=True)
+    arguments = ("-q", "--non-empty", *options, str(folder / "pack"))
+    name = run(repo.folder, "pack-objects", *arguments, input=given, timeout=SECONDS).decode().strip()
+    return store_pack_file(store, folder / f"pack-{name}.pack") if name else None
+
+
+def index_packs(folder: Path, contents: Sequence[bytes]) -> list[str]:
+    """Add packs in memory to a repository, and return the names of the packs that were written.
+
+    They become one pack. Where two of them have the same object as a delta, which git refuses within one pack,
+    each becomes a pack of its own.
+    """
+    distinct = list({content[-packs.CHECKSUM_BYTES :]: content for content in contents}.values())
+    try:
+        return [index_pack(folder, packs.merge_packs(distinct))]
+    except GitFailed:
+        if len(distinct) == 1:
+            raise
+        return [index_pack(folder, content) for content in distinct]
+
+
+def index_pack(folder: Path, content: bytes) -> str:
+    """Run `git index-pack`, and return the name of the pack."""
+    output = run(folder, "index-pack", "--stdin", "--fix-thin", input=content, timeout=SECONDS)
+    return output.split()[1].decode()
+
+
+def store_pack_file(store: ObjectStore, path: Path) -> NewPack:
+    """Store a pack that git has written beside its index: in its row if it is small."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        count = packs.object_count(file.read(12))
+        if size <= INLINE_LIMIT:
+            file.seek(0)
+            content = file.read()
+            return NewPack(packs.pack_name(content), size, count, content=content)
+        file.seek(-packs.CHECKSUM_BYTES, 2)
+        name = file.read().hex()
+    key = new_pack_key(name)
+    store.put_file(index_key(key), path.with_suffix(".idx"))
+    store.put_file(key, path)
+    return NewPack(name, size, count, store_key=key)

@@ -1,0 +1,37 @@
+"""Checking repositories."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git.fsck import FsckResult, fsck
+from tests.hosting.git.oracle import commit, line, loose, unpack
+
+
+def test_nothing_is_wrong_with_a_sound_repository(folder: Path) -> None:
+    """Nor with an empty one."""
+    assert fsck(folder).whole
+    commit(folder, {b"a": b"x"})
+    assert fsck(folder) == FsckResult((), 0)
+
+
+def test_what_is_no_repository_is_not_whole(tmp_path: Path) -> None:
+    """Its check says so."""
+    assert not fsck(tmp_path / "none").whole
+
+
+def test_a_check_finds_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing objects, damaged ones, refs that lead nowhere; and it does not drown in them."""
+    commit(folder, {b"%d" % number: b"%d" % number for number in range(9)})
+    unpack(folder)
+    missing = line(folder, "rev-parse", "main:1")
+    loose(folder, missing).unlink()
+    found = fsck(folder)
+    assert any(missing in problem for problem in found.problems)
+    cut = loose(folder, line(folder, "rev-parse", "main:2"))
+    cut.write_bytes(cut.read_bytes()[:5])
+    (folder / "refs" / "heads" / "lost").write_text("1" * 40 + "\n")
+    worse = fsck(folder)
+    assert worse.count > found.count
+    monkeypatch.setattr("holdfast.hosting.git.fsck.PROBLEMS_KEPT", 2)
+    assert len(fsck(folder).problems) == 2

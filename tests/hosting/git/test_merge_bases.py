@@ -1,0 +1,62 @@
+"""Best common ancestors, compared with those that git finds."""
+
+import tempfile
+from itertools import combinations_with_replacement
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from holdfast.hosting.errors import NoSuchObject
+from holdfast.hosting.git import merge_bases
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.histories import Step, histories, write
+from tests.hosting.git.oracle import git
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=histories())
+def test_the_bases_are_those_of_git(steps: list[Step]) -> None:
+    """For every pair of commits, also across roots, criss-cross merges and wrong clocks."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "1.git")
+        ids = write(folder, steps)
+        repo = open_repository(folder)
+        pairs = list(combinations_with_replacement(range(len(ids)), 2))[-12:]
+        for one, other in pairs:
+            found = merge_bases.merge_bases(repo, ids[one], ids[other])
+            near = merge_bases.search(repo, ids[one], ids[other]) if one != other else found
+            expected = set(merge_bases.ask_git(folder, ids[one], ids[other]))
+            assert set(found) == expected
+            assert near is None or set(near) == expected
+
+
+def straight(length: int) -> list[Step]:
+    """Make a history with two branches that part at the first commit."""
+    trunk = [Step((number - 1,) if number else (), number * 10, {}) for number in range(length)]
+    return [*trunk, Step((0,), length * 10, {})]
+
+
+def test_git_is_asked_when_the_base_is_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many commits it is faster; both give the same answer."""
+    folder = tmp_path / "1.git"
+    ids = write(folder, straight(20))
+    repo = open_repository(folder)
+    assert merge_bases.search(repo, ids[-2], ids[-1]) == (ids[0],)
+    monkeypatch.setattr(merge_bases, "MOST_COMMITS", 10)
+    assert merge_bases.search(repo, ids[-2], ids[-1]) is None
+    assert merge_bases.merge_bases(repo, ids[-2], ids[-1]) == (ids[0],)
+
+
+def test_unrelated_histories_have_no_base(tmp_path: Path) -> None:
+    """Nor has a commit one with something that is no commit."""
+    folder = tmp_path / "1.git"
+    one, other = write(folder, [Step((), 0, {b"a": b"1"}), Step((), 10, {})])
+    repo = open_repository(folder)
+    assert merge_bases.merge_bases(repo, one, other) == ()
+    assert merge_bases.ask_git(folder, one, other) == ()
+    blob = git(folder, "rev-parse", f"{one}:a").decode().strip()
+    with pytest.raises(NoSuchObject):
+        merge_bases.merge_bases(repo, one, blob)
+    with pytest.raises(NoSuchObject):
+        merge_bases.merge_bases(repo, "0" * 40, one)

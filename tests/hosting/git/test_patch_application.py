@@ -1,0 +1,125 @@
+"""Applying patches to trees, against what git itself makes of them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import FileRefused, FileTooLarge
+from holdfast.hosting.git.patch_application import MOST_FILES, PatchedFile, apply_patch
+from holdfast.hosting.git.repository import Repo, open_repository
+
+MOST = 2**20
+SUBMODULE = (
+    b"diff --git a/s b/s\nnew file mode 160000\n--- /dev/null\n+++ b/s\n@@ -0,0 +1 @@\n"
+    b"+Subproject commit 1111111111111111111111111111111111111111\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an empty bare repository."""
+    made = tmp_path_factory.mktemp("patches") / "repo.git"
+    subprocess.run(["git", "init", "-q", "--bare", made], check=True)
+    return made
+
+
+def write_tree(folder: Path, files: dict[str, bytes]) -> str:
+    """Write a tree of files."""
+    git = ("git", "-C", str(folder))
+    lines = b""
+    for path, content in sorted(files.items()):
+        made = subprocess.run(
+            [*git, "hash-object", "-w", "--stdin"], input=content, capture_output=True, check=True
+        )
+        lines += b"100644 blob %s\t%s\0" % (made.stdout.strip(), path.encode())
+    made = subprocess.run([*git, "mktree", "-z"], input=lines, capture_output=True, check=True)
+    return made.stdout.decode().strip()
+
+
+def diff(folder: Path, old: str, new: str, *options: str) -> bytes:
+    """Return what git writes as the difference of two trees."""
+    command = ["git", "-C", str(folder), "diff-tree", "-r", "-p", "--binary", *options, old, new]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+Files = st.dictionaries(st.sampled_from("abcde"), st.binary(max_size=40), max_size=4)
+
+
+@settings(max_examples=15, deadline=None)
+@given(Files, Files, st.sampled_from(["", "-M"]))
+def test_a_patch_of_two_trees_makes_one_of_the_other(
+    folder: Path, old: dict[str, bytes], new: dict[str, bytes], option: str
+) -> None:
+    """Text and binary, added, changed, renamed and deleted."""
+    trees = write_tree(folder, old), write_tree(folder, new)
+    patch = diff(folder, *trees, *([option] if option else []))
+    if not patch:
+        return
+    result = dict(old)
+    for file in apply_patch(open_repository(folder), trees[0], patch, most_bytes=MOST):
+        assert (file.old is None) == (file.path not in old)
+        result.pop(file.path, None)
+        if file.content is not None:
+            result[file.path] = file.content
+    assert result == new
+
+
+def repository(folder: Path) -> tuple[Repo, str]:
+    """Return the repository and a tree of one file."""
+    return open_repository(folder), write_tree(folder, {"a": b"one\ntwo\n"})
+
+
+def test_nothing_is_written_to_the_repository(folder: Path) -> None:
+    """And an empty tree can be patched."""
+    patch = b"diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+never-written\n"
+    made = apply_patch(open_repository(folder), None, patch, most_bytes=MOST)
+    assert made == [PatchedFile("n", None, 0o100755, b"never-written\n")]
+    written = subprocess.run(
+        ["git", "-C", folder, "hash-object", "--stdin"], input=b"never-written\n", capture_output=True, check=True
+    ).stdout.strip()
+    assert not (folder / "objects" / written[:2].decode() / written[2:].decode()).exists()
+
+
+def hunk(old: str, new: str, path: str = "a") -> bytes:
+    """Return a patch of one line."""
+    names = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n"
+    return f"{names}@@ -1,2 +1,2 @@\n-{old}\n+{new}\n two\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("patch", "message"),
+    [
+        (b"", "does not apply"),
+        (b"no patch", "does not apply"),
+        (hunk("other", "x"), "patch failed: a:1"),
+        (hunk("one", "x", "missing"), "missing: does not exist in index"),
+        (hunk("one", "x", "../a"), "does not apply: "),
+        (b"diff --git a/a b/c\nsimilarity index 100%\ncopy from a\ncopy to c\n", "copies files"),
+        (SUBMODULE, "submodules"),
+    ],
+)
+def test_what_does_not_apply_says_why(folder: Path, patch: bytes, message: str) -> None:
+    """In git's words."""
+    repo, tree = repository(folder)
+    with pytest.raises(FileRefused, match=message):
+        apply_patch(repo, tree, patch, most_bytes=MOST)
+
+
+def test_what_is_too_much_is_refused(folder: Path) -> None:
+    """By the number of files, by what is there, by what a binary change declares, and by what comes of it."""
+    repo, tree = repository(folder)
+    new = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
+    many = "".join(new.format(number) for number in range(MOST_FILES + 1)).encode()
+    with pytest.raises(FileTooLarge, match=f"{MOST_FILES} files"):
+        apply_patch(repo, tree, many, most_bytes=MOST)
+    for most_bytes in (3, 8):
+        with pytest.raises(FileTooLarge, match=f"{most_bytes} bytes"):
+            apply_patch(repo, tree, hunk("one", "larger"), most_bytes=most_bytes)
+    binary = b"diff --git a/b b/b\nnew file mode 100644\nGIT binary patch\nliteral 4000000000\n"
+    with pytest.raises(FileTooLarge, match="bytes"):
+        apply_patch(repo, tree, binary, most_bytes=MOST)
+    with pytest.raises(FileTooLarge, match="bytes"):
+        apply_patch(repo, tree, binary.replace(b"4000000000", b"9" * 5000), most_bytes=MOST)

@@ -1,0 +1,89 @@
+"""git and repositories elsewhere: where it connects to, and what it may take."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import RemoteFailed
+from holdfast.hosting.git.remotes import GitRemote, RemoteLimits, configuration_for, fetch, list_refs
+from holdfast.hosting.storage.local_copies import create_repository
+from tests.hosting.services.http_stub import HttpStub, http_stub
+
+LIMITS = RemoteLimits(20, 1024 * 1024)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an empty repository in a folder of its own."""
+    made = tmp_path / "aside" / "repository.git"
+    create_repository(made, "main")
+    return made
+
+
+def remote(stub: HttpStub, host: str = "git.example.invalid", authorization: str = "") -> GitRemote:
+    """Return a repository on the stub under another name."""
+    return GitRemote(f"http://{host}:{stub.port}/a.git", host, stub.port, ("127.0.0.1",), authorization)
+
+
+def advertised() -> bytes:
+    """Return a correct advertisement: the length of its line is computed."""
+    line = b"0" * 40 + b" capabilities^{}\0multi_ack agent=git/2.39\n"
+    head = b"# service=git-upload-pack\n"
+    return b"%04x%s0000%04x%s0000" % (len(head) + 4, head, len(line) + 4, line)
+
+
+def test_git_connects_to_the_checked_address_whatever_the_name_resolves_to(folder: Path) -> None:
+    """The name has no address at all; the credentials are in a header."""
+    with http_stub({"/a.git/info/refs": (200, advertised())}) as stub:
+        found = list_refs(folder, remote(stub, authorization="Basic YTpi"), LIMITS)
+    assert found.targets == {}
+    assert [(one.host, one.authorization) for one in stub.seen] == [
+        (f"git.example.invalid:{stub.port}", "Basic YTpi")
+    ]
+
+
+def test_git_follows_no_redirect(folder: Path) -> None:
+    """Whoever is asked first cannot send it to another address."""
+    with http_stub({"/b.git/info/refs": (200, advertised())}) as stub:
+        stub.redirects["/a.git/info/refs"] = (
+            f"http://127.0.0.1:{stub.port}/b.git/info/refs?service=git-upload-pack"
+        )
+        with pytest.raises(RemoteFailed):
+            list_refs(folder, remote(stub), LIMITS)
+    assert [one.path for one in stub.seen] == ["/a.git/info/refs"]
+
+
+@pytest.mark.parametrize("address", ["file:///etc", "/etc", "ssh://127.0.0.1/a", "ext::true", "git://127.0.0.1/a"])
+def test_git_speaks_no_other_protocol(folder: Path, address: str) -> None:
+    """Even if such an address came this far."""
+    with pytest.raises(RemoteFailed):
+        fetch(folder, GitRemote(address, "127.0.0.1", 80, ("127.0.0.1",)), LIMITS)
+
+
+def test_a_server_that_takes_too_long_is_given_up(folder: Path) -> None:
+    """After the seconds of the setting."""
+    with http_stub({"/a.git/info/refs": (200, advertised())}, delay=30) as stub:
+        started = time.monotonic()
+        with pytest.raises(RemoteFailed, match="migration_timeout"):
+            list_refs(folder, remote(stub), RemoteLimits(0.2, 1024 * 1024))
+        assert time.monotonic() - started < 25
+
+
+def test_the_credentials_are_in_no_argument_and_in_no_file(folder: Path) -> None:
+    """They are configuration in the environment of the process."""
+    with http_stub({}) as stub:
+        given = remote(stub, authorization="Basic c2VjcmV0")
+        with pytest.raises(RemoteFailed, match="no repository at this address"):
+            fetch(folder, given, LIMITS)
+    assert ("http.extraHeader", "Authorization: Basic c2VjcmV0") in configuration_for(given)
+    assert "c2VjcmV0" not in repr(given)
+    for path in folder.parent.rglob("*"):
+        assert path.is_dir() or b"c2VjcmV0" not in path.read_bytes()
+
+
+def test_several_addresses_and_ipv6_are_given_to_git() -> None:
+    """As curl writes them; a literal address needs no entry."""
+    both = GitRemote("https://a.example/b", "a.example", 443, ("192.0.2.1", "2001:db8::1"))
+    assert configuration_for(both) == [("http.curloptResolve", "a.example:443:192.0.2.1,[2001:db8::1]")]
+    assert configuration_for(GitRemote("https://192.0.2.1/b", "192.0.2.1", 443, ("192.0.2.1",))) == []

@@ -1,0 +1,182 @@
+"""Archives that are kept: made once, read while made, and evicted."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from holdfast.hosting.storage import archive_cache
+from holdfast.hosting.storage.archive_cache import ArchiveCache
+
+MEGABYTE = 2**20
+
+
+class Maker:
+    """Makes an archive of three pieces, and waits after the first until it may go on."""
+
+    def __init__(self, *, error: Exception | None = None) -> None:
+        self.made = 0
+        self.closed = 0
+        self.go_on = asyncio.Event()
+        self._error = error
+
+    async def __call__(self) -> AsyncGenerator[bytes, None]:
+        """Make it."""
+        self.made += 1
+        try:
+            yield b"one "
+            await self.go_on.wait()
+            if self._error is not None:
+                raise self._error
+            yield b"two "
+            yield b"three"
+        finally:
+            self.closed += 1
+
+
+async def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
+    """Read all there is."""
+    return b"".join([piece async for piece in pieces])
+
+
+def run(test: Callable[[], object]) -> None:
+    """Run an asynchronous test, which must not hang."""
+
+    async def limited() -> None:
+        with anyio.fail_after(60):
+            await test()  # type: ignore[misc]  # a coroutine
+
+    anyio.run(limited)
+
+
+def test_many_who_ask_at_once_get_one_archive(tmp_path: Path) -> None:
+    """All read it while it is made; afterwards it is a file."""
+
+    async def test() -> None:
+        cache, maker = ArchiveCache(tmp_path / "a", MEGABYTE), Maker()
+        first = cache.stream("key", maker)
+        assert await anext(first) == b"one "
+        others = [asyncio.create_task(read(cache.stream("key", maker))) for _ in range(5)]
+        await asyncio.sleep(0)
+        assert cache.find("key") is None
+        maker.go_on.set()
+        assert await read(first) == b"two three"
+        assert {await other for other in others} == {b"one two three"}
+        assert (maker.made, maker.closed) == (1, 1)
+        found = cache.find("key")
+        assert found is not None
+        assert found.read_bytes() == b"one two three"
+
+    run(test)
+
+
+def test_another_process_waits_for_the_one_that_makes_it(tmp_path: Path) -> None:
+    """It reads the file and makes nothing."""
+
+    async def test() -> None:
+        one, other = (ArchiveCache(tmp_path, MEGABYTE) for _ in range(2))
+        maker, second = Maker(), Maker()
+        first = one.stream("key", maker)
+        await anext(first)
+        waiting = asyncio.create_task(read(other.stream("key", second)))
+        await asyncio.sleep(2 * archive_cache.LOCK_SECONDS)
+        maker.go_on.set()
+        await read(first)
+        assert await waiting == b"one two three"
+        assert (maker.made, second.made) == (1, 0)
+
+    run(test)
+
+
+def test_the_last_who_leaves_ends_the_making(tmp_path: Path) -> None:
+    """The next who asks gets a whole one."""
+
+    async def test() -> None:
+        cache, maker = ArchiveCache(tmp_path, MEGABYTE), Maker()
+        one, other = cache.stream("key", maker), cache.stream("key", maker)
+        await anext(one)
+        await anext(other)
+        await one.aclose()
+        await other.aclose()
+        again = asyncio.create_task(read(cache.stream("key", maker)))
+        maker.go_on.set()
+        assert await again == b"one two three"
+        assert (maker.made, maker.closed) == (2, 2)
+
+    run(test)
+
+
+def test_one_who_leaves_does_not_disturb_the_others(tmp_path: Path) -> None:
+    """The archive is made as long as anybody reads it."""
+
+    async def test() -> None:
+        cache, maker = ArchiveCache(tmp_path / "a", MEGABYTE), Maker()
+        first, second = cache.stream("key", maker), cache.stream("key", maker)
+        assert (await anext(first), await anext(second)) == (b"one ", b"one ")
+        await first.aclose()
+        maker.go_on.set()
+        assert await read(second) == b"two three"
+        assert maker.made == 1
+
+    run(test)
+
+
+def test_the_archives_of_a_repository_are_deleted(tmp_path: Path) -> None:
+    """Those of others stay, also of one whose id begins with the same digits."""
+    for key in ("1-a", "1-b", "12-a", "2-1-a"):
+        (tmp_path / key).touch()
+    ArchiveCache(tmp_path, MEGABYTE).discard(1)
+    assert {path.name for path in tmp_path.iterdir()} == {"12-a", "2-1-a"}
+    ArchiveCache(tmp_path / "missing", MEGABYTE).discard(1)
+
+
+def test_all_are_told_when_it_cannot_be_made(tmp_path: Path) -> None:
+    """Nothing is kept of it."""
+
+    async def test() -> None:
+        cache, maker = ArchiveCache(tmp_path, MEGABYTE), Maker(error=ValueError("broken"))
+        readers = [asyncio.create_task(read(cache.stream("key", maker))) for _ in range(2)]
+        maker.go_on.set()
+        for reader in readers:
+            with pytest.raises(ValueError, match="broken"):
+                await reader
+        assert cache.find("key") is None
+        whole = Maker()
+        whole.go_on.set()
+        async with aclosing(cache.stream("key", whole)) as pieces:
+            assert await read(pieces) == b"one two three"
+
+    run(test)
+
+
+def test_those_used_least_recently_are_evicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that all together are within the limit, in size and in number; what nobody used for long goes too."""
+    cache = ArchiveCache(tmp_path, 250)
+    for number in range(4):
+        (tmp_path / f"key{number}").write_bytes(b"x" * 100)
+        os.utime(tmp_path / f"key{number}", (2_000_000_000 + number,) * 2)
+    assert cache.evict() == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["key2", "key3"]
+    monkeypatch.setattr(archive_cache, "MOST_FILES", 1)
+    assert cache.evict() == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["key3"]
+    os.utime(tmp_path / "key3", (1, 1))
+    assert cache.evict() == 1
+    assert ArchiveCache(tmp_path / "nowhere", 250).evict() == 0
+
+
+def test_an_archive_that_is_asked_for_counts_as_used(tmp_path: Path) -> None:
+    """Its time of access is the time of the last use."""
+    cache = ArchiveCache(tmp_path, 150)
+    for name in ("old", "new"):
+        (tmp_path / name).write_bytes(b"x" * 100)
+    os.utime(tmp_path / "old", (1_000, 1_000))
+    os.utime(tmp_path / "new", (2_000, 2_000))
+    assert cache.find("old") == tmp_path / "old"
+    assert (tmp_path / "old").stat().st_mtime == 1_000
+    cache.evict()
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]

@@ -1,0 +1,306 @@
+"""Compaction: packs are replaced by fewer, and no object that anything leads to is lost."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged, GitError, HostingError
+from holdfast.hosting.git.packs import object_count, pack_name
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.storage import compaction, local_copies
+from holdfast.hosting.storage.compaction import (
+    GRACE_SECONDS,
+    MOST_INLINE_BYTES,
+    MOST_PACKS,
+    ORPHAN_SECONDS,
+    choose,
+)
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT, index_key
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.leases import take_lease
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repository_log import NewPack, PackRow
+from holdfast.hosting.store.tables import packs, ref_log
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.storage.log_helpers import MAIN, ZERO, LogRepository, snapshot
+
+LARGE = 2 * INLINE_LIMIT
+
+
+@pytest.fixture
+def ship(app: App) -> LogRepository:
+    """Make a repository with some commits in small packs and in large ones."""
+    made = LogRepository(app, make_people(app.database, "ada")[0])
+    for size in (10, LARGE, 10, LARGE, 10):
+        made.commit(size=size)
+    return made
+
+
+@pytest.fixture
+def merge_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every pack be merged, however large it is."""
+    monkeypatch.setattr(compaction, "GEOMETRIC_FACTOR", 1_000_000)
+
+
+def objects(ship: LogRepository, folder: Path) -> set[str]:
+    """Make a new copy in a folder, and return everything that is in it."""
+    copies, _ = ship.node(folder)
+    assert snapshot(copies.update(ship.id).folder) == ship.refs()
+    listed = run(copies.update(ship.id).folder, "cat-file", "--batch-all-objects", "--batch-check").splitlines()
+    return {line.split()[0].decode() for line in listed}
+
+
+def stored_keys(app: App) -> set[str]:
+    """Return the packs and indexes of the object store."""
+    return {one.key for one in app.store.list("packs/")}
+
+
+def rows(app: App) -> int:
+    """Return how many packs there are, with those that were replaced."""
+    with app.database.read() as connection:
+        return connection.execute(select(func.count()).select_from(packs)).scalar_one()
+
+
+def pack_row(number: int, size: int, key: str = "") -> PackRow:
+    """Make a row of a pack."""
+    return PackRow(number, number, f"{number:040}", size, 1, key)
+
+
+def test_the_smallest_packs_are_chosen_until_the_next_is_twice_as_large() -> None:
+    """All of the database, and those of the store up to the geometric progression."""
+    inline = [pack_row(1, 100), pack_row(2, 50)]
+    stored = [pack_row(3, 5000, "c"), pack_row(4, 299, "a"), pack_row(5, 800, "b")]
+    assert [pack.id for pack in choose([*inline, *stored])] == [1, 2, 4, 5]
+    assert [pack.id for pack in choose([*inline, pack_row(6, 300, "d")])] == [1, 2]
+    assert [pack.id for pack in choose(stored)] == [4]
+    assert [pack.id for pack in choose([pack_row(7, 300, "e"), pack_row(8, 599, "f")])] == [7, 8]
+    assert choose([]) == []
+
+
+def test_a_repository_is_compacted_when_it_has_many_packs_or_much_in_the_database(ship: LogRepository) -> None:
+    """Replaced packs do not count."""
+    compactor = ship.app.compactor
+    assert not compactor.is_needed(ship.id)
+    small = ship.packs()[0].id
+    with ship.app.database.write() as connection:
+        connection.execute(update(packs).where(packs.c.id == small).values(size=MOST_INLINE_BYTES + 1))
+    assert compactor.is_needed(ship.id)
+    with ship.app.database.write() as connection:
+        connection.execute(update(packs).where(packs.c.id == small).values(superseded_at=1))
+    assert not compactor.is_needed(ship.id)
+    for _ in range(MOST_PACKS - 4):
+        ship.set(RefUpdate("refs/heads/x", ZERO, ship.refs()[MAIN]), packs=(ship.make_commit({"a": b"a"})[1],))
+        ship.set(RefUpdate("refs/heads/x", ship.refs()[MAIN], ZERO))
+    assert not compactor.is_needed(ship.id)
+    ship.commit()
+    assert compactor.is_needed(ship.id)
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_compaction_keeps_every_object(ship: LogRepository, tmp_path: Path) -> None:
+    """Also those that no ref leads to any more; the log, its version and the refs stay."""
+    lost = ship.commit("refs/heads/gone")
+    ship.set(RefUpdate("refs/heads/gone", lost, ZERO))
+    before, version, refs = objects(ship, tmp_path / "before"), ship.row.version, ship.refs()
+    size = ship.row.size - sum(pack.size for pack in ship.packs())
+    assert lost in before
+    assert ship.app.compactor.compact(ship.id)
+    (merged,) = ship.packs()
+    assert merged.object_count == len(before)
+    assert merged.version == version - 1
+    assert objects(ship, tmp_path / "after") == before
+    assert (ship.row.version, ship.refs()) == (version, refs)
+    assert ship.row.size == size + merged.size
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_a_copy_that_is_between_versions_goes_on_after_a_compaction(ship: LogRepository, tmp_path: Path) -> None:
+    """The merged pack has the newest version of what it was made of, so no copy misses an object."""
+    copies, _ = ship.node(tmp_path / "second")
+    copies.update(ship.id)
+    ship.commit()
+    ship.commit("refs/heads/side", size=LARGE)
+    assert ship.app.compactor.compact(ship.id)
+    ship.commit()
+    assert snapshot(copies.update(ship.id).folder) == ship.refs()
+
+
+def test_one_machine_compacts_at_a_time(ship: LogRepository, tmp_path: Path) -> None:
+    """And one that compacts what another has compacted meanwhile changes nothing."""
+    take_lease(ship.app.database, f"compaction {ship.id}", "another", seconds=60)
+    assert not ship.app.compactor.compact(ship.id)
+    assert not ship.app.compactor.collect_garbage(ship.id, retention_seconds=0)
+    assert len(ship.packs()) == 5
+    take_lease(ship.app.database, f"compaction {ship.id}", "another", seconds=-1)
+    found = ship.packs()
+    assert ship.app.compactor.compact(ship.id)
+    _, other = ship.node(tmp_path / "second")
+    after = ship.packs()
+    with pytest.raises(HostingError, match="replaced meanwhile"):
+        other._replace(ship.id, found, lambda folder: other._merge(folder, found))
+    assert ship.packs() == after
+    assert objects(ship, tmp_path / "third")
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_the_same_pack_under_two_keys_is_merged_once(ship: LogRepository, tmp_path: Path) -> None:
+    """Somebody pushed a branch, deleted it and pushed it again."""
+    commit, pack = ship.make_commit({"large": os.urandom(LARGE)})
+    again = ship.store(packed_again(ship, pack.store_key))
+    assert (again.name, again.store_key == pack.store_key) == (pack.name, False)
+    ship.set(RefUpdate("refs/heads/a", ZERO, commit), packs=(pack,))
+    ship.set(RefUpdate("refs/heads/b", ZERO, commit), packs=(again,))
+    before = objects(ship, tmp_path / "before")
+    assert ship.app.compactor.compact(ship.id)
+    assert len(ship.packs()) == 1
+    assert objects(ship, tmp_path / "after") == before
+
+
+def packed_again(ship: LogRepository, key: str) -> NewPack:
+    """Return a pack of the store as if it were pushed once more."""
+    content = ship.app.store.read_bytes(key)
+    return NewPack(pack_name(content), len(content), object_count(content), content=content)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PACK", b"PACK\0\0\0\2\0\0\0\0" + bytes(20)])
+def test_a_damaged_pack_is_never_replaced(ship: LogRepository, content: bytes | None) -> None:
+    """What could be had back from it, or from a backup of it, would be lost."""
+    first = ship.packs()[0].id
+    with ship.app.database.write() as connection:
+        connection.execute(update(packs).where(packs.c.id == first).values(content=content))
+    with pytest.raises(GitError):
+        ship.app.compactor.compact(ship.id)
+    ship.app.copies.discard(ship.id)
+    with pytest.raises(GitError):
+        ship.app.compactor.collect_garbage(ship.id, retention_seconds=0)
+    assert len(ship.packs()) == 5
+
+
+def test_garbage_is_what_no_ref_has_led_to_within_the_retention(ship: LogRepository, tmp_path: Path) -> None:
+    """Deleted branches and commits that were pushed over; what there is stays whole."""
+    deleted = ship.commit("refs/heads/gone")
+    ship.set(RefUpdate("refs/heads/gone", deleted, ZERO))
+    forced = ship.commit()
+    base = ship.commit("refs/heads/other", size=LARGE)
+    ship.set(RefUpdate(MAIN, forced, base))
+    assert ship.app.compactor.collect_garbage(ship.id, retention_seconds=60)
+    assert len(ship.packs()) == 1
+    assert {deleted, forced, base} <= objects(ship, tmp_path / "within")
+    with ship.app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=int(time.time()) - 100))
+    assert ship.app.compactor.collect_garbage(ship.id, retention_seconds=60)
+    left = objects(ship, tmp_path / "after")
+    assert base in left
+    assert not {deleted, forced} & left
+
+
+def test_a_repository_without_refs_has_only_garbage(ship: LogRepository) -> None:
+    """Nothing is left of it, and nothing fails."""
+    ship.set(RefUpdate(MAIN, ship.refs()[MAIN], ZERO))
+    size = ship.row.size - sum(pack.size for pack in ship.packs())
+    assert ship.app.compactor.collect_garbage(ship.id, retention_seconds=-10)
+    assert ship.packs() == []
+    assert ship.row.size == size
+    assert ship.app.compactor.collect_garbage(ship.id, retention_seconds=-10)
+    ship.app.copies.discard(ship.id)
+    assert snapshot(ship.app.copies.update(ship.id).folder) == {}
+
+
+def test_a_damaged_copy_does_not_decide_what_is_garbage(ship: LogRepository, tmp_path: Path) -> None:
+    """Objects that a copy lacks are not taken for garbage, whether a ref points to them or only leads there."""
+    before = objects(ship, tmp_path / "before")
+    repo = ship.app.copies.update(ship.id)
+    head = ship.refs()[MAIN]
+    run(repo.folder, "repack", "-adq")
+    for path in (repo.folder / "objects" / "pack").iterdir():
+        path.unlink()
+    with pytest.raises(GitDamaged, match=head):
+        ship.app.compactor.collect_garbage(ship.id, retention_seconds=0)
+    repo.write("commit", run(tmp_path / "before" / "repositories" / "01" / "1.git", "cat-file", "commit", head))
+    with pytest.raises(GitError):
+        ship.app.compactor.collect_garbage(ship.id, retention_seconds=0)
+    assert objects(ship, tmp_path / "after") == before
+
+
+def test_a_commit_during_garbage_collection_puts_it_off(ship: LogRepository, tmp_path: Path) -> None:
+    """It may lead to what was about to go."""
+    lost = ship.commit("refs/heads/gone")
+    ship.set(RefUpdate("refs/heads/gone", lost, ZERO))
+    compactor = ship.app.compactor
+    real = compactor._record
+
+    def record(*arguments: object) -> bool:
+        ship.set(RefUpdate("refs/heads/back", ZERO, lost))
+        return real(*arguments)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compactor, "_record", record)
+        assert not compactor.collect_garbage(ship.id, retention_seconds=-10)
+    assert lost in objects(ship, tmp_path / "after")
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_replaced_packs_stay_for_the_grace_period(ship: LogRepository, tmp_path: Path) -> None:
+    """A reader that has read the rows before can still fetch their packs; then the files go too."""
+    compactor, before = ship.app.compactor, stored_keys(ship.app)
+    assert len(before) == 4
+    late, _ = ship.node(tmp_path / "late")
+    read = late._read(ship.id, 0)
+    assert compactor.compact(ship.id)
+    now = time.time()
+    assert compactor.delete_superseded(now=now + GRACE_SECONDS - 60) == 0
+    local_copies.create_repository(tmp_path / "late.git", "main")
+    late._apply(open_repository(tmp_path / "late.git"), *read)
+    assert snapshot(tmp_path / "late.git") == ship.refs()
+    assert compactor.delete_superseded(now=now + GRACE_SECONDS + 60) == 5
+    (merged,) = ship.packs()
+    assert rows(ship.app) == 1
+    assert stored_keys(ship.app) == {merged.store_key, index_key(merged.store_key)}
+    assert objects(ship, tmp_path / "after")
+
+
+def test_packs_without_a_row_are_deleted_after_a_day(ship: LogRepository) -> None:
+    """Of writes that failed, and of repositories that were deleted; a write may take its time."""
+    compactor, now = ship.app.compactor, time.time()
+    _, orphan = ship.make_commit({"large": os.urandom(LARGE)})
+    used = {pack.store_key for pack in ship.packs() if pack.store_key}
+    assert compactor.delete_orphans(now=now + ORPHAN_SECONDS - 60) == 0
+    assert compactor.delete_orphans(now=now + ORPHAN_SECONDS + 60) == 1
+    assert orphan.store_key not in stored_keys(ship.app)
+    assert stored_keys(ship.app) == used | {index_key(key) for key in used}
+    ship.app.store.delete(next(iter(used)))
+    with ship.app.database.write() as connection:
+        repositories.remove_row(connection, ship.row)
+    assert compactor.delete_orphans(now=now + ORPHAN_SECONDS + 60) == 2
+    assert stored_keys(ship.app) == set()
+
+
+@pytest.mark.usefixtures("merge_all")
+def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loose objects and small packs give way to the packs of the log, but no pack of a push on its way."""
+    folder = ship.app.copies.update(ship.id).folder
+    loose = list(folder.glob("objects/??/*"))
+    assert loose
+    monkeypatch.setattr(local_copies, "PUSH_SECONDS", 1000.0)
+    name = run(
+        folder, "pack-objects", "-q", str(folder / "objects/pack/pack"), input=f"{ship.refs()[MAIN]}\n".encode()
+    )
+    pushed = folder / "objects" / "pack" / f"pack-{name.decode().strip()}.pack"
+    assert ship.app.compactor.compact(ship.id)
+    (merged,) = ship.packs()
+    assert not list(folder.glob("objects/??/*"))
+    kept = {path.stem for path in (folder / "objects" / "pack").glob("*.pack")}
+    assert {f"pack-{merged.name}", pushed.stem} <= kept
+    for path in folder.glob("objects/pack/*"):
+        os.utime(path, (1, 1))
+    ship.app.copies.tidy(ship.id)
+    assert [path.stem for path in (folder / "objects" / "pack").glob("*.pack")] == [f"pack-{merged.name}"]
+    assert snapshot(folder) == ship.refs()
+    assert list(folder.glob("objects/pack/multi-pack-index-*.bitmap"))
+    run(folder, "fsck", "--strict")
+    run(folder, "multi-pack-index", "verify")

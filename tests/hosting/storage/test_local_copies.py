@@ -1,0 +1,382 @@
+"""Local copies: whatever happens to one, the next reader has what the log has."""
+
+import os
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitError, NoSuchFolder, StorageUnavailable
+from holdfast.hosting.git import local_refs, refs
+from holdfast.hosting.git.program import run
+from holdfast.hosting.storage import local_copies
+from holdfast.hosting.storage.local_copies import STATE_FILE, UNPACK_LIMIT, LocalCopies, create_repository
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.ref_updates import RefUpdate
+from tests.conftest import wait_for
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.storage.log_helpers import MAIN, ZERO, LogRepository, snapshot
+
+
+@pytest.fixture
+def owner(app: App) -> Account:
+    """Make somebody who has repositories."""
+    return make_people(app.database, "ada")[0]
+
+
+@pytest.fixture
+def ship(app: App, owner: Account) -> LogRepository:
+    """Make a repository with a commit."""
+    made = LogRepository(app, owner)
+    made.commit()
+    return made
+
+
+def copied(ship: LogRepository) -> dict[str, str]:
+    """Return the refs a reader finds."""
+    return snapshot(ship.app.copies.open(ship.row).folder)
+
+
+def test_a_new_copy_is_empty_bare_and_has_its_branch(tmp_path: Path) -> None:
+    """HEAD names the branch, and there is nothing in it that it does not need."""
+    create_repository(tmp_path / "7.git", "trunk/v2")
+    repository = pygit2.Repository(str(tmp_path / "7.git"))
+    assert repository.is_bare
+    assert repository.head_is_unborn
+    assert not list(repository.references)
+    assert (tmp_path / "7.git" / "HEAD").read_text() == "ref: refs/heads/trunk/v2\n"
+    assert not {"hooks", "description"} & {path.name for path in (tmp_path / "7.git").iterdir()}
+
+
+def test_a_reader_has_what_the_log_has(ship: LogRepository) -> None:
+    """Branches and tags, made, updated and deleted, and whatever HEAD is."""
+    copied(ship)
+    for _ in range(3):
+        ship.commit()
+    head = ship.commit("refs/heads/side")
+    ship.set(RefUpdate("refs/tags/v1", ZERO, head), RefUpdate("refs/heads/side", head, ZERO))
+    assert copied(ship) == ship.refs()
+    assert set(ship.refs()) == {MAIN, "refs/tags/v1"}
+    with ship.app.database.write() as connection:
+        repositories.change_repository(connection, ship.row, default_branch="trunk")
+    assert refs.head(ship.app.copies.open(ship.row)) == "trunk"
+
+
+@pytest.mark.parametrize("count", [1, UNPACK_LIMIT, 3 * UNPACK_LIMIT])
+def test_many_versions_are_applied_at_once(ship: LogRepository, count: int) -> None:
+    """As loose objects, or as one pack; small packs and large ones, and as many refs as there are."""
+    copied(ship)
+    head = ship.commit(size=300_000)
+    ship.set(*(RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(count)))
+    for _ in range(count):
+        ship.commit()
+    assert copied(ship) == ship.refs()
+    folder = ship.app.folders.path(ship.id)
+    assert len(list(folder.glob("objects/pack/*.pack"))) == (1 if count == 1 else 2)
+    ship.set(*(RefUpdate(f"refs/heads/b{number}", head, ZERO) for number in range(count)))
+    assert copied(ship) == ship.refs()
+
+
+def test_names_that_are_no_text_and_names_that_take_anothers_place(ship: LogRepository) -> None:
+    """A branch may become a folder of branches."""
+    head = ship.refs()[MAIN]
+    odd = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
+    ship.set(RefUpdate("refs/heads/a", ZERO, head), RefUpdate(odd, ZERO, head))
+    ship.app.copies.open(ship.row)
+    ship.set(RefUpdate("refs/heads/a", head, ZERO), RefUpdate("refs/heads/a/b", ZERO, head))
+    folder = ship.app.copies.open(ship.row).folder
+    listed = run(folder, "for-each-ref", "--format=%(refname)").splitlines()
+    assert listed == [b"refs/heads/a/b", b"refs/heads/caf\xe9", b"refs/heads/main"]
+
+
+def test_applying_a_version_twice_does_no_harm(ship: LogRepository) -> None:
+    """A process may have died after the refs were written and before the state was."""
+    copies = ship.app.copies
+    ship.set(RefUpdate("refs/heads/gone", ZERO, ship.refs()[MAIN]))
+    copied(ship)
+    state = ship.app.folders.path(ship.id) / STATE_FILE
+    before = state.read_bytes()
+    ship.commit(size=300_000)
+    ship.commit("refs/heads/side")
+    ship.set(RefUpdate("refs/heads/gone", ship.refs()["refs/heads/gone"], ZERO))
+    for _ in range(2):
+        assert snapshot(copies.update(ship.id).folder) == ship.refs()
+        state.write_bytes(before)
+    assert snapshot(copies.update(ship.id).folder) == ship.refs()
+
+
+@pytest.mark.parametrize("step", ["write_refs", "set_head", "mark"])
+def test_a_crash_while_a_copy_is_updated_is_made_up_for(
+    ship: LogRepository, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Whether the packs are there, the refs, or all but the state."""
+    copied(ship)
+    ship.commit()
+    ship.commit("refs/heads/side", size=300_000)
+
+    class Crash(BaseException):
+        """Ends a process without any of its clean-up."""
+
+    def crash(*_arguments: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ship.app.copies if step == "mark" else local_refs, step, crash)
+        with pytest.raises(Crash):
+            ship.app.copies.open(ship.row)
+    assert copied(ship) == ship.refs()
+
+
+def leave_lock(folder: Path) -> None:
+    """Leave the lock of a ref, as a process that was killed does."""
+    (folder / "refs" / "heads" / "main.lock").touch()
+
+
+def lose_config(folder: Path) -> None:
+    """Lose the file a repository is known by."""
+    (folder / "config").unlink()
+
+
+def tear_state(folder: Path) -> None:
+    """Leave half of the state."""
+    (folder / STATE_FILE).write_bytes((folder / STATE_FILE).read_bytes()[:9])
+
+
+def lose_state(folder: Path) -> None:
+    """Leave a copy without its state."""
+    (folder / STATE_FILE).unlink()
+
+
+def age_state(folder: Path) -> None:
+    """Leave a copy that an earlier run of the machine has written, and a power failure damaged."""
+    text = (folder / STATE_FILE).read_text()
+    (folder / STATE_FILE).write_text(text.replace('"boot":"', '"boot":"0'))
+    for path in folder.glob("objects/??/*"):
+        path.unlink()
+
+
+def cut_pack(folder: Path) -> None:
+    """Cut a pack off, without harm to the file in the store."""
+    pack = next((folder / "objects" / "pack").glob("*.pack"))
+    content = pack.read_bytes()
+    pack.unlink()
+    pack.write_bytes(content[:-30])
+
+
+@pytest.mark.parametrize(
+    "damage", [shutil.rmtree, leave_lock, lose_config, tear_state, lose_state, age_state, cut_pack]
+)
+@pytest.mark.parametrize("is_newer", [True, False])
+def test_a_copy_that_is_missing_or_damaged_is_made_anew(
+    ship: LogRepository, damage: Callable[[Path], None], *, is_newer: bool
+) -> None:
+    """Whether or not the log has gone on meanwhile; in whatever process, at whatever time."""
+    ship.commit(size=300_000)
+    copied(ship)
+    damage(ship.app.folders.path(ship.id))
+    if is_newer:
+        ship.commit()
+    other = LocalCopies(ship.app.folders, ship.app.database, ship.app.store)
+    with ThreadPoolExecutor(1) as another_thread:
+        folder = another_thread.submit(lambda: other.update(ship.id).folder).result()
+    assert snapshot(folder) == ship.refs()
+    assert copied(ship) == ship.refs()
+    assert not list((ship.app.folders.root / ".making").iterdir())
+
+
+def test_a_copy_is_made_anew_while_others_read_it(ship: LogRepository) -> None:
+    """A reader finds the old one or the new one, never none, and never half of one."""
+    for _ in range(5):
+        ship.commit()
+    head = ship.refs()[MAIN]
+    faults: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                repo = ship.app.copies.open(ship.row)
+                # The folder may go away while it is read; then nothing is found in it.
+                with suppress(GitError):
+                    assert refs.target(repo, MAIN) in {None, head}
+        except BaseException as error:  # noqa: BLE001  # the test fails with it
+            faults.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(10):
+        ship.app.copies.discard(ship.id)
+        assert copied(ship) == ship.refs()
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+def test_one_of_many_readers_makes_a_copy(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others wait for it."""
+    built: list[int] = []
+    real = LocalCopies.build
+
+    def build(copies: LocalCopies, repository_id: int, folder: Path) -> int:
+        built.append(repository_id)
+        time.sleep(0.05)
+        return real(copies, repository_id, folder)
+
+    monkeypatch.setattr(LocalCopies, "build", build)
+    row = ship.row
+    found: list[str | None] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(refs.target(ship.app.copies.open(row), MAIN)))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [ship.refs()[MAIN]] * 6
+    assert built == [ship.id]
+
+
+def test_one_writer_holds_the_lock_and_may_take_it_again(ship: LogRepository) -> None:
+    """Another thread waits until it is let go; another repository has another lock."""
+    order: list[str] = []
+    copies = ship.app.copies
+
+    def other() -> None:
+        with copies.locked(ship.id):
+            order.append("second")
+
+    with copies.locked(ship.id), copies.locked(ship.id), copies.locked(ship.id + 1):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        order.append("first")
+    thread.join(10)
+    assert order == ["first", "second"]
+
+
+def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None:
+    """What is damaged in a new copy is damaged in the log: it is not made again and again."""
+    copied(ship)
+    copies, folder = ship.app.copies, ship.app.folders.path(ship.id)
+    copies.discard_damaged(ship.id)
+    assert folder.exists()
+    os.utime(folder / "config", (1, 1))
+    copies.discard_damaged(ship.id)
+    assert not folder.exists()
+    copies.discard_damaged(ship.id)
+    assert copied(ship) == ship.refs()
+
+
+def test_a_folder_that_is_no_copy_yet_is_never_deleted_for_damage(ship: LogRepository) -> None:
+    """A folder without a state may be all there is."""
+    copied(ship)
+    folder = ship.app.folders.path(ship.id)
+    (folder / STATE_FILE).unlink()
+    os.utime(folder / "config", (1, 1))
+    ship.app.copies.discard_damaged(ship.id)
+    assert folder.exists()
+
+
+def test_copies_used_least_recently_are_evicted(app: App, owner: Account) -> None:
+    """As many as it takes; those in use stay, and each is made anew when somebody reads it."""
+    places = [LogRepository(app, owner, f"r{number}") for number in range(4)]
+    now = time.time()
+    for number, place in enumerate(places):
+        place.commit(size=1000)
+        copied(place)
+        os.utime(app.folders.path(place.id) / STATE_FILE, (now - 10_000 + number, now))
+    size = app.folders.size(places[0].id)
+    assert app.copies.evict(10 * size) == 0
+    os.utime(app.folders.path(places[0].id) / STATE_FILE, (now, now))
+    assert app.copies.evict(int(2.5 * size)) == 2
+    assert [app.folders.exists(place.id) for place in places] == [True, False, False, True]
+    assert app.copies.evict(0) == 1
+    assert [app.folders.exists(place.id) for place in places] == [True, False, False, False]
+    for place in places:
+        assert copied(place) == place.refs()
+
+
+def test_reading_a_copy_puts_its_eviction_off(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of the last use is exact to a minute."""
+    copied(ship)
+    state = ship.app.folders.path(ship.id) / STATE_FILE
+    os.utime(state, (1, 1))
+    ship.app.copies.open(ship.row)
+    assert state.stat().st_atime == 1
+    monkeypatch.setattr(local_copies, "USED_SECONDS", -1)
+    ship.app.copies.open(ship.row)
+    assert state.stat().st_atime > time.time() - 60
+    assert state.stat().st_mtime == 1
+
+
+def test_two_machines_agree(ship: LogRepository, tmp_path: Path) -> None:
+    """Whatever one writes, the other reads, also after either of them has lost its folder or compacted."""
+    here = ship.app.copies
+    there, _ = ship.node(tmp_path / "second")
+    for round_ in range(4):
+        ship.commit(size=300_000 if round_ == 2 else 10)
+        ship.commit("refs/heads/side")
+        assert snapshot(there.open(ship.row).folder) == ship.refs() == copied(ship)
+        if round_ == 1:
+            there.discard(ship.id)
+            assert ship.app.compactor.compact(ship.id)
+        if round_ == 2:
+            here.discard(ship.id)
+    assert snapshot(there.open(ship.row).folder) == ship.refs() == copied(ship)
+
+
+def test_a_repository_that_does_not_exist_has_no_copy(ship: LogRepository) -> None:
+    """Nor does a deleted one get a new one."""
+    row = ship.row
+    with ship.app.database.write() as connection:
+        repositories.remove_row(connection, row)
+    with pytest.raises(NoSuchFolder):
+        ship.app.copies.open(row)
+    assert list(ship.app.folders.all_ids()) == []
+
+
+def test_a_data_folder_that_is_gone_is_not_made_again(ship: LogRepository, tmp_path: Path) -> None:
+    """What was kept elsewhere meanwhile would be missed once it is back."""
+    there, _ = ship.node(tmp_path / "second")
+    (tmp_path / "second").rmdir()
+    with pytest.raises(StorageUnavailable):
+        there.update(ship.id)
+    assert not (tmp_path / "second").exists()
+
+
+def test_nobody_else_can_look_into_a_copy(ship: LogRepository, tmp_path: Path) -> None:
+    """Whatever the umask."""
+    there, _ = ship.node(tmp_path / "second")
+    before = os.umask(0)
+    try:
+        folder = there.update(ship.id).folder
+    finally:
+        os.umask(before)
+    for path in (folder.parent, folder.parent.parent):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_a_copy_is_not_read_before_the_version_a_request_has_seen(ship: LogRepository) -> None:
+    """Nor is it updated when nothing is new."""
+    copied(ship)
+    old = ship.row
+    ship.commit()
+    state = ship.app.folders.path(ship.id) / STATE_FILE
+    before = state.stat().st_mtime_ns
+    ship.app.copies.open(old)
+    assert state.stat().st_mtime_ns == before
+    wait_for(lambda: time.time_ns() > before)
+    assert refs.target(ship.app.copies.open(ship.row), MAIN) == ship.refs()[MAIN]

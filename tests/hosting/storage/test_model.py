@@ -1,0 +1,320 @@
+"""The repository log of two machines, held against a plain git repository that has done the same."""
+
+import dataclasses
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import settings as configuration
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.git.commits import Signature, build_tree, commit_content
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.quarantine import AcceptedPush
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.services import branches, repositories
+from holdfast.hosting.services.branches import NewTag
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.storage import compaction, pack_files
+from holdfast.hosting.storage.batch_queue import BatchQueue
+from holdfast.hosting.storage.compaction import Compactor
+from holdfast.hosting.storage.local_copies import LocalCopies
+from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from tests.examples import examples
+from tests.hosting.git.oracle import new_repository
+
+WHO = Signature("Ada", "ada@example.org", 1_700_000_000)
+ZERO = "0" * 40
+INLINE_LIMIT = 2000
+NODES = st.sampled_from([0, 1])
+NAMES = st.sampled_from(["main", "a", "a/b", "c"])
+PATHS = st.sampled_from(["x", "d/y", "d/e/z"])
+SIZES = st.sampled_from([1, 100, 5000])
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+def second_node(app: App, folder: Path) -> App:
+    """Return another machine: the same database and object store, and a folder of its own."""
+    folder.mkdir(exist_ok=True)
+    copies = LocalCopies(Folders(folder / "repositories"), app.database, app.store)
+    compactor = Compactor(app.database, app.store, copies, "second")
+    return dataclasses.replace(app, copies=copies, compactor=compactor, commit_queue=BatchQueue())
+
+
+class Storage(RuleBasedStateMachine):
+    """Everything that writes to a repository or clears it up, done on either machine and to the model."""
+
+    nodes: tuple[App, App]
+    folder: Path
+    count = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        type(self).count += 1
+        self.step = 0
+        self.owner = accounts.find_user(self.nodes[0].database, "admin")
+        self.actor = Actor(self.owner)
+        self.model = open_repository(new_repository(self.folder / f"model-{self.count}.git"))
+        self.refs: dict[str, str] = {}
+        self.commits: list[str] = []
+
+    @initialize()
+    def create(self) -> None:
+        """Make a repository with a commit."""
+        new = NewRepository(name=f"r{self.count}")
+        self.id = repositories.create(self.nodes[0], self.owner, self.owner, new).id
+        self.commit(0, "main", "x", 1)
+
+    @property
+    def row(self) -> Repository:
+        """The repository as it is now."""
+        return repository_by_id(self.nodes[0].database, self.id)
+
+    def target(self, node: int) -> RepositoryAccess:
+        """Return the repository with what its owner may do there."""
+        permissions = repositories.permissions_in(self.nodes[node], self.actor, self.row)
+        return RepositoryAccess(self.row, permissions)
+
+    def content(self, size: int) -> bytes:
+        """Return what no file had before, and what hardly compresses."""
+        self.step += 1
+        return (b"%d %d\n" % (self.count, self.step)) + bytes((self.step * 7 + n * n) % 251 for n in range(size))
+
+    def files_of(self, commit: str) -> dict[str, bytes]:
+        """Return the files of a commit of the model."""
+        listed = run(self.model.folder, "ls-tree", "-r", "-z", commit).split(b"\0")
+        rows = (line.partition(b"\t") for line in listed if line)
+        return {path.decode(): self.model.read(meta.split()[2].decode(), "blob") for meta, _, path in rows}
+
+    def model_commit(self, parent: str | None, path: str, content: bytes, message: str) -> str:
+        """Commit a file to the model, on top of what was there."""
+        files = {} if parent is None else self.files_of(parent)
+        tree = build_tree(self.model.write, {**files, path: content})
+        text = commit_content(tree, () if parent is None else (parent,), WHO, WHO, message)
+        made = self.model.write("commit", text)
+        self.commits.append(made)
+        return made
+
+    def set_ref(self, ref: str, new: str | None) -> None:
+        """Set or delete a ref of the model."""
+        if new is None:
+            run(self.model.folder, "update-ref", "-d", ref)
+            del self.refs[ref]
+        else:
+            run(self.model.folder, "update-ref", ref, new)
+            self.refs[ref] = new
+
+    def room_for(self, ref: str) -> bool:
+        """Tell whether git allows a new ref beside the others."""
+        return not any(f"{one}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{one}/") for one in self.refs)
+
+    def attempt(self, expected: bool, change: Any) -> bool:  # noqa: FBT001  # what the model says
+        """Do something that the model says is possible or not."""
+        try:
+            change()
+        except HostingError:
+            assert not expected
+            return False
+        assert expected
+        return True
+
+    @rule(node=NODES, name=NAMES, path=PATHS, size=SIZES)
+    def commit(self, node: int, name: str, path: str, size: int) -> None:
+        """Commit a file through the API, on a branch or on a new one."""
+        ref, content, message = f"refs/heads/{name}", self.content(size), f"{self.step}\n"
+        change = FileChange(operation="upload", path=path, content=FileContent(content))
+        is_first = not self.refs
+        if ref not in self.refs and not is_first and "refs/heads/main" not in self.refs:
+            return
+        new_branch = name if ref not in self.refs and not is_first else ""
+        request = CommitRequest(
+            repository=self.row,
+            actor=self.owner,
+            changes=[change],
+            author=WHO,
+            committer=WHO,
+            message=message,
+            branch="" if new_branch or is_first else name,
+            new_branch=new_branch,
+        )
+        expected = not new_branch or self.room_for(ref)
+        made: list[str] = []
+        landed = self.attempt(expected, lambda: made.append(commit_files(self.nodes[node], request).commit.id))
+        if landed:
+            parent = self.refs.get(ref) or self.refs.get("refs/heads/main")
+            assert made == [self.model_commit(parent, path, content, message)]
+            self.set_ref("refs/heads/main" if is_first else ref, made[0])
+
+    @rule(
+        node=NODES,
+        names=st.lists(NAMES, min_size=1, max_size=3, unique=True),
+        data=st.data(),
+        size=SIZES,
+        force=st.booleans(),
+        atomic=st.booleans(),
+    )
+    def push(
+        self, node: int, names: list[str], data: st.DataObject, size: int, *, force: bool, atomic: bool
+    ) -> None:
+        """Push commits that were made elsewhere to some branches, over their history or on top of it."""
+        updates = []
+        for name in names:
+            ref = f"refs/heads/{name}"
+            parent = data.draw(st.sampled_from(self.commits)) if force else self.refs.get(ref)
+            new = self.model_commit(parent, "pushed", self.content(size), "pushed\n")
+            updates.append(RefUpdate(ref, self.refs.get(ref, ZERO), new))
+        app = self.nodes[node]
+        copy = app.copies.update(self.id).folder
+        given = "".join(f"{update.new}\n" for update in updates)
+        known = "".join(f"^{one}\n" for one in set(self.refs.values()))
+        place = copy / "objects" / "pack"
+        place.mkdir(exist_ok=True)
+        packed = run(
+            self.model.folder, "pack-objects", "--revs", "-q", str(place / "pack"), input=(given + known).encode()
+        )
+        push = AcceptedPush(tuple(updates), (), atomic, (f"pack-{packed.decode().strip()}.pack",))
+        rejected = {one.ref for one in Pushing(app, self.row, self.owner).update(push)}
+        refused = set()
+        for update in updates:
+            if update.ref not in self.refs and not self.room_for(update.ref):
+                refused.add(update.ref)
+            elif not atomic:
+                self.set_ref(update.ref, update.new)
+        if atomic and len(updates) > 1:
+            beside = [f"{one.ref}/" for one in updates if one.creates]
+            if any(one != two and one.startswith(two) for one in beside for two in beside):
+                refused = {one.ref for one in updates}
+        if atomic and refused:
+            assert rejected == {update.ref for update in updates}
+        else:
+            assert rejected == refused
+            for update in updates if atomic else ():
+                self.set_ref(update.ref, update.new)
+
+    @rule(node=NODES, name=NAMES, data=st.data(), kind=st.sampled_from(["branch", "tag", "annotated"]))
+    def create_ref(
+        self, node: int, name: str, data: st.DataObject, kind: Literal["branch", "tag", "annotated"]
+    ) -> None:
+        """Make a branch or a tag anywhere in the history of the refs."""
+        app, target = self.nodes[node], self.target(node)
+        at = data.draw(st.sampled_from(self.reachable()))
+        ref = f"refs/heads/{name}" if kind == "branch" else f"refs/tags/{name}"
+        expected = self.room_for(ref) and (kind != "branch" or f"refs/tags/{name}" not in self.refs)
+        made: list[str] = []
+
+        def change() -> None:
+            if kind == "branch":
+                made.append(branches.create(app, self.actor, target, name, at).id)
+            else:
+                message = "annotated" if kind == "annotated" else ""
+                new = NewTag(name=name, message=message, revision=at)
+                made.append(branches.create_tag(app, self.actor, target, new).id)
+
+        if self.attempt(expected, change):
+            if kind == "annotated":
+                self.model.write("tag", app.copies.update(self.id).read(made[0], "tag"))
+            else:
+                assert made == [at]
+            self.set_ref(ref, made[0])
+
+    def reachable(self) -> list[str]:
+        """Return the commits that refs lead to, in their order."""
+        listed = set(run(self.model.folder, "rev-list", "--all").decode().split())
+        return [commit for commit in self.commits if commit in listed]
+
+    @rule(node=NODES, data=st.data())
+    def update_branch(self, node: int, data: st.DataObject) -> None:
+        """Point a branch to another commit by force."""
+        ref = data.draw(st.sampled_from([one for one in self.refs if one.startswith("refs/heads/")]))
+        at = data.draw(st.sampled_from(self.reachable()))
+        name = ref.removeprefix("refs/heads/")
+        branches.update(self.nodes[node], self.actor, self.target(node), name, at, force=True)
+        self.set_ref(ref, at)
+
+    @precondition(lambda self: len(self.refs) > 1)
+    @rule(node=NODES, data=st.data())
+    def delete_ref(self, node: int, data: st.DataObject) -> None:
+        """Delete a branch or a tag."""
+        others = [one for one in self.refs if one != "refs/heads/main"]
+        ref = data.draw(st.sampled_from(others))
+        app, target, name = self.nodes[node], self.target(node), ref.split("/", 2)[2]
+        if ref.startswith("refs/heads/"):
+            branches.delete(app, self.actor, target, name)
+        else:
+            branches.delete_tag(app, self.actor, target, name)
+        self.set_ref(ref, None)
+
+    @rule(node=NODES)
+    def compact(self, node: int) -> None:
+        """Merge packs."""
+        assert self.nodes[node].compactor.compact(self.id)
+
+    @rule(node=NODES)
+    def collect_garbage(self, node: int) -> None:
+        """Delete what no ref leads to."""
+        assert self.nodes[node].compactor.collect_garbage(self.id, retention_seconds=-10)
+
+    @rule(node=NODES)
+    def delete_packs(self, node: int) -> None:
+        """Let a long time pass, and delete what was replaced and what was never recorded."""
+        compactor, later = self.nodes[node].compactor, time.time() + 1_000_000
+        compactor.delete_superseded(now=later)
+        compactor.delete_orphans(now=later)
+
+    @rule(node=NODES)
+    def discard_copy(self, node: int) -> None:
+        """Lose a copy."""
+        self.nodes[node].copies.discard(self.id)
+
+    @rule(node=NODES)
+    def read(self, node: int) -> None:
+        """Read a repository: it is the model."""
+        self.check(self.nodes[node].copies.open(self.row))
+
+    def check(self, repo: Repo) -> None:
+        """Hold a copy against the model: the refs, and every object they lead to."""
+        with self.nodes[0].database.read() as connection:
+            assert repository_log.read_refs(connection, self.id) == self.refs
+        listed = run(repo.folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
+        assert dict(line.split() for line in listed) == self.refs
+        run(repo.folder, "fsck", "--full", "--strict", "--connectivity-only")
+        both = [run(one.folder, "rev-list", "--objects", "--all") for one in (repo, self.model)]
+        assert sorted(both[0].splitlines()) == sorted(both[1].splitlines())
+
+    def teardown(self) -> None:
+        """Hold both machines against the model, with the copies they have and with new ones."""
+        if self.refs:
+            for app in self.nodes:
+                self.check(app.copies.open(self.row))
+            self.nodes[1].copies.discard(self.id)
+            self.check(self.nodes[1].copies.open(self.row))
+        shutil.rmtree(self.model.folder)
+
+
+@pytest.fixture
+def nodes(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[App, App]:
+    """Open two machines on which even small packs are put to the object store."""
+    monkeypatch.setattr(pack_files, "INLINE_LIMIT", INLINE_LIMIT)
+    monkeypatch.setattr(compaction, "GEOMETRIC_FACTOR", 4)
+    return app, second_node(app, tmp_path / "second")
+
+
+def test_two_machines_are_one_repository(nodes: tuple[App, App], tmp_path: Path) -> None:
+    """Whatever is written, deleted, compacted, collected or lost, on whichever of them."""
+    machine = type("Storage", (Storage,), {"nodes": nodes, "folder": tmp_path})
+    steps = configuration(max_examples=examples(32), stateful_step_count=12)
+    run_state_machine_as_test(machine, settings=steps)

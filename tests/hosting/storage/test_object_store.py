@@ -1,0 +1,257 @@
+"""The object store: in a folder, in a bucket of a real S3 server, and in one that fails."""
+
+import asyncio
+import os
+import socketserver
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.hosting.errors import NoSuchStoredObject, StorageUnavailable
+from holdfast.hosting.git.folders import fsync_path
+from holdfast.hosting.storage import object_store
+from holdfast.hosting.storage.object_store import PART_BYTES, ObjectStore, open_object_store
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.hosting.storage.fake_bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.s3_server import S3Server, s3_server
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Server]:
+    """Run an S3 server."""
+    with s3_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    """Open a store of each kind."""
+    settings = Settings(data=tmp_path)
+    if request.param == "s3":
+        settings = request.getfixturevalue("s3").settings(settings)
+    return open_object_store(settings)
+
+
+def bucket_settings(tmp_path: Path, bucket: Bucket, key: str = ACCESS_KEY) -> Settings:
+    """Return settings of a bucket on loopback."""
+    return Settings(
+        data=tmp_path,
+        s3_bucket="bucket",
+        s3_endpoint=bucket.url,
+        s3_access_key=Secret(key),
+        s3_secret_key=Secret("hunter2"),
+    )
+
+
+def read(store: ObjectStore, key: str, start: int = 0, end: int | None = None) -> bytes:
+    """Read an object or a range of it."""
+
+    async def gather() -> bytes:
+        return b"".join([chunk async for chunk in store.read(key, start, end)])
+
+    return asyncio.run(gather())
+
+
+@pytest.mark.parametrize("size", [0, 1, 300_000, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 12_345])
+def test_a_file_is_read_as_it_was_written(store: ObjectStore, tmp_path: Path, size: int) -> None:
+    """As a stream, as a range, and as a local file; small and in several parts."""
+    content = os.urandom(size)
+    source = tmp_path / "source"
+    source.write_bytes(content)
+    key = f"packs/aa/{size}.pack"
+    assert store.size(key) is None
+    store.put_file(key, source)
+    assert store.size(key) == size
+    assert read(store, key) == content
+    assert read(store, key, size // 3, size // 2) == content[size // 3 : size // 2]
+    assert read(store, key, size // 2, size + 10) == content[size // 2 :]
+    store.fetch(key, tmp_path / "fetched")
+    assert (tmp_path / "fetched").read_bytes() == content
+    assert source.exists()
+
+
+def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> None:
+    """A PUT creates and does not overwrite; `replace` is for the one key that may change."""
+    (tmp_path / "second").write_bytes(b"second")
+    store.put("packs/bb/one", b"first")
+    store.put("packs/bb/one", b"second")
+    store.put_file("packs/bb/one", tmp_path / "second")
+    assert store.read_bytes("packs/bb/one") == b"first"
+    store.replace("packs/bb/one", b"third")
+    assert store.read_bytes("packs/bb/one") == b"third"
+
+
+def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
+    """With size and time, and nothing of other prefixes."""
+    store.put("lfs/list/a", b"1")
+    store.put("lfs/list/b", b"22")
+    store.put("packs/list/c", b"333")
+    found = {one.key: one for one in store.list("lfs/list/")}
+    assert {key: one.size for key, one in found.items()} == {"lfs/list/a": 1, "lfs/list/b": 2}
+    assert all(abs(one.written_at - time.time()) < 60 for one in found.values())
+
+
+def test_a_deleted_object_is_missing(store: ObjectStore, tmp_path: Path) -> None:
+    """Deleting twice is no error; reading in any way is."""
+    store.put("lfs/gone", b"x")
+    store.delete("lfs/gone")
+    store.delete("lfs/gone")
+    assert store.size("lfs/gone") is None
+    for attempt in (store.read_bytes, lambda key: store.fetch(key, tmp_path / "x"), lambda key: read(store, key)):
+        with pytest.raises(NoSuchStoredObject, match="lfs/gone is missing in"):
+            attempt("lfs/gone")
+
+
+def test_a_bucket_signs_urls(s3: S3Server, tmp_path: Path) -> None:
+    """A client needs no key, and the URL does not have ours; a folder has no URLs."""
+    store = open_object_store(s3.settings(Settings(data=tmp_path)))
+    store.put("lfs/signed", b"hello")
+    url = asyncio.run(store.signed_url("lfs/signed", 60))
+    assert url is not None
+    assert "hunter2" not in url
+    assert httpx.get(url).content == b"hello"
+    assert asyncio.run(open_object_store(Settings(data=tmp_path)).signed_url("lfs/signed", 60)) is None
+
+
+def test_a_real_server_has_create_only_put(s3: S3Server, tmp_path: Path) -> None:
+    """The check at start passes, also the second time."""
+    store = open_object_store(s3.settings(Settings(data=tmp_path)))
+    store.check()
+    store.check()
+
+
+def test_a_bucket_that_overwrites_is_refused(tmp_path: Path) -> None:
+    """Two writers could lose an object there."""
+    with serve_bucket() as bucket:
+        bucket.overwrites = True
+        with pytest.raises(StorageUnavailable, match="needs a store with conditional PUT"):
+            open_object_store(bucket_settings(tmp_path, bucket)).check()
+
+
+def test_errors_of_a_bucket_name_no_secret(tmp_path: Path) -> None:
+    """Full, unreachable, or for someone else: the error names the bucket and no key."""
+    with serve_bucket() as bucket:
+        stores = [open_object_store(bucket_settings(tmp_path, bucket, key)) for key in ("STRANGER", ACCESS_KEY)]
+        bucket.full = True
+        for store in stores:
+            with pytest.raises(StorageUnavailable, match="the bucket bucket cannot be used") as caught:
+                store.put("lfs/x", b"hello")
+            assert "hunter2" not in repr(caught.value)
+        assert not bucket.objects
+
+
+def test_a_bucket_needs_both_keys(tmp_path: Path) -> None:
+    """Half a configuration is refused."""
+    with pytest.raises(StorageUnavailable, match="s3_access_key and s3_secret_key"):
+        open_object_store(Settings(data=tmp_path, s3_bucket="bucket", s3_access_key=Secret("x")))
+
+
+def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
+    """Those that began before the time, and only uploads below our prefixes."""
+    with serve_bucket() as bucket:
+        store = open_object_store(bucket_settings(tmp_path, bucket))
+        for name, key, begun in (
+            ("old", "lfs/1", 100.0),
+            ("new", "packs/2", 900.0),
+            ("foreign", "other/3", 100.0),
+        ):
+            bucket.uploads[name] = {}
+            bucket.begun[name] = (key, begun)
+        with store.incoming_path() as kept, store.incoming_path() as old:
+            kept.write_bytes(b"")
+            old.write_bytes(b"")
+            os.utime(old, (100, 100))
+            assert store.delete_unfinished(500.0) == 2
+            assert kept.exists()
+            assert not old.exists()
+        assert set(bucket.uploads) == {"new", "foreign"}
+
+
+def test_an_incoming_file_is_deleted_whatever_happens(tmp_path: Path) -> None:
+    """Also when it was never written, and after an error."""
+    store = open_object_store(Settings(data=tmp_path))
+    with pytest.raises(ZeroDivisionError), store.incoming_path() as path:
+        path.write_bytes(b"half")
+        raise ZeroDivisionError
+    with store.incoming_path():
+        pass
+    assert list(store.incoming.iterdir()) == []
+
+
+def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    """A disk that is not mounted must not fill the root disk."""
+    data = tmp_path / "gone"
+    with pytest.raises(StorageUnavailable, match="is not there"):
+        open_object_store(Settings(data=data))
+    data.mkdir()
+    store = open_object_store(Settings(data=data))
+    data.rmdir()
+    with pytest.raises(StorageUnavailable, match="is not there"):
+        store.put("lfs/x", b"hello")
+    assert not (tmp_path / "gone").exists()
+
+
+def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
+    """Folders that are made are private."""
+    store = open_object_store(Settings(data=tmp_path))
+    store.put("lfs/aa/x", b"hello")
+    assert (tmp_path / "lfs").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "lfs" / "aa").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"], ids=["silent", "cut"]
+)
+def test_a_bucket_that_does_not_answer_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    """A connection that stays silent, and one that is cut in the middle of an answer: an error in bounded time."""
+    monkeypatch.setattr(object_store, "REQUEST_SECONDS", 1)
+    monkeypatch.setattr(object_store, "RETRIES", 1)
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            self.wfile.write(answer)
+            if not answer:
+                time.sleep(3)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        bucket = Bucket(url=f"http://127.0.0.1:{server.server_address[1]}")
+        store = open_object_store(bucket_settings(tmp_path, bucket))
+        began = time.monotonic()
+        with pytest.raises(StorageUnavailable, match="the bucket bucket cannot be used"):
+            store.read_bytes("packs/aa/x")
+        assert time.monotonic() - began < 15
+        server.shutdown()
+
+
+def test_a_file_is_synced_before_it_has_its_key_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power failure leaves the whole object or none, and one that was acknowledged stays."""
+    store = open_object_store(Settings(data=tmp_path))
+    steps: list[tuple[str, str]] = []
+    link = os.link
+
+    def note_sync(path: Path) -> None:
+        steps.append(("sync", path.name))
+        fsync_path(path)
+
+    def note_link(source: Path, target: Path) -> None:
+        steps.append(("link", target.name))
+        link(source, target)
+
+    monkeypatch.setattr(object_store, "fsync_path", note_sync)
+    monkeypatch.setattr(os, "link", note_link)
+    (tmp_path / "source").write_bytes(b"content")
+    store.put_file("packs/ab/key", tmp_path / "source")
+    named = [("sync", "ab"), ("sync", "packs"), ("sync", tmp_path.name)]
+    assert steps == [("sync", "source"), ("link", "key"), *named]

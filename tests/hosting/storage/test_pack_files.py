@@ -1,0 +1,149 @@
+"""Packs on their way to a row or to the object store."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.git.packs import PackedObject, decode_pack, object_count, object_id, pack_name
+from holdfast.hosting.git.program import run
+from holdfast.hosting.storage.pack_files import (
+    INLINE_LIMIT,
+    index_key,
+    new_pack,
+    pack_ids,
+    pack_key,
+    pack_unreachable,
+    store_pack_file,
+)
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repository_log import NewPack
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.storage.log_helpers import MAIN, ZERO, LogRepository, snapshot
+
+
+@pytest.fixture
+def ship(app: App) -> LogRepository:
+    """Make a repository with two commits."""
+    made = LogRepository(app, make_people(app.database, "ada")[0])
+    made.commit()
+    made.commit()
+    return made
+
+
+def contents(ship: LogRepository, pack: NewPack | None, tmp_path: Path) -> set[str]:
+    """Return the ids of the objects of a pack, as git reads them."""
+    assert pack is not None
+    content = pack.content or ship.app.store.read_bytes(pack.store_key)
+    assert (pack_name(content), len(content)) == (pack.name, pack.size)
+    folder = tmp_path / pack.name
+    run(None, "init", "--quiet", "--bare", str(folder))
+    run(folder, "index-pack", "--stdin", input=content)
+    index = next((folder / "objects" / "pack").glob("*.idx"))
+    listed = run(folder, "show-index", input=index.read_bytes()).splitlines()
+    assert len(listed) == pack.object_count
+    return {line.split()[1].decode() for line in listed}
+
+
+def test_a_pack_of_objects_in_memory(ship: LogRepository, tmp_path: Path) -> None:
+    """It is stored in its row."""
+    objects = [PackedObject("blob", b"a"), PackedObject("blob", b"b")]
+    made = new_pack(objects)
+    assert made.store_key == ""
+    assert decode_pack(made.content or b"") == objects
+    assert contents(ship, made, tmp_path) == {object_id("blob", b"a"), object_id("blob", b"b")}
+
+
+@pytest.mark.parametrize(("size", "is_inline"), [(1000, True), (INLINE_LIMIT + 1, False)])
+def test_objects_of_a_copy_are_packed(ship: LogRepository, tmp_path: Path, size: int, *, is_inline: bool) -> None:
+    """A large pack is in the object store, with its index, before anything is recorded."""
+    repo = ship.app.copies.update(ship.id)
+    blob = repo.write("blob", os.urandom(size))
+    made = pack_ids(ship.app.store, repo, [blob])
+    assert contents(ship, made, tmp_path) == {blob}
+    assert made is not None
+    assert (made.content is not None, made.store_key == "") == (is_inline, is_inline)
+    if not is_inline:
+        assert pack_key(index_key(made.store_key)) == pack_key(made.store_key) == made.store_key
+        assert ship.app.store.size(made.store_key) == made.size
+        assert ship.app.store.size(index_key(made.store_key))
+    assert pack_ids(ship.app.store, repo, []) is None
+
+
+def test_each_time_a_pack_is_stored_it_has_another_key(ship: LogRepository) -> None:
+    """One of them may be deleted as an orphan while another is recorded."""
+    repo = ship.app.copies.update(ship.id)
+    blob = repo.write("blob", os.urandom(INLINE_LIMIT + 1))
+    run(repo.folder, "pack-objects", "-q", str(repo.folder / "objects/pack/pack"), input=f"{blob}\n".encode())
+    path = next((repo.folder / "objects" / "pack").glob("*.pack"))
+    first, second = (store_pack_file(ship.app.store, path) for _ in range(2))
+    assert first.name == second.name
+    assert first.store_key != second.store_key
+    ship.app.store.delete(first.store_key)
+    assert ship.app.store.size(second.store_key) == second.size
+
+
+def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path) -> None:
+    """All of it, from the object on; nothing when a ref leads there."""
+    head = ship.refs()[MAIN]
+    ship.set(RefUpdate("refs/tags/v1", ZERO, head))
+    repo = ship.app.copies.update(ship.id)
+    first = run(repo.folder, "rev-parse", "main~1").decode().strip()
+    for known in ([head], [first], [head, first], []):
+        assert pack_unreachable(ship.app.store, repo, known) is None
+    blob = repo.write("blob", b"new")
+    tree = repo.write("tree", b"100644 new\0" + bytes.fromhex(blob))
+    who = "Ada <ada@example.org> 1 +0000"
+    text = f"tree {tree}\nparent {first}\nauthor {who}\ncommitter {who}\n\nnew\n"
+    commit = repo.write("commit", text.encode())
+    tag = repo.write("tag", f"object {commit}\ntype commit\ntag v2\ntagger {who}\n\nnew\n".encode())
+    packed = pack_unreachable(ship.app.store, repo, [tag, head])
+    assert contents(ship, packed, tmp_path) == {tag, commit, tree, blob}
+
+
+IDENTITY = [("user.name", "Ada"), ("user.email", "ada@example.org")]
+
+
+def delta_packs(tmp_path: Path) -> tuple[str, list[bytes]]:
+    """Make two packs in which the same tree is a delta, and return the commit of the first."""
+    folder = tmp_path / "made.git"
+    run(None, "init", "--quiet", "--bare", str(folder))
+    ids: list[str] = []
+    for number in range(2):
+        blobs = [write_blob(folder, b"%d" % (line + number * (line == 7))) for line in range(60)]
+        lines = "".join(f"100644 blob {blob}\tf{line}\n" for line, blob in enumerate(blobs))
+        tree = run(folder, "mktree", input=lines.encode()).decode().strip()
+        parent = ("-p", ids[-1]) if ids else ()
+        made = run(folder, "commit-tree", tree, *parent, "-m", "x", configuration=IDENTITY)
+        ids.append(made.decode().strip())
+    first = run(folder, "pack-objects", "--revs", "--stdout", "-q", input=f"{ids[1]}\n".encode())
+    extra = run(folder, "hash-object", "-w", "--stdin", input=b"extra").decode().strip()
+    every = run(folder, "rev-list", "--objects", "--no-object-names", ids[1]).decode()
+    second = run(folder, "pack-objects", "--stdout", "-q", input=f"{every}{extra}\n".encode())
+    return ids[1], [first, second]
+
+
+def write_blob(folder: Path, content: bytes) -> str:
+    """Write a blob, and return its id."""
+    return run(folder, "hash-object", "-w", "--stdin", input=content).decode().strip()
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["overlapping", "the same"])
+def test_packs_with_the_same_delta_are_added_and_compacted(
+    ship: LogRepository, tmp_path: Path, *, twice: bool
+) -> None:
+    """As after a commit that was pushed to a branch, deleted with it, and pushed again as a tag."""
+    commit, made = delta_packs(tmp_path)
+    packed = [made[0], made[0]] if twice else made
+    assert any(decode_pack(content) is None for content in packed)
+    for number, content in enumerate(packed):
+        pack = NewPack(pack_name(content), len(content), object_count(content), content=content)
+        assert ship.set(RefUpdate(f"refs/heads/b{number}", ZERO, commit), packs=(pack,)) == []
+    assert snapshot(ship.app.copies.update(ship.id).folder) == ship.refs()
+    ship.app.copies.discard(ship.id)
+    assert snapshot(ship.app.copies.update(ship.id).folder) == ship.refs()
+    assert ship.app.compactor.compact(ship.id)
+    ship.app.copies.discard(ship.id)
+    assert len(ship.packs()) == 1
+    assert snapshot(ship.app.copies.update(ship.id).folder) == ship.refs()

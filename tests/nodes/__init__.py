@@ -1,0 +1,1 @@
+"""Several machines with one database and one bucket."""
