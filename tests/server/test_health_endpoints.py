@@ -39,6 +39,26 @@ def test_a_database_of_another_shape_is_named(service: Service) -> None:
     assert list(answer.json()["problems"]) == ["migrations"]
 
 
+def test_clients_of_gitea_are_told_the_same(service: Service) -> None:
+    """Container health checks ask `/api/healthz`; a failed check names itself."""
+    with service.client() as client:
+        healthy = client.get("/api/healthz")
+        assert client.post("/api/healthz").status_code == 405
+    assert (healthy.status_code, healthy.json()["status"]) == (200, "pass")
+    assert [check[0]["status"] for check in healthy.json()["checks"].values()] == ["pass"] * 3
+    with service.database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+    def failed() -> bool:
+        with service.client() as client:
+            answer = client.get("/api/healthz")
+        checks = {name: check[0]["status"] for name, check in answer.json()["checks"].items()}
+        wrong = {"database": "pass", "migrations": "fail", "data": "pass"}
+        return (answer.status_code, answer.json()["status"], checks) == (503, "fail", wrong)
+
+    wait_for(failed)
+
+
 def test_a_folder_that_is_gone_is_named(service: Service) -> None:
     """As it would be on a disk that was not mounted; when it is back, all is well again."""
     aside = service.settings.data.with_name("aside")

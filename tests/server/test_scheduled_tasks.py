@@ -5,27 +5,30 @@ import time
 from pathlib import Path
 
 import anyio
+import pytest
 from sqlalchemy import select, update
 
 from holdfast import logs
 from holdfast.hosting.app import App
-from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
+from holdfast.hosting.storage import compaction
+from holdfast.hosting.store import accounts, repositories, repository_log, sessions, ssh_keys, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
-from holdfast.hosting.store.tables import leases
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.tables import leases, ref_log
 from holdfast.server.scheduled_tasks import (
     ScheduledTask,
-    refresh_pushed,
-    refresh_unmeasured,
+    follow_pushes,
     run_scheduled_tasks,
     save_session_use,
+    save_ssh_key_use,
     save_token_use,
     scheduled_tasks,
 )
 from holdfast.settings import Settings
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
-from tests.hosting.repository_helpers import make_repository, with_branches
+from tests.hosting.repository_helpers import add_commit, make_repository, with_branches
 
 
 async def until(done: list[str], count: int) -> None:
@@ -128,6 +131,32 @@ def test_the_use_of_a_token_is_noted_a_moment_later(clients: ServiceClients) -> 
     host.close()
 
 
+def test_the_use_of_ssh_keys_is_noted_a_moment_later_and_at_the_end(
+    settings: Settings, database: Database
+) -> None:
+    """For all keys at once, not while somebody connects."""
+    admin = accounts.find_user(database, "admin")
+    keys = [
+        ssh_keys.create_key(database, admin, title="t", content=f"ssh-ed25519 {name}", fingerprint=name)
+        for name in ("one", "two")
+    ]
+
+    def noted() -> list[int]:
+        return [key.last_used_at for key in ssh_keys.keys_of(database, admin, skip=0, limit=9)[0]]
+
+    async def play() -> None:
+        host = App.open(settings)
+        async with run_scheduled_tasks(host, ()):
+            host.used_ssh_keys = {keys[0].id: 5, keys[1].id: 6}
+            save_ssh_key_use(host)
+            assert (host.used_ssh_keys, noted()) == ({}, [5, 6])
+            host.used_ssh_keys[keys[0].id] = 7
+        host.close()
+
+    anyio.run(play)
+    assert noted() == [7, 6]
+
+
 def test_browsers_that_were_seen_are_noted_a_moment_later(clients: ServiceClients) -> None:
     """A request notes one that was not seen for a while; the task writes them down together."""
     ada = clients.account("ada")
@@ -142,7 +171,7 @@ def test_browsers_that_were_seen_are_noted_a_moment_later(clients: ServiceClient
     host.close()
 
 
-def test_a_pushed_repository_gets_its_size_and_its_history_index(clients: ServiceClients, tmp_path: Path) -> None:
+def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp_path: Path) -> None:
     """One that is gone meanwhile does not hold up the others."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
@@ -153,43 +182,63 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(clients: Servic
     host = App.open(clients.service.settings)
     kept = repositories.find_repository(host.database, "ada", "notes")
     host.pushed |= {kept.id, 999_999}
-    refresh_pushed(host)
-    assert repositories.repository_by_id(host.database, kept.id).size > 0
-    assert list(host.folders.path(kept.id).glob("objects/info/commit-graph*"))
+    follow_pushes(host)
+    index = "objects/info/commit-graph*"
+    assert list(host.folders.path(kept.id).glob(index))
     assert host.pushed == set()
-    assert accounts.find_user(host.database, "ada").id == kept.owner.id
     # It rests now, for a time that depends on how long that took, and is not forgotten.
-    assert host.resting.keys() == {kept.id}
+    assert host.cooldowns.keys() == {kept.id}
     host.pushed.add(kept.id)
-    host.resting[kept.id] = math.inf
-    with host.database.write() as connection:
-        repositories.change_repository(connection, kept, size=0)
-    refresh_pushed(host)
+    host.cooldowns[kept.id] = math.inf
+    host.copies.discard(kept.id)
+    follow_pushes(host)
     assert host.pushed == {kept.id}
-    assert repositories.repository_by_id(host.database, kept.id).size == 0
-    host.resting[kept.id] = -math.inf
-    refresh_pushed(host)
+    assert not host.folders.exists(kept.id)
+    host.cooldowns[kept.id] = -math.inf
+    follow_pushes(host)
     assert host.pushed == set()
-    assert repositories.repository_by_id(host.database, kept.id).size > 0
+    assert list(host.folders.path(kept.id).glob(index))
     host.close()
 
 
-def test_a_repository_whose_process_was_killed_is_measured_by_another(clients: ServiceClients) -> None:
-    """And by nobody while the process that took the push may still do it."""
+def test_a_repository_with_many_packs_is_compacted_by_whoever_is_there(
+    clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the process that took the push; if that was killed, by the hourly task of another."""
     ada = clients.account("ada")
     kept = with_branches(clients, make_repository(clients.database, ada))
+    add_commit(clients.database, kept, "more")
     host = App.open(clients.service.settings)
-    now = int(time.time())
+
+    def count() -> int:
+        with host.database.read() as connection:
+            return len(repository_log.live_packs(connection, kept.id, 0))
+
+    host.pushed.add(kept.id)
+    follow_pushes(host)
+    assert count() == 2
+    monkeypatch.setattr(compaction, "MOST_PACKS", 1)
+    (compact,) = (task for task in scheduled_tasks(host) if task.name == "compact")
+    compact.run(host)
+    assert count() == 1
+    host.close()
+
+
+def test_objects_of_a_deleted_branch_are_collected_when_its_retention_ends(clients: ServiceClients) -> None:
+    """Not before: until then it can be restored."""
+    ada = clients.account("ada")
+    kept = make_repository(clients.database, ada)
+    commit = add_commit(clients.database, kept, "gone")
+    deleted = RefUpdate("refs/heads/gone", commit, "0" * 40)
     with clients.database.write() as connection:
-        repositories.set_pushed(connection, kept)
-    refresh_unmeasured(host)
-    assert host.pushed == set()
-    with clients.database.write() as connection:
-        connection.execute(update(tables.repositories).values(pushed_at=now - 100))
-    refresh_unmeasured(host)
-    assert host.pushed == {kept.id}
-    refresh_pushed(host)
-    assert repositories.repository_by_id(clients.database, kept.id).size == host.folders.size(kept.id)
-    refresh_unmeasured(host)
-    assert host.pushed == set()
+        repository_log.append(connection, kept.id, [(ada.id, deleted)])
+    host = App.open(clients.service.settings)
+    days = host.settings.ref_retention_days
+    (collect,) = (task for task in scheduled_tasks(host) if task.name == "collect garbage")
+    for age, left in ((days * 86_400 - 100, 1), (days * 86_400 + 100, 0)):
+        with clients.database.write() as connection:
+            connection.execute(update(ref_log).values(created_at=int(time.time()) - age))
+        collect.run(host)
+        with host.database.read() as connection:
+            assert len(repository_log.live_packs(connection, kept.id, 0)) == left
     host.close()

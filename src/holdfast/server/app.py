@@ -34,6 +34,7 @@ from holdfast.web.security_headers import SecurityHeaders
 __all__ = ["build"]
 
 
+API_PATHS: Final = f"{PREFIX}/"
 # How long cancelled requests may still write during shutdown.
 WRITES_SECONDS: Final = 4.0
 
@@ -49,14 +50,16 @@ class Dispatcher:
 
     def __call__(self, scope: Scope, messages: Receive, send: Send) -> Awaitable[None]:
         """Serve one request, or start and stop the service."""
-        chosen = self._site
-        if scope["type"] != "http" or is_static(scope["path"]):
-            chosen = self._static
-        elif scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/"):
-            chosen = self._service
-        elif self._git.matches(scope["path"]):
-            chosen = self._git
-        return chosen(scope, messages, send)
+        if scope["type"] != "http":
+            return self._static(scope, messages, send)
+        path: str = scope["path"]
+        if path.startswith(API_PATHS) or path == PREFIX:
+            return self._service(scope, messages, send)
+        if is_static(path):
+            return self._static(scope, messages, send)
+        if self._git.matches(path):
+            return self._git(scope, messages, send)
+        return self._site(scope, messages, send)
 
 
 def is_static(path: str) -> bool:
@@ -107,7 +110,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         options=serving_options(host),
     )
     dispatcher = Dispatcher(
-        service,
+        api.CrossOrigin(service, settings.cors_origins),
         GitHttp(host, authenticator),
         SecurityHeaders(static),
         SecurityHeaders(WebApp(host, ApiReference(endpoints).pages())),

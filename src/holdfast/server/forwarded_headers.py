@@ -23,7 +23,7 @@ class ForwardedHeaders:
         self._proxies = TrustedProxies(trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request; a coroutine function, by which uvicorn recognizes ASGI 3."""
         if scope["type"] == "http":
             client = scope.get("client")
             if client is not None and self._proxies.trusts(client[0]):

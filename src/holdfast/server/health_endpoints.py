@@ -4,7 +4,8 @@ import hmac
 import ipaddress
 import sqlite3
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 import anyio
@@ -24,12 +25,16 @@ __all__ = ["HealthEndpoints"]
 # Results are cached for this long, as a check writes a file.
 FRESH_SECONDS: Final = 1.0
 CHECK_TIMEOUT_SECONDS: Final = 5.0
-PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics", "/api/healthz"})
+CHECKS: Final = ("database", "migrations", "data")
 FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 class HealthEndpoints:
-    """Middleware that serves `/healthz`, `/readyz` and `/metrics`, without authentication and logging."""
+    """Middleware that serves health checks and metrics, without authentication and logging.
+
+    `/api/healthz` has the same result as `/readyz`, in the format that clients of Gitea read.
+    """
 
     def __init__(self, inner: ASGIApp, app: App) -> None:
         self._inner = inner
@@ -56,6 +61,8 @@ class HealthEndpoints:
         if scope["path"] == "/readyz":
             problems = await self._look()
             return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
+        if scope["path"] == "/api/healthz":
+            return gitea_health(await self._look())
         if not self._may_measure(scope):
             return PlainTextResponse("The metrics are shown to this machine, or for the metrics token.\n", 403)
         return Response(await to_thread.run_sync(self._measure), media_type=metrics.CONTENT_TYPE)
@@ -90,3 +97,19 @@ class HealthEndpoints:
             return ipaddress.ip_address(scope["client"][0]).is_loopback
         except ValueError:
             return False
+
+
+def gitea_health(problems: Mapping[str, str]) -> JSONResponse:
+    """Return the result of the health checks as Gitea does: `pass` or `fail`, in total and for each check."""
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    checks: dict[str, list[dict[str, str]]] = {}
+    for name in CHECKS:
+        problem = problems.get(name)
+        checks[name] = [
+            {"status": "pass", "time": now}
+            if problem is None
+            else {"status": "fail", "time": now, "output": problem}
+        ]
+    status = "fail" if problems else "pass"
+    body = {"status": status, "description": "Holdfast", "checks": checks}
+    return JSONResponse(body, 503 if problems else 200)

@@ -19,31 +19,38 @@ from anyio import to_thread
 from sqlalchemy import bindparam, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GitError
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.services import maintenance, ref_changes
-from holdfast.hosting.store import repositories, sessions
+from holdfast.hosting.services import (
+    languages,
+    maintenance,
+    migrations,
+    mirrors,
+    pull_comparisons,
+    pull_merges,
+    push_mirrors,
+)
+from holdfast.hosting.services.attachments import save_downloads
+from holdfast.hosting.store import sessions, ssh_keys
 from holdfast.hosting.store.faults import DRIVER_ERRORS, is_outage
 from holdfast.hosting.store.leases import release_lease, take_lease
 from holdfast.hosting.store.tables import tokens
 
 __all__ = [
     "ScheduledTask",
-    "refresh_pushed",
-    "refresh_unmeasured",
+    "follow_pushes",
     "run_scheduled_tasks",
     "save_session_use",
+    "save_ssh_key_use",
     "save_token_use",
     "scheduled_tasks",
 ]
 
 MAX_WAIT_SECONDS: Final = 60.0
 LEASE_SECONDS: Final = 60.0
-# The cooldown of a repository after a refresh, as a multiple of the time the refresh took.
-COOLDOWN_FACTOR: Final = 100
-# How long the process of a push has for its refresh before others take over, and how many they take at once.
-UNMEASURED_SECONDS: Final = 30
-MAX_UNMEASURED: Final = 1000
+# The cooldown of a repository after a compaction, as a multiple of the time that took. With much more, packs of a
+# burst of commits would be left as they are for many minutes.
+COOLDOWN_FACTOR: Final = 10
 log = structlog.get_logger(__name__)
 USED = update(tokens).where(tokens.c.id == bindparam("token")).values(last_used_at=bindparam("moment"))
 
@@ -83,37 +90,38 @@ def save_session_use(app: App) -> None:
             raise
 
 
-def refresh_pushed(app: App) -> None:
-    """Update the commit-graph and the size of repositories that were pushed to.
-
-    Both read the whole repository, so a cooldown bounds the time spent on one that is pushed to all the time to a
-    hundredth.
-    """
-    now = time.monotonic()
-    app.resting = {number: until for number, until in app.resting.items() if until > now}
-    for number in app.pushed - app.resting.keys():
-        app.pushed.discard(number)
-        started, moment = time.monotonic(), int(time.time())
+def save_ssh_key_use(app: App) -> None:
+    """Write the last use of SSH keys in one transaction; the times are kept when that fails."""
+    used, app.used_ssh_keys = app.used_ssh_keys, {}
+    if used:
         try:
-            refresh_commit_graph(app.folders.existing(number))
-            size = app.folders.size(number)
-        except (GitError, OSError):
-            # Deleted concurrently, or damaged: `holdfast admin doctor` reports it.
-            continue
-        ended = time.monotonic()
-        app.resting[number] = ended + COOLDOWN_FACTOR * (ended - started)
-        try:
-            with app.database.write() as connection:
-                repositories.set_size(connection, number, size, measured_at=moment)
+            ssh_keys.note_use(app.database, used)
         except DRIVER_ERRORS:
-            app.pushed.add(number)
+            app.used_ssh_keys = {**used, **app.used_ssh_keys}
             raise
 
 
-def refresh_unmeasured(app: App) -> None:
-    """Queue repositories whose refresh was lost because the process of the push was killed."""
-    before = int(time.time()) - UNMEASURED_SECONDS
-    app.pushed.update(repositories.unmeasured(app.database, before=before, most=MAX_UNMEASURED))
+def follow_pushes(app: App) -> None:
+    """Count the languages of repositories that were written to, compact them if needed, update their commit-graph.
+
+    All of it reads much of a repository, so a cooldown bounds the time spent on one that is written to all the
+    time to a tenth.
+    """
+    now = time.monotonic()
+    app.cooldowns = {number: until for number, until in app.cooldowns.items() if until > now}
+    app.contended = {number: until for number, until in app.contended.items() if until > now}
+    for number in app.pushed - app.cooldowns.keys():
+        app.pushed.discard(number)
+        started = time.monotonic()
+        try:
+            languages.count(app, number)
+            maintenance.compact(app, [number])
+            refresh_commit_graph(app.copies.update(number).folder)
+        except (HostingError, OSError):
+            # Deleted meanwhile, or damaged: `holdfast admin doctor` tells.
+            continue
+        ended = time.monotonic()
+        app.cooldowns[number] = ended + COOLDOWN_FACTOR * (ended - started)
 
 
 def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
@@ -121,16 +129,26 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
     tasks = [
         ScheduledTask("save token use", 5, save_token_use),
         ScheduledTask("save session use", 60, save_session_use),
-        ScheduledTask("refresh pushed", 5, refresh_pushed),
-        ScheduledTask("refresh unmeasured", 60, refresh_unmeasured, needs_lease=True),
-        ScheduledTask("recover", 60, ref_changes.recover, needs_lease=True),
+        ScheduledTask("save SSH key use", 5, save_ssh_key_use),
+        ScheduledTask("save downloads", 5, save_downloads),
+        ScheduledTask("follow pushes", 5, follow_pushes),
+        ScheduledTask("compare pull requests", 1, pull_comparisons.compare_all),
+        ScheduledTask("compare missed pull requests", 30, pull_comparisons.compare_missed, needs_lease=True),
+        ScheduledTask("retry scheduled merges", 60, pull_merges.retry_scheduled, needs_lease=True),
+        ScheduledTask("count languages", 60, languages.count_missed, needs_lease=True),
+        ScheduledTask("evict local copies", 300, maintenance.evict_copies),
+        ScheduledTask("update mirrors", 5, mirrors.sync_due, needs_lease=True),
+        ScheduledTask("remove abandoned migrations", 3600, migrations.remove_abandoned, needs_lease=True),
+        ScheduledTask("push to mirrors", 5, push_mirrors.push_due, needs_lease=True),
+        ScheduledTask("compact", 3600, maintenance.compact_all, needs_lease=True),
+        ScheduledTask("delete packs", 3600, maintenance.delete_packs, needs_lease=True),
         ScheduledTask("clean", 3600, maintenance.clean, needs_lease=True),
         ScheduledTask("forget deliveries", 3600, maintenance.delete_old_deliveries, needs_lease=True),
     ]
     if app.settings.gc_hours:
         tasks.append(
             ScheduledTask(
-                "collect garbage", app.settings.gc_hours * 3600, maintenance.collect_where_needed, needs_lease=True
+                "collect garbage", app.settings.gc_hours * 3600, maintenance.collect_expired, needs_lease=True
             )
         )
     return tuple(tasks)
@@ -214,6 +232,8 @@ async def run_scheduled_tasks(app: App, tasks: tuple[ScheduledTask, ...] | None 
     try:
         save_token_use(app)
         save_session_use(app)
+        save_ssh_key_use(app)
+        save_downloads(app)
         for task in chosen:
             if task.needs_lease and task.interval <= LEASE_SECONDS:
                 release_lease(app.database, task.name, holder)

@@ -1,7 +1,6 @@
 """The real git against the real service: who may clone and push, and what a push does."""
 
 import hashlib
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -9,10 +8,9 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.git.quarantine import Push
-from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.pushes import Pushing
-from holdfast.hosting.store import accounts, lfs, pending_ref_updates, repositories
+from holdfast.hosting.store import accounts, lfs, repositories, repository_log
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 
@@ -212,21 +210,51 @@ def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> byte
 
 
 def test_what_does_not_move_is_no_event(clients: ServiceClients, work: Git) -> None:
-    """Deleting what is not there, alone or beside what is; and nothing stays announced for recovery to find."""
+    """Deleting what is not there, alone or beside what is; nor is it an entry of the log."""
     work("push", "-q", "origin", "trunk", "trunk:other")
-    before = events(clients)
+    found = repositories.find_repository(clients.database, "ada", "notes")
+    before, version = events(clients), repository_log.current_version(clients.database, found.id)
     none, head = "0" * 40, work("rev-parse", "HEAD")
     for ref in ("refs/heads/nope", "refs/tags/nope"):
         assert f"ok {ref}".encode() in push_raw(clients, f"{none} {none} {ref}")
     assert b"ok refs/heads/other" in push_raw(clients, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
-    with closing(App.open(clients.service.settings)) as host:
-        assert pending_ref_updates.pending_updates(host.database) == []
-        assert ref_changes.recover(host) == 0
-        assert events(clients) == before
-        answer = push_raw(clients, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
-        assert b"ok refs/heads/other" in answer
-        assert pending_ref_updates.pending_updates(host.database) == []
+    assert events(clients) == before
+    assert repository_log.current_version(clients.database, found.id) == version
+    answer = push_raw(clients, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
+    assert b"ok refs/heads/other" in answer
     assert events(clients) == [*before, "delete"]
+    assert repository_log.current_version(clients.database, found.id) == version + 1
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_branch_that_cannot_be_beside_another_is_refused(
+    clients: ServiceClients, work: Git, *, atomic: bool
+) -> None:
+    """With the reason; others of the same push land unless it is atomic, and nothing is lost."""
+    work("push", "-q", "origin", "trunk", "trunk:refs/stash")
+    options = ["--atomic"] if atomic else []
+    refused = work.try_to("push", *options, "origin", "trunk:trunk/below", "trunk:refs/stash/x", "trunk:fine")
+    assert "cannot be there beside refs/heads/trunk" in refused.stderr
+    assert "cannot be there beside refs/stash" in refused.stderr
+    listed = {line.split()[1] for line in work("ls-remote", "origin").splitlines()}
+    assert listed == {"HEAD", "refs/heads/trunk", "refs/stash"} | (set() if atomic else {"refs/heads/fine"})
+    work("push", "-q", "origin", "trunk:a")
+    work("push", "-q", "origin", ":a", "trunk:a/b")
+
+
+@pytest.mark.parametrize("name", ["HEAD:a.txt", "HEAD^{tree}", "v1"])
+def test_a_branch_is_a_commit(clients: ServiceClients, work: Git, name: str) -> None:
+    """Anything else is refused, alone unless the push is atomic, and the repository goes on."""
+    work("tag", "--annotate", "--message", "one", "v1")
+    work("push", "-q", "origin", "trunk")
+    refused = work.try_to("push", "origin", f"{name}:refs/heads/odd", "trunk:fine").stderr
+    assert "a branch points at a commit, not at a " in refused
+    work.try_to("push", "--atomic", "origin", f"{name}:refs/heads/odd", "trunk:never")
+    listed = {line.split()[1] for line in work("ls-remote", "origin", "refs/heads/*").splitlines()}
+    assert listed == {"refs/heads/trunk", "refs/heads/fine"}
+    work.commit("b.txt", "two\n")
+    work("push", "-q", "origin", "trunk")
+    assert work("ls-remote", "origin", "refs/heads/trunk").split()[0] == work("rev-parse", "HEAD")
 
 
 def test_a_damaged_pack_is_refused_and_leaves_nothing(clients: ServiceClients, work: Git) -> None:

@@ -17,7 +17,7 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import run_service
 from tests.hosting.api_clients import PASSWORD, ServiceClients
-from tests.hosting.lfs.bucket import Bucket, serve_bucket
+from tests.hosting.storage.fake_bucket import Bucket, serve_bucket
 from tests.tls import PLAIN
 
 ACCEPT = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}

@@ -1,5 +1,6 @@
 """Pushing, by real git over real sockets: what lands, what does not, and what is said about it."""
 
+import asyncio
 import contextlib
 import hashlib
 import os
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import httpx
@@ -20,8 +21,9 @@ from holdfast.hosting.errors import BodyTooLarge, GitFailed
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push, PushRejection
 from holdfast.hosting.git_server import receive_pack
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from tests.conftest import wait_for
+from tests.hosting.git.oracle import new_repository
 from tests.hosting.git.serving import Client, Served, pkt, serve
 
 ZERO = "0" * 40
@@ -31,7 +33,7 @@ ZERO = "0" * 40
 def served(tmp_path: Path) -> Iterator[Served]:
     """Serve one empty repository; afterwards nothing runs and nothing lies about."""
     with serve(tmp_path / "data") as running:
-        running.folders.create(1)
+        new_repository(running.folders.path(1))
         yield running
         wait_for(lambda: not running.processes())
         assert running.left_over() == []
@@ -71,10 +73,10 @@ def test_what_lands_is_told_exactly(work: Client, served: Served) -> None:
     work.git("tag", "--annotate", "--message", "one", "v1")
     work.git("push", "--quiet", "origin", "main", "main:side", "v1", ":old")
     assert {
-        Move("refs/heads/main", first, second),
-        Move("refs/heads/side", ZERO, second),
-        Move("refs/tags/v1", ZERO, work.head("v1")),
-        Move("refs/heads/old", first, ZERO),
+        RefUpdate("refs/heads/main", first, second),
+        RefUpdate("refs/heads/side", ZERO, second),
+        RefUpdate("refs/tags/v1", ZERO, work.head("v1")),
+        RefUpdate("refs/heads/old", first, ZERO),
     } == set(served.history[0])
     assert len(served.history) == 1
     assert refs(served) == {
@@ -82,6 +84,22 @@ def test_what_lands_is_told_exactly(work: Client, served: Served) -> None:
         "refs/heads/side": second,
         "refs/tags/v1": work.head("v1"),
     }
+
+
+def test_the_objects_of_a_push_are_one_pack(work: Client, served: Served) -> None:
+    """However few they are: the log records the pack; a push without new objects brings none."""
+    work.commit(content="second\n")
+    work.git("push", "--quiet", "origin", "main")
+    ((pack_name,),) = served.packs[-1:]
+    packs = served.folders.path(1) / "objects" / "pack"
+    listed = run(served.folders.path(1), "show-index", input=(packs / pack_name).with_suffix(".idx").read_bytes())
+    assert {line.split()[1].decode() for line in listed.splitlines()} == {
+        work.head(name) for name in ("main", "main^{tree}", "main:file.txt")
+    }
+    work.git("push", "--quiet", "origin", "main:side")
+    work.git("push", "--quiet", "origin", ":side")
+    assert [changes[0].ref for changes in served.history[-2:]] == ["refs/heads/side"] * 2
+    assert served.packs[-2:] == [(), ()]
 
 
 def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> None:
@@ -119,7 +137,7 @@ def test_the_judge_sees_everything_and_nothing_has_moved(work: Client, served: S
     third = work.commit("naïve.txt")
     work.git("push", "--quiet", "origin", "main")
     assert seen == [
-        Move("refs/heads/main", first, third),
+        RefUpdate("refs/heads/main", first, third),
         {"refs/heads/main": first},
         True,
         {"folder/new.txt", "naïve.txt"},
@@ -232,15 +250,15 @@ def test_refs_that_cannot_be_moved_are_refused(
 ) -> None:
     """The client is told that they stayed, and nothing of the inside; the log says more."""
 
-    def fail(changes: tuple[Move, ...]) -> None:
+    def fail(changes: tuple[RefUpdate, ...]) -> None:
         raise RuntimeError("password=hunter2")
 
     served.landed = fail
     work.commit(content="second\n")
     said = work.git("push", "origin", "main", fails=True)
-    assert "could not move this reference" in said
+    assert "could not update this ref" in said
     assert "hunter2" not in said
-    assert "could not be moved" in capsys.readouterr().out
+    assert "push not recorded" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -256,9 +274,7 @@ def test_some_references_cannot_be_pushed(work: Client, served: Served, ref: str
 
 
 def test_head_stays_where_it_is(work: Client, served: Served) -> None:
-    """The default branch cannot be deleted by a push, and HEAD is no branch to push to."""
-    said = work.git("push", "origin", ":main", fails=True)
-    assert "the branch HEAD points to cannot be deleted" in said
+    """HEAD is no branch to push to."""
     assert "HEAD cannot be the name of a branch" in work.git("push", "origin", "main:HEAD", fails=True)
     assert (served.folders.path(1) / "HEAD").read_text() == "ref: refs/heads/main\n"
     assert served.history == []
@@ -476,6 +492,7 @@ def test_a_client_that_stops_sending_is_not_waited_for_for_ever(work: Client, se
 SERVICE = """
 import sys, threading
 from pathlib import Path
+from tests.hosting.git.oracle import new_repository
 from tests.hosting.git.serving import serve
 
 def judge(push):
@@ -530,7 +547,7 @@ def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Cli
     """The service moves them: it does not matter that git is there no more to say so."""
     made = work.commit(content="second\n")
 
-    def kill_git(changes: tuple[Move, ...]) -> None:
+    def kill_git(changes: tuple[RefUpdate, ...]) -> None:
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 command = (folder / "cmdline").read_bytes()
@@ -573,3 +590,31 @@ def test_a_failure_of_git_has_its_command(served: Served) -> None:
     assert isinstance(served.failures[0], GitFailed)
     assert str(served.failures[0]).startswith("git receive-pack failed with exit code")
     assert "hunter2" not in str(served.failures[0])
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5, 50, 500])
+def test_git_does_not_wait_for_a_client_that_left_at_the_beginning(served: Served, turns: int) -> None:
+    """Whether it left before git was started, or before the first byte was passed on."""
+
+    async def silence() -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    async def attempt() -> None:
+        push = receive_pack.receive_pack(
+            served.folders.path(1),
+            silence(),
+            hooks=served.folders.hooks,
+            judge=lambda _: [],
+            update=lambda _: [],
+            stateless=False,
+        )
+        reading = asyncio.ensure_future(anext(push))
+        for _ in range(turns + 1):
+            await asyncio.sleep(0.0001 if turns > 5 else 0)
+        reading.cancel()
+        await asyncio.wait([reading])
+        await push.aclose()
+        await asyncio.wait_for(receive_pack.finish(), 20)
+
+    asyncio.run(attempt())

@@ -13,6 +13,7 @@ import pytest
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git_server import upload_pack
 from tests.conftest import wait_for
+from tests.hosting.git.oracle import new_repository
 from tests.hosting.git.serving import Client, Served, pkt, serve
 
 
@@ -20,7 +21,7 @@ from tests.hosting.git.serving import Client, Served, pkt, serve
 def served(tmp_path: Path) -> Iterator[Served]:
     """Serve one empty repository."""
     with serve(tmp_path / "data") as running:
-        running.folders.create(1)
+        new_repository(running.folders.path(1))
         yield running
 
 

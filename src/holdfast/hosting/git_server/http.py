@@ -16,7 +16,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.failures import error_response
-from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
+from holdfast.hosting.git_server import lfs, lfs_tokens, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import GitSession, body_of, challenge, open_session
 from holdfast.hosting.http.body import read_body
@@ -83,7 +83,8 @@ class GitHttp:
         writing = service == "git-receive-pack"
         session = await self._open_session(request, writing=writing)
         scope[REPOSITORY] = session.repository
-        folder = self._host.folders.existing(session.repository.id)
+        # The copy may have to be brought up to date first, or made.
+        folder = await to_thread.run_sync(self._host.copies.path, session.repository)
         protocol = request.headers.get("git-protocol")
         if what == "info/refs":
             answer = upload_pack.advertise(folder, service, protocol=protocol)
@@ -93,13 +94,13 @@ class GitHttp:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
         if writing:
             user = session.call.user
-            pushing = Pushing(self._host, session.repository, user)
+            pushing = Pushing(self._host, session.repository, user, only_branches=session.only_branches)
             answer = receive_pack.receive_pack(
                 folder,
                 body,
                 hooks=self._host.folders.hooks,
                 judge=pushing.judge,
-                move=pushing.move,
+                update=pushing.update,
                 protocol=protocol,
                 max_bytes=self._host.settings.max_push_mb * 2**20,
             )
@@ -130,7 +131,12 @@ class GitHttp:
                 lfs.check_accept(request)
             body = b"" if uploads else await read_body(request, lfs.LARGEST_REQUEST)
             writing = lfs.writes(request.method, what, body)
-            session = await self._open_session(request, writing=writing)
+            token = lfs_tokens.token_of(request)
+            if token is None:
+                session = await self._open_session(request, writing=writing)
+            else:
+                opened = partial(lfs_tokens.open_token_session, self._host, request, token, writing=writing)
+                session = await to_thread.run_sync(opened)
             request.scope[REPOSITORY] = session.repository
             return await lfs.respond(self._host, session, what, body, receive_message)
         except ApiError as refusal:

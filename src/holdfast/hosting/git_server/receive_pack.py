@@ -1,7 +1,10 @@
-"""Pushes over smart HTTP: checked in quarantine before any ref moves, and always recorded once one has.
+"""Pushes over smart HTTP and SSH: checked in quarantine before any ref moves, and always recorded once one has.
 
 git receives and checks the pack; the service updates the refs. After the request body has been received, the push
 runs in its own task, so that it is completed and recorded even if the client or git goes away.
+
+Over HTTP a push is one request, answered when its body has been read. Over SSH it is a conversation: git sends the
+refs first, and a push that only deletes has no end of input, so it ends when git does.
 """
 
 import asyncio
@@ -22,12 +25,11 @@ from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, make_pipe, open_reader, start
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection, refused_names
-from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
 from holdfast.hosting.store.faults import translate
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 
-__all__ = ["Judge", "Mover", "finish", "receive_pack"]
+__all__ = ["Judge", "Updater", "finish", "receive_pack"]
 
 
 # The commands precede the pack, and git holds them in memory.
@@ -41,10 +43,13 @@ MOST_CPU_SECONDS: Final = 3600
 MOST_OPTIONS: Final = 4096
 AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
+NO_OBJECT: Final = b"0" * 40
+# How long a client may take to end its input after git has ended; not every client ends it.
+LINGER_SECONDS: Final = 0.3
 
 
 Judge = Callable[[Push], Sequence[PushRejection]]
-Mover = Callable[[AcceptedPush], Sequence[PushRejection]]
+Updater = Callable[[AcceptedPush], Sequence[PushRejection]]
 log = structlog.get_logger(__name__)
 running: set[asyncio.Task[None]] = set()
 
@@ -61,23 +66,25 @@ async def receive_pack(
     *,
     hooks: Path,
     judge: Judge,
-    move: Mover,
+    update: Updater,
     protocol: str | None = None,
     max_bytes: int | None = None,
     idle_timeout: float = IDLE_TIMEOUT,
+    stateless: bool = True,
 ) -> AsyncGenerator[bytes, None]:
-    """Run a push and yield git's response, after the whole body has been read.
+    """Run a push and yield git's response, after the whole body has been read unless it is a conversation.
 
     `judge` is called in a thread when all objects are in quarantine. A refusal refuses the whole push, unless it
     is limited to its ref and the push is not atomic. `move` is called in a thread with the accepted updates; it
     performs and records them, and returns the failed ones.
     """
-    reception = PushTask(folder, body, judge=judge, move=move, idle_timeout=idle_timeout)
+    reception = PushTask(folder, body, judge=judge, update=update, idle_timeout=idle_timeout, stateless=stateless)
     task = asyncio.create_task(reception.run(hooks, protocol_variables(protocol), max_bytes))
     running.add(task)
     task.add_done_callback(over)
     try:
-        await reception.fed.wait()
+        if stateless:
+            await reception.fed.wait()
         if isinstance(reception.trouble, GitUnsupported):
             yield error_packet(str(reception.trouble))
             return
@@ -86,6 +93,8 @@ async def receive_pack(
         while (chunk := await reception.answer.get()) is not None:
             yield chunk
         await asyncio.shield(task)
+        if not stateless and reception.trouble is not None:
+            raise reception.trouble
     finally:
         reception.leave()
 
@@ -108,6 +117,8 @@ class Commands:
 
     def __init__(self) -> None:
         self.count = 0
+        self.has_pack = False
+        """Whether a command needs objects, so that a pack follows."""
         self.capabilities: frozenset[str] = frozenset()
         self._size = 0
         self._held = b""
@@ -148,6 +159,7 @@ class Commands:
         if line.startswith(b"shallow "):
             return
         self.count += 1
+        self.has_pack = self.has_pack or not line[41:].startswith(NO_OBJECT)
         if self.count == 1:
             self.capabilities = frozenset(line.partition(b"\0")[2].decode(errors="replace").split())
             formats = {name for name in self.capabilities if name.startswith("object-format=")}
@@ -161,23 +173,33 @@ class PushTask:
     """One push."""
 
     def __init__(
-        self, folder: Path, body: AsyncIterator[bytes], *, judge: Judge, move: Mover, idle_timeout: float
+        self,
+        folder: Path,
+        body: AsyncIterator[bytes],
+        *,
+        judge: Judge,
+        update: Updater,
+        idle_timeout: float,
+        stateless: bool = True,
     ) -> None:
         self.folder = folder
         self.body = body
         self.judge = judge
-        self.move = move
+        self.update = update
         self.idle_timeout = idle_timeout
+        self.stateless = stateless
         self.fed = asyncio.Event()
         self.trouble: Exception | None = None
         self.answer: asyncio.Queue[bytes | None] = asyncio.Queue(AHEAD)
         self._left = False
         self._answered = False
         self._feeding: asyncio.Task[None] | None = None
+        self._ignores = False
         self._commands = Commands()
-        self._accepted: frozenset[Move] = frozenset()
+        self._accepted: frozenset[RefUpdate] = frozenset()
+        self._packs: tuple[str, ...] = ()
         self._refused: list[PushRejection] = []
-        self._moving: asyncio.Future[Sequence[PushRejection]] | None = None
+        self._updating: asyncio.Future[Sequence[PushRejection]] | None = None
 
     def leave(self) -> None:
         """Note that the client has disconnected; an incomplete push is aborted."""
@@ -192,7 +214,12 @@ class PushTask:
         try:
             await asyncio.to_thread(receive_hooks.install, hooks)
             # All refs are handled by the hook `proc-receive`, which delegates to this process.
-            configuration = [("core.hooksPath", str(hooks)), ("receive.procReceiveRefs", "refs")]
+            configuration = [
+                ("core.hooksPath", str(hooks)),
+                ("receive.procReceiveRefs", "refs"),
+                # The objects of every push stay one pack, which is what the log records.
+                ("receive.unpackLimit", "1"),
+            ]
             if max_bytes is not None:
                 configuration.append(("receive.maxInputSize", str(max_bytes)))
             await self._receive(variables, configuration)
@@ -206,7 +233,6 @@ class PushTask:
 
     async def _receive(self, variables: dict[str, str], configuration: list[tuple[str, str]]) -> None:
         with ExitStack() as ours:
-            ours.enter_context(moving_refs(self.folder))
             with ExitStack() as theirs:
                 asking, to_ask = make_pipe(theirs)
                 to_hear, answering = make_pipe(theirs)
@@ -216,7 +242,7 @@ class PushTask:
                 process = await start(
                     self.folder,
                     "receive-pack",
-                    "--stateless-rpc",
+                    *(["--stateless-rpc"] if self.stateless else []),
                     str(self.folder),
                     feed=True,
                     descriptors=(to_hear, to_ask),
@@ -226,9 +252,15 @@ class PushTask:
                 )
             watchdog = Watchdog(self.idle_timeout, lambda: self._give_up(process, conversation))
             self._feeding = asyncio.create_task(self._feed(process, watchdog))
+            # A task that is cancelled before it has begun does not run, and git would wait for its input.
+            self._feeding.add_done_callback(lambda _: self._end_input(process))
+            if self._left:
+                self._feeding.cancel()
             conversation = asyncio.create_task(self._converse(questions, mouth))
             try:
                 await self._pass_on(process, watchdog)
+                if not self.stateless:
+                    await self._end_feeding(self._feeding)
                 await asyncio.wait([self._feeding])
                 await process.wait()
             except BaseException:
@@ -238,8 +270,8 @@ class PushTask:
                 code = await process.wait()
                 watchdog.cancel()
                 await asyncio.wait([self._feeding, conversation])
-                if self._moving is not None:
-                    await asyncio.wait([self._moving])
+                if self._updating is not None:
+                    await asyncio.wait([self._updating])
                 process.end()
                 if not conversation.cancelled() and (error := conversation.exception()):
                     log.warning("git hook connection lost", reason=str(error))
@@ -249,6 +281,14 @@ class PushTask:
             )
         if code and not self._answered:
             raise process.failure(code)
+
+    async def _end_feeding(self, feeding: asyncio.Task[None]) -> None:
+        """End the input of a conversation: a client waits for the end of git, unless it still sends its pack."""
+        if self._commands.has_pack:
+            await asyncio.wait([feeding], timeout=LINGER_SECONDS)
+            if self._ignores:
+                await asyncio.wait([feeding])
+        feeding.cancel()
 
     def _give_up(self, process: GitProcess, conversation: asyncio.Task[None]) -> None:
         # When its pipes are closed, git fails on a truncated pack or its hook, and cleans up.
@@ -270,15 +310,18 @@ class PushTask:
                         await stdin.drain()
                     except ConnectionError:  # git stopped reading, and its output says why
                         ignored = 0
+                        self._ignores = True
                 else:
                     ignored += len(chunk)
                     if ignored > MOST_IGNORED:
                         break
         except Exception as error:  # noqa: BLE001  # whatever it is, the one who asked is told
             self.trouble = error
-        finally:
-            stdin.close()
-            self.fed.set()
+
+    def _end_input(self, process: GitProcess) -> None:
+        if process.stdin is not None:
+            process.stdin.close()
+        self.fed.set()
 
     async def _pass_on(self, process: GitProcess, watchdog: Watchdog) -> None:
         while chunk := await process.stdout.read(CHUNK):
@@ -315,6 +358,7 @@ class PushTask:
         # Refs that git has refused itself are not among these.
         all_accepted = len(self._accepted) == self._commands.count
         if self._accepted and (all_accepted or not push.atomic):
+            self._packs = await asyncio.to_thread(push.packs)
             return receive_hooks.verdict([])
         self._accepted = frozenset()
         others = PushRejection("atomic push", "nothing is pushed, because not all of it can be")
@@ -338,7 +382,7 @@ class PushTask:
             reason = self._failed(error, "a push could not be judged", "the service could not check this push")
             return [*names, *(PushRejection(change.ref, reason) for change in left)]
 
-    async def _move(self, changes: tuple[Move, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
+    async def _move(self, changes: tuple[RefUpdate, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
         """Update the accepted refs, even if the client has disconnected."""
         allowed = tuple(change for change in changes if change in self._accepted)
         refusals = [*self._refused]
@@ -350,13 +394,13 @@ class PushTask:
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
         if not allowed:
             return refusals
-        pushed = AcceptedPush(allowed, tuple(map(well_formed, options)), self._commands.atomic)
-        self._moving = asyncio.ensure_future(asyncio.to_thread(self.move, pushed))
+        pushed = AcceptedPush(allowed, tuple(map(well_formed, options)), self._commands.atomic, self._packs)
+        self._updating = asyncio.ensure_future(asyncio.to_thread(self.update, pushed))
         try:
-            return [*refusals, *await asyncio.shield(self._moving)]
+            return [*refusals, *await asyncio.shield(self._updating)]
         except Exception as error:  # noqa: BLE001  # whoever pushes is told
-            happened = "the references of a push could not be moved"
-            reason = self._failed(error, happened, "the service could not move this reference")
+            happened = "push not recorded"
+            reason = self._failed(error, happened, "the service could not update this ref")
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
 
     def _failed(self, error: Exception, happened: str, message: str) -> str:

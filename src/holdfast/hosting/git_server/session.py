@@ -6,17 +6,27 @@ from typing import Final
 from starlette.types import Receive
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode, Permissions, Unit
+from holdfast.hosting.access import Actor, Mode, Permissions, Unit
+from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
 from holdfast.hosting.guards import seen
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import maintainer_edits
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["GitSession", "body_of", "challenge", "open_session"]
+__all__ = [
+    "GitSession",
+    "body_of",
+    "challenge",
+    "find_repository",
+    "only_branches",
+    "open_session",
+    "require_code",
+]
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 
@@ -24,10 +34,18 @@ CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 class GitSession:
     """A request of a git client, with its repository and permissions."""
 
-    def __init__(self, request: RequestContext, repository: Repository, may: Permissions) -> None:
+    def __init__(
+        self,
+        request: RequestContext,
+        repository: Repository,
+        may: Permissions,
+        only_branches: frozenset[str] | None = None,
+    ) -> None:
         self.call = request
         self.repository = repository
         self.may = may
+        self.only_branches = only_branches
+        """The branches that may be pushed to as a maintainer of a pull request's base; None for all refs."""
 
 
 def challenge(refusal: ApiError) -> ApiError:
@@ -40,7 +58,7 @@ def open_session(authenticator: Authenticator, request: RequestContext, *, writi
     request.actor = authenticator.identify(request)
     anonymous = request.actor.user is None
     try:
-        repository = found(request)
+        repository = find_repository(request.app.database, request.path["owner"], request.path["repo"])
     except NoSuchRepository:
         # Anonymous clients are always challenged, so as not to reveal which private repositories exist.
         raise unknown(anonymous=anonymous) from None
@@ -51,26 +69,39 @@ def open_session(authenticator: Authenticator, request: RequestContext, *, writi
         raise ApiError(403, "the token's scopes do not reach this repository")
     if writing and anonymous:
         raise unknown(anonymous=True)
+    only = only_branches(request.app, request.actor, repository, may) if writing else None
+    require_code(repository, may, writing=writing, only_branches=only)
+    return GitSession(request, repository, may, only)
+
+
+def only_branches(app: App, actor: Actor, repository: Repository, may: Permissions) -> frozenset[str] | None:
+    """Return the branches that somebody without write access may push to; None with write access."""
+    if may.may_write(Unit.CODE):
+        return None
+    return maintainer_edits.editable_branches(app, actor, repository)
+
+
+def require_code(
+    repository: Repository, may: Permissions, *, writing: bool, only_branches: frozenset[str] | None = None
+) -> None:
+    """Raise a 403 error unless the code of a repository may be read, or written to, at least to some branches."""
     if not may.may_read(Unit.CODE):
         raise ApiError(403, "you may not read the code of this repository")
     if writing:
-        if not may.may_write(Unit.CODE):
+        if not may.may_write(Unit.CODE) and not only_branches:
             raise ApiError(403, "you may not write to this repository")
         if repository.is_archived:
             raise ApiError(403, "this repository is archived and cannot be written to")
         if repository.is_mirror:
             raise ApiError(403, "this repository is a mirror and cannot be written to")
-    return GitSession(request, repository, may)
 
 
-def found(request: RequestContext) -> Repository:
+def find_repository(database: Database, owner: str, name: str) -> Repository:
     """Find the repository by name, or by a former name of it or its owner.
 
     It is served under the old name, without a redirect: git sends credentials only to the original URL, and not
     every LFS client follows redirects.
     """
-    database = request.app.database
-    owner, name = request.path["owner"], request.path["repo"]
     repository = find_current_or_former(database, owner, name)
     if repository is None:
         renamed = accounts.renamed_to(database, owner)

@@ -1,22 +1,23 @@
-"""Clones, fetches and remote archives over smart HTTP.
+"""Clones and fetches over smart HTTP and SSH, and remote archives over HTTP.
 
-Each function yields the body of a response, beginning after the whole request has been read. An error before the
-first chunk can still become an error response; after it, git itself reports errors in its protocol.
+Over HTTP each function yields the body of a response, beginning after the whole request has been read. An error
+before the first chunk can still become an error response; after it, git itself reports errors in its protocol.
 
 Pushes are in `receive_pack`.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.process import IDLE_TIMEOUT, stream
-from holdfast.hosting.git_server.request_body import spool
+from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, start, stream
+from holdfast.hosting.git_server.request_body import held, spool
 
-__all__ = ["Service", "advertise", "protocol_variables", "upload_archive", "upload_pack"]
+__all__ = ["Service", "advertise", "converse", "protocol_variables", "upload_archive", "upload_pack"]
 
 Service = Literal["git-upload-pack", "git-receive-pack"]
 # The limit of a fetch request, which lists object ids: a few megabytes even for a hundred thousand branches.
@@ -52,6 +53,49 @@ def upload_pack(
     """Yield the response to a clone or fetch request."""
     arguments = ("upload-pack", "--stateless-rpc", str(folder))
     return answer(folder, arguments, body, variables=protocol_variables(protocol), idle_timeout=idle_timeout)
+
+
+async def converse(
+    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
+) -> AsyncGenerator[bytes, None]:
+    """Yield what git says in a clone or fetch that is a conversation, as over SSH; it ends when git does.
+
+    The size of all that the client sends is limited.
+    """
+    process = await start(folder, "upload-pack", str(folder), feed=True, variables=protocol_variables(protocol))
+    watchdog = Watchdog(idle_timeout, process.end)
+    feeding = asyncio.create_task(feed(process, held(body, most=MOST_ASKED), watchdog))
+    try:
+        while chunk := await process.stdout.read(CHUNK):
+            watchdog.touch()
+            yield chunk
+            watchdog.touch()
+        code = await process.wait()
+    finally:
+        watchdog.cancel()
+        process.end()
+        feeding.cancel()
+        await asyncio.wait([feeding])
+    if watchdog.expired:
+        raise GitTimedOut(process.command, f"made no progress for {idle_timeout:g} seconds", process.stderr, code)
+    if not feeding.cancelled() and (error := feeding.exception()):
+        raise error
+    if code:
+        raise process.failure(code)
+
+
+async def feed(process: GitProcess, body: AsyncIterator[bytes], watchdog: Watchdog) -> None:
+    """Pass to git what the client sends."""
+    stdin = process.stdin
+    assert stdin is not None  # noqa: S101  # it was started to be fed
+    try:
+        with suppress(ConnectionError):  # git stopped reading, and its output says why
+            async for chunk in body:
+                watchdog.touch()
+                stdin.write(chunk)
+                await stdin.drain()
+    finally:
+        stdin.close()
 
 
 def upload_archive(

@@ -1,0 +1,194 @@
+"""Large files over SSH: the token, what it gives, and git-lfs itself."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.git_server import lfs_tokens
+from holdfast.hosting.git_server.key_session import KeySession, open_key_session
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store import ssh_keys as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.ssh_keys import SshKey
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, add_commit, let_in, make_people, make_repository
+from tests.hosting.ssh_server import SshService, add_deploy_key, add_user_key, serve_ssh
+
+TYPE = "application/vnd.git-lfs+json"
+CONTENT = b"a large file" * 1000
+OBJECT = {"oid": hashlib.sha256(CONTENT).hexdigest(), "size": len(CONTENT)}
+
+
+@pytest.fixture
+def ssh(app: App, clients: ServiceClients, tmp_path: Path) -> Iterator[SshService]:
+    """Serve HTTP and SSH."""
+    app.settings = msgspec.structs.replace(app.settings, root_url=clients.service.url)
+    with serve_ssh(app, tmp_path / "ssh") as running:
+        yield running
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Return a user."""
+    return make_people(app.database, "ada")[0]
+
+
+@pytest.fixture
+def media(app: App, ada: Account) -> Repository:
+    """Return a private repository."""
+    repository = make_repository(app.database, ada, "media", is_private=True)
+    add_commit(app.database, repository, "main")
+    return repository
+
+
+def user_key(app: App, user: Account) -> SshKey:
+    """Give a user a key, and return it as it is stored."""
+    add_user_key(app, user)
+    return store.keys_of(app.database, user, skip=0, limit=1)[0][0]
+
+
+def session_of(app: App, key: SshKey, repository: Repository) -> KeySession:
+    """Return the session of a key in a repository."""
+    return open_key_session(app, key.id, key.fingerprint, repository.owner.name, repository.name, writing=False)
+
+
+def batch(clients: ServiceClients, token: str, operation: str, repository: str = "ada/media") -> httpx.Response:
+    """Ask what to do with an object."""
+    return clients.open(f"/{repository}.git/info/lfs").post(
+        "/objects/batch",
+        json={"operation": operation, "objects": [OBJECT]},
+        headers={"Accept": TYPE, "Content-Type": TYPE, "Authorization": f"Bearer {token}"},
+    )
+
+
+def test_git_lfs_works_over_ssh(ssh: SshService, ada: Account, media: Repository) -> None:
+    """Pushed with one clone and pulled with another; the content is not in the repository."""
+    del media
+    client = ssh.client(add_user_key(ssh.app, ada))
+    work = client.git()
+    work.environment["GIT_CLONE_PROTECTION_ACTIVE"] = "false"
+    work("clone", "-q", f"{client.address}/ada/media.git", ".")
+    work("lfs", "install", "--local")
+    work("lfs", "track", "*.bin")
+    (work.folder / "film.bin").write_bytes(CONTENT)
+    work("add", ".")
+    work("commit", "-q", "-m", "a film")
+    work("push", "-q", "origin", "HEAD:main")
+    other = client.git("other")
+    other("clone", "-q", f"{client.address}/ada/media.git", ".")
+    assert (other.folder / "film.bin").read_bytes().startswith(b"version https://git-lfs")
+    other("lfs", "install", "--local")
+    other("lfs", "pull")
+    assert (other.folder / "film.bin").read_bytes() == CONTENT
+
+
+def test_a_token_is_for_one_operation(
+    ssh: SshService, clients: ServiceClients, ada: Account, media: Repository
+) -> None:
+    """The answer names the API; a token for downloads uploads nothing, one for uploads does both."""
+    del media
+    client = ssh.client(add_user_key(ssh.app, ada))
+
+    def authenticate(operation: str) -> dict[str, Any]:
+        done = client.ssh("git-lfs-authenticate", "ada/media.git", operation)
+        assert done.returncode == 0
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    answer = authenticate("download")
+    assert answer["href"] == f"{clients.service.url}/ada/media.git/info/lfs"
+    assert answer["expires_in"] == 3600
+    token = answer["header"]["Authorization"].removeprefix("Bearer ")
+    assert batch(clients, token, "download").status_code == 200
+    refused = batch(clients, token, "upload")
+    assert (refused.status_code, refused.json()["message"]) == (403, "this token is for downloads")
+    token = authenticate("upload")["header"]["Authorization"].removeprefix("Bearer ")
+    assert batch(clients, token, "download").status_code == 200
+    offered = batch(clients, token, "upload").json()["objects"][0]["actions"]["upload"]
+    assert offered["header"]["Authorization"] == f"Bearer {token}"
+    assert httpx.put(offered["href"], content=CONTENT, headers=offered["header"]).status_code == 200
+
+
+def test_a_reader_gets_no_token_for_uploads(ssh: SshService, media: Repository) -> None:
+    """The same check as for a push."""
+    bob, eve = make_people(ssh.app.database, "bob", "eve")
+    let_in(ssh.app.database, media, bob, READ)
+    reader = ssh.client(add_user_key(ssh.app, bob))
+    assert reader.ssh("git-lfs-authenticate", "ada/media.git", "download").returncode == 0
+    refused = reader.ssh("git-lfs-authenticate", "ada/media.git", "upload")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "you may not write to this repository" in refused.stderr
+    stranger = ssh.client(add_user_key(ssh.app, eve), "eve")
+    assert "repository not found" in stranger.ssh("git-lfs-authenticate", "ada/media.git", "download").stderr
+
+
+def test_a_token_is_checked_again_at_each_use(
+    app: App, clients: ServiceClients, ada: Account, media: Repository
+) -> None:
+    """It ends with its key, its user's access, and the time."""
+    key = user_key(app, ada)
+    session = session_of(app, key, media)
+    token = lfs_tokens.create(app, session, uploads=True)
+    assert batch(clients, token, "upload").status_code == 200
+    old = lfs_tokens.create(app, session, uploads=True, now=time.time() - lfs_tokens.ACCEPTED_SECONDS - 5)
+    assert batch(clients, old, "upload").status_code == 401
+    accounts.change_account(app.database, ada, may_not_log_in=True)
+    assert batch(clients, token, "upload").status_code == 403
+    accounts.change_account(app.database, ada, may_not_log_in=False)
+    assert batch(clients, token, "upload").status_code == 200
+    store.delete_key(app.database, key)
+    assert batch(clients, token, "upload").status_code == 401
+    store.create_key(app.database, ada, title="again", content=key.content, fingerprint=key.fingerprint)
+    assert batch(clients, token, "upload").status_code == 401
+
+
+def test_a_token_is_for_one_repository(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
+    """Also if its key may use others, and never for the API."""
+    make_repository(app.database, ada, "other")
+    token = lfs_tokens.create(app, session_of(app, user_key(app, ada), media), uploads=True)
+    assert batch(clients, token, "download", "ada/other").status_code == 404
+    assert clients.anonymous.get("/user", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+
+
+def test_a_deploy_key_gets_tokens_too(app: App, clients: ServiceClients, media: Repository) -> None:
+    """One that may only read gets none for uploads that would work."""
+    _, key = add_deploy_key(app, media, is_read_only=True)
+    token = lfs_tokens.create(app, session_of(app, key, media), uploads=True)
+    assert batch(clients, token, "download").status_code == 200
+    refused = batch(clients, token, "upload")
+    assert (refused.status_code, refused.json()["message"]) == (403, "this deploy key may only read")
+
+
+def test_a_token_cannot_be_made_up(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
+    """Neither changed, nor cut, nor signed for another purpose."""
+    token = lfs_tokens.create(app, session_of(app, user_key(app, ada), media), uploads=False)
+    content, _, signature = token.removeprefix("lfs-").partition(".")
+    claims = json.loads(base64.urlsafe_b64decode(content))
+    claims[3] = True
+    changed = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode()
+    other = base64.urlsafe_b64encode(
+        app.cipher.sign(b"another purpose", base64.urlsafe_b64decode(content))
+    ).decode()
+    for wrong in (
+        f"lfs-{changed}.{signature}",
+        f"lfs-{content}.{other}",
+        f"lfs-{content}",
+        f"lfs-{content}.",
+        "lfs-",
+        "lfs-.",
+        "lfs-!.!",
+        "lfs-" + "A" * 5000,
+        token[:-4],
+    ):
+        answer = batch(clients, wrong, "download")
+        assert (answer.status_code, answer.json()["message"]) == (401, "the token is invalid")
