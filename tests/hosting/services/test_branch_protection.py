@@ -29,14 +29,14 @@ from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.protections import Protection, Rule
+from holdfast.hosting.store.protections import Protection, ProtectionRule
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 
 
 def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, **said: Any) -> Protection:
     """Make a rule."""
-    return Protection(number, name, priority, msgspec.convert(said, Rule), created_at, 0)
+    return Protection(number, name, priority, msgspec.convert(said, ProtectionRule), created_at, 0)
 
 
 @pytest.fixture

@@ -19,12 +19,14 @@ from holdfast.hosting.errors import (
     NotFastForward,
     PushRefused,
     RefMoved,
+    RefRefused,
     RenameRefused,
     RepositoryArchived,
     TagExists,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.commits import Signature, build_tree, commit_content, read_commit
+from holdfast.hosting.git.fsck import fsck
 from holdfast.hosting.services import branch_protection, branches, repositories
 from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.hosting.services.branches import NewTag
@@ -32,11 +34,13 @@ from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
-from holdfast.hosting.services.revisions import open_git
-from holdfast.hosting.store import accounts
+from holdfast.hosting.services.revisions import open_git, open_latest
+from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
+
+ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 
 
 @pytest.fixture
@@ -88,28 +92,27 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
 def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
     """A new name of the default branch is the repository's default branch."""
     target = target_of(app, owner, notes)
-    repo = open_git(app, target)
     made = branches.create(app, owner, target, "feature/x", "main")
     branches.update(app, owner, target, "feature/x", made.id, expected=made.id)
     branches.rename(app, owner, target, "feature/x", "y")
     branches.delete(app, owner, target, "y")
     branches.rename(app, owner, target, "main", "trunk")
-    assert [ref.name for ref in refs.branches(repo, limit=9)[0]] == ["trunk"]
+    assert [ref.name for ref in refs.branches(open_latest(app, target), limit=9)[0]] == ["trunk"]
+    assert refs.head(open_latest(app, target)) == "trunk"
     assert store.repository_by_id(app.database, notes.id).default_branch == "trunk"
 
 
 def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
     """A tag with a message is an object of its own."""
     target = target_of(app, owner, notes)
-    repo = open_git(app, target)
     light = branches.create_tag(app, owner, target, NewTag(name="v1"))
     annotated = branches.create_tag(app, owner, target, NewTag(name="v2", message="Second", revision="v1"))
-    assert repo.header(light.id) is not None
+    repo = open_git(app, target_of(app, owner, notes))
     assert (repo.header(light.id) or [""])[0] == "commit"
     assert (repo.header(annotated.id) or [""])[0] == "tag"
     branches.delete_tag(app, owner, target, "v1")
     with pytest.raises(NoSuchTag):
-        branches.find_tag(repo, "v1")
+        branches.find_tag(open_latest(app, target), "v1")
 
 
 def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, notes: Repository) -> None:
@@ -124,6 +127,7 @@ def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, 
         (lambda: branches.create(app, owner, target, "new", "nothing"), NoSuchRevision),
         (lambda: branches.create(app, owner, target, "taken"), BranchExists),
         (lambda: branches.create(app, owner, target, "v1"), TagExists),
+        (lambda: branches.create(app, owner, target, "taken/below"), RefRefused),
         (lambda: branches.delete(app, owner, target, "gone"), NoSuchBranch),
         (lambda: branches.delete(app, owner, target, "main"), DefaultBranchRefused),
         (lambda: branches.rename(app, owner, target, "taken", "main"), RenameRefused),
@@ -149,7 +153,61 @@ def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: R
     with pytest.raises(NotFastForward):
         branches.update(app, owner, target, "main", first)
     branches.update(app, owner, target, "main", first, force=True)
-    assert branches.find(repo, target, "main").id == first
+    assert branches.find(open_latest(app, target), target, "main").id == first
+
+
+def test_a_new_name_may_take_the_place_of_the_old_one(app: App, owner: Actor, notes: Repository) -> None:
+    """As a folder of names, or out of one."""
+    target = target_of(app, owner, notes)
+    branches.create(app, owner, target, "a")
+    branches.rename(app, owner, target, "a", "a/b")
+    branches.rename(app, owner, target, "a/b", "a")
+    assert [ref.name for ref in refs.branches(open_latest(app, target), limit=9)[0]] == ["a", "main"]
+
+
+def unrecorded_commit(app: App, notes: Repository) -> str:
+    """Make a commit that only the local copy has, as a push that failed leaves it."""
+    repo = app.copies.open(notes)
+    tree = build_tree(repo.write, {"deep/er/b.txt": b"two\n"})
+    return repo.write("commit", commit_content(tree, (), ADA, ADA, "not recorded"))
+
+
+@pytest.mark.parametrize("kind", ["branch", "update", "tag", "annotated tag"])
+def test_a_ref_gets_the_objects_it_leads_to_into_the_log(
+    app: App, owner: Actor, notes: Repository, kind: str
+) -> None:
+    """Also those that only the local copy had: a new copy has them too."""
+    target = target_of(app, owner, notes)
+    commit = unrecorded_commit(app, notes)
+    match kind:
+        case "branch":
+            branches.create(app, owner, target, "new", commit)
+        case "update":
+            branches.update(app, owner, target, "main", commit, force=True)
+        case "tag":
+            branches.create_tag(app, owner, target, NewTag(name="new", revision=commit))
+        case _:
+            branches.create_tag(app, owner, target, NewTag(name="new", message="New", revision=commit))
+    app.copies.discard(notes.id)
+    repo = open_latest(app, target)
+    assert fsck(repo.folder).whole
+    assert refs.commit_of(repo, refs.rev_parse(repo, "main" if kind == "update" else "new") or "") == commit
+
+
+def test_what_a_ref_leads_to_is_not_packed_again(app: App, owner: Actor, notes: Repository) -> None:
+    """A branch in the middle of a history costs a row."""
+    target = target_of(app, owner, notes)
+    first = branches.find(open_latest(app, target), target, "main").id
+    change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
+    commit_files(
+        app, CommitRequest(repository=notes, actor=notes.owner, changes=[change], author=ADA, committer=ADA)
+    )
+    with app.database.read() as connection:
+        before = repository_log.live_packs(connection, notes.id, 0)
+    branches.create(app, owner, target, "middle", first)
+    branches.create_tag(app, owner, target, NewTag(name="v1", revision=first))
+    with app.database.read() as connection:
+        assert repository_log.live_packs(connection, notes.id, 0) == before
 
 
 def test_protected_branches_are_not_deleted(app: App, owner: Actor, notes: Repository) -> None:

@@ -10,18 +10,21 @@ import pytest
 from structlog.testing import capture_logs
 
 from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.services import ref_changes, repositories
+from holdfast.hosting.services import commit_references, ref_updates, repositories
 from holdfast.hosting.services.closing_keywords import MessageReference
 from holdfast.hosting.services.commit_references import MOST_REFERENCES, CommitReference, newest
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.ref_updates import ActorUpdates
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import dependencies, issues, pending_ref_updates
+from holdfast.hosting.store import dependencies, issues, repository_log
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.api_clients import PASSWORD, ServiceClients
@@ -142,7 +145,6 @@ def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account
     (line,) = [line for line in lines if "dependencies" in line["event"]]
     assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
     assert "secret" not in str(lines)
-    assert pending_ref_updates.pending_updates(app.database) == []
     say(app, ship, ada, "fixes #1, #2, #3")
     assert [number for _, number, _ in states(app)] == [3, 2, 1]
     unblocked = [facts["issue_id"] for kind, facts in recorded_events(app.database) if kind == "issue_unblocked"]
@@ -183,23 +185,36 @@ def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -
     """What several people's commits of one batch ask for is done as each of them may."""
     (bob,) = make_people(app.database, "bob")
     open_issues(app, ship, 3)
-    zero = ref_changes.zero_id(ship)
+    zero = ref_updates.zero_id(ship)
     head = say(app, ship, ada, "nothing")
-    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
+    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2, 3)]
     ref = "refs/heads/main"
-    announced = [
-        ref_changes.Announced(bob.id, [], [pending_ref_updates.Move(ref, head, made[0])]),
-        ref_changes.Announced(
-            ada.id,
-            [],
-            [pending_ref_updates.Move(ref, head, made[1]), pending_ref_updates.Move(ref, zero, made[0])],
-        ),
-        ref_changes.Announced(
-            None, [], [pending_ref_updates.Move(ref, head, made[0]), pending_ref_updates.Move(ref, made[0], zero)]
-        ),
+    updates = [
+        ActorUpdates(bob.id, [RefUpdate(ref, head, made[0])]),
+        ActorUpdates(ada.id, [RefUpdate(ref, made[0], made[1])]),
+        ActorUpdates(None, [RefUpdate(ref, made[1], made[2])]),
+        ActorUpdates(ada.id, [RefUpdate(ref, made[2], zero)]),
+        # Like a branch that is new: what it says is about issues elsewhere.
+        ActorUpdates(ada.id, [RefUpdate(ref, zero, made[0])]),
     ]
-    ref_changes.settle_all(app, ship, announced)
+    for one in updates:
+        ref_updates.record(app, ship, [one], [])
     assert states(app) == [("closed", 2, made[1])]
+
+
+def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Repository, ada: Account) -> None:
+    """Also when other branches of the same push are updated."""
+    open_issues(app, ship)
+    base = say(app, ship, ada, "nothing")
+    made = say(app, ship, ada, "fixes #1", new_branch="side")
+    before = say(app, ship, ada, "more")
+    stale = RefUpdate("refs/heads/main", base, made)
+    fine = RefUpdate("refs/heads/new", ref_updates.zero_id(ship), made)
+    rejected = ref_updates.record(app, ship, [ActorUpdates(ada.id, [stale, fine])], [], atomic=False)
+    assert rejected == [stale]
+    assert repository_log.find_ref(app.database, ship.id, "refs/heads/main") == before
+    assert repository_log.find_ref(app.database, ship.id, "refs/heads/new") == made
+    assert states(app) == []
 
 
 def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
@@ -235,28 +250,35 @@ def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
     assert failed == []
     assert sorted(number for _, number, _ in states(app)) == sorted([*range(1, 7)] * 2)
     assert [store.repository_by_id(app.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
-    assert pending_ref_updates.pending_updates(app.database) == []
 
 
-def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repository, ada: Account) -> None:
-    """The branch has moved, whatever its messages say."""
+def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
+    app: App, ship: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The branch is updated, whatever its messages say."""
     open_issues(app, ship)
+    base = say(app, ship, ada, "nothing")
     made = say(app, ship, ada, "fixes #1", new_branch="other")
     issue = issues.find_issue(app.database, ship, 1)
-    move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
+
+    def fail(*_arguments: object) -> None:
+        raise GitDamaged("the object cannot be read")
+
+    monkeypatch.setattr(commit_references, "read_added", fail)
     with capture_logs() as lines:
-        ref_changes.settle(app, ship, ada.id, [], [move])
+        ref_updates.update_refs(app, ship, ada, [RefUpdate("refs/heads/main", base, made)])
     assert recorded_events(app.database)[-1][1]["after"] == made
     assert issues.find_issue(app.database, ship, 1) == issue
     assert [line["event"] for line in lines] == ["commit message parsing failed"]
 
 
-@pytest.mark.parametrize("midway", [False, True])
-def test_what_a_crash_left_is_closed_once(
-    app: App, ship: Repository, ada: Account, *, midway: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_push_that_fails_while_it_closes_issues_does_nothing(
+    app: App, ship: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process dies after the branch moved, perhaps while it closes: the next start does all of it."""
+    """The branch, its events and the issues are one transaction."""
     open_issues(app, ship, 2)
+    before = repository_log.find_ref(app.database, ship.id, "refs/heads/main")
+    known = recorded_events(app.database)
 
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
@@ -265,22 +287,13 @@ def test_what_a_crash_left_is_closed_once(
         raise Crash
 
     with monkeypatch.context() as patch:
-        if midway:
-            patch.setattr(dependencies, "record_unblocked", crash)
-        else:
-            patch.setattr(ref_changes, "settle_all", crash)
+        patch.setattr(dependencies, "record_unblocked", crash)
         with pytest.raises(Crash):
             say(app, ship, ada, "fixes #1, #2")
-    (pending,) = pending_ref_updates.pending_updates(app.database)
-    assert (is_closed(app, ship, 1), states(app)) == (False, [])
-    assert ref_changes.recover(app) == 1
-    assert states(app) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
-    assert ref_changes.recover(app) == 0
-    issues.change_issue(
-        app.database, ship, issues.find_issue(app.database, ship, 1), ada, IssueChanges(is_closed=False)
-    )
-    assert ref_changes.recover(app) == 0
-    assert not is_closed(app, ship)
+    assert repository_log.find_ref(app.database, ship.id, "refs/heads/main") == before
+    assert (is_closed(app, ship, 1), recorded_events(app.database)) == (False, known)
+    made = say(app, ship, ada, "fixes #1, #2")
+    assert states(app) == [("closed", 1, made), ("closed", 2, made)]
 
 
 @pytest.fixture

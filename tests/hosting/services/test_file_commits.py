@@ -1,4 +1,4 @@
-"""Commits by many at once: none is lost, each has its event, and what a crash leaves is settled."""
+"""Commits by many at once: none is lost, each has its event, and a crash leaves nothing half-done."""
 
 import multiprocessing
 import os
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,27 @@ from holdfast.hosting.errors import (
     Outdated,
     Permission,
     RefMoved,
+    RefRefused,
     RepositoryReadOnly,
     ShaMismatch,
 )
-from holdfast.hosting.git import ref_store, refs
+from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_name
-from holdfast.hosting.git.loose_objects import object_id
-from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.lfs.pointer import LfsPointer
-from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_changes, repositories
+from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_updates, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, CommitResult, FileCommit, commit_files
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MAX_BATCH
-from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
+from holdfast.hosting.store import accounts, commit_keys, lfs, repository_log
 from holdfast.hosting.store.commit_keys import IdempotencyKey
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
-from holdfast.hosting.store.tables import lfs_links, ref_updates
+from holdfast.hosting.store.tables import commit_keys as key_rows
+from holdfast.hosting.store.tables import lfs_links
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import wait_for
@@ -88,17 +91,26 @@ def pushes(app: App) -> list[tuple[str, str]]:
     ]
 
 
+def copy(app: App, repository: Repository) -> Path:
+    """Return the local copy of a repository, as it is now."""
+    return app.copies.update(repository.id).folder
+
+
 def log(app: App, repository: Repository, branch: str = "main") -> list[str]:
     """Return the commits of a branch after the first, oldest first."""
-    return git(app.folders.existing(repository.id), "rev-list", "--reverse", branch).split()[1:]
+    return git(copy(app, repository), "rev-list", "--reverse", branch).split()[1:]
 
 
 def check_told(app: App, repository: Repository) -> None:
     """Ask that each commit was told of once, in order, and that the repository is sound."""
     made = log(app, repository)
     assert [after for _, after in pushes(app)] == made
-    assert pending_ref_updates.pending_updates(app.database) == []
-    git(app.folders.existing(repository.id), "fsck", "--strict")
+    with app.database.read() as connection:
+        entries = repository_log.log_entries(connection, repository.id, ref="refs/heads/main", limit=10_000)
+    assert [entry.update.new for entry in reversed(entries)][1:] == made
+    for _ in range(2):
+        git(copy(app, repository), "fsck", "--strict")
+        app.copies.discard(repository.id)
 
 
 def test_writers_of_different_files_all_succeed(app: App, repository: Repository) -> None:
@@ -114,7 +126,7 @@ def test_writers_of_different_files_all_succeed(app: App, repository: Repository
     for thread in threads:
         thread.join()
     assert len(log(app, repository)) == 96
-    assert len(git(app.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()) == 97
+    assert len(git(copy(app, repository), "ls-tree", "-r", "--name-only", "main").split()) == 97
     check_told(app, repository)
 
 
@@ -126,7 +138,7 @@ def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repo
         commit_files(app, wanted(app, repository, put(f"f{number}", b"x", "create")))
 
     threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
-    with locked(app.folders.existing(repository.id)):
+    with app.copies.locked(repository.id):
         threads[0].start()
         wait_for(
             lambda: (
@@ -147,7 +159,7 @@ def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repos
     """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
     admin = accounts.find_user(app.database, "admin")
     empty = repositories.create(app, admin, admin, NewRepository(name="empty"))
-    seen = refs.target(open_repository(app.folders.existing(repository.id)), "refs/heads/main") or ""
+    seen = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     for dry_run in (True, False):
         with pytest.raises(Outdated, match="the branch main is at nothing"):
             commit_files(app, wanted(app, empty, put("a"), expected_head=seen, dry_run=dry_run))
@@ -157,7 +169,7 @@ def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repos
         with pytest.raises(Outdated, match="the branch main is at"):
             request = wanted(app, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
             commit_files(app, request)
-    assert refs.is_empty(open_repository(app.folders.existing(empty.id)))
+    assert refs.is_empty(app.copies.update(empty.id))
     assert pushes(app) == []
     commit_files(app, wanted(app, repository, put("a"), new_branch="x", expected_head=seen))
     commit_files(app, wanted(app, empty, put("a")))
@@ -166,8 +178,7 @@ def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repos
 
 def test_writers_of_one_file_overwrite_nobody(app: App, repository: Repository) -> None:
     """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
-    place = app.folders.existing(repository.id)
-    before = git(place, "rev-parse", "main:a.txt").strip()
+    before = git(copy(app, repository), "rev-parse", "main:a.txt").strip()
     results: list[CommitResult | HostingError] = []
 
     def write(number: int) -> None:
@@ -182,7 +193,7 @@ def test_writers_of_one_file_overwrite_nobody(app: App, repository: Repository) 
         thread.start()
     for thread in threads:
         thread.join()
-    now = git(place, "rev-parse", "main:a.txt").strip()
+    now = git(copy(app, repository), "rev-parse", "main:a.txt").strip()
     refused = [result for result in results if isinstance(result, ShaMismatch)]
     assert len(refused) == 7
     assert {str(error) for error in refused} == {f"sha does not match [given: {before}, expected: {now}]"}
@@ -241,21 +252,19 @@ def test_a_process_that_is_killed_loses_nothing_it_told_of(
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join(60)
-        ref_changes.recover(app)
         commit_files(app, wanted(app, repository, put(f"after-{attempt}", b"", "create")))
     made = log(app, repository)
     assert set(known.values()) <= set(made)
-    tree = git(app.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()
+    tree = git(copy(app, repository), "ls-tree", "-r", "--name-only", "main").split()
     assert set(known) <= set(tree)
     check_told(app, repository)
 
 
-@pytest.mark.parametrize("moved", [True, False])
-def test_what_a_crash_left_half_done_is_told_at_once(
-    app: App, repository: Repository, *, moved: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_crash_before_the_transaction_ends_leaves_nothing(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the ref moved the event is recorded; before it moved the announcement and the lock are dropped."""
-    place = app.folders.existing(repository.id)
+    """Neither the ref nor its event nor a pack; the next commit does not notice."""
+    before = repository_log.current_version(app.database, repository.id)
 
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
@@ -264,44 +273,40 @@ def test_what_a_crash_left_half_done_is_told_at_once(
         raise Crash
 
     with monkeypatch.context() as patch:
-        patch.setattr(ref_changes, "settle_all", crash)
-        if not moved:
-            patch.setattr(ref_store, "replace", crash)
-            patch.setattr(file_commits, "forget", lambda *_arguments: None)
+        patch.setattr(ref_updates, "note_refs", crash)
         with pytest.raises(Crash):
             commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
-    (pending,) = pending_ref_updates.pending_updates(app.database)
     assert pushes(app) == []
-    if not moved:
-        (place / "refs/heads/main.lock").write_text(pending.move.new + "\n")
-    assert ref_changes.recover(app) == int(moved)
-    assert pushes(app) == ([(pending.move.old, pending.move.new)] if moved else [])
+    assert repository_log.current_version(app.database, repository.id) == before
+    with app.database.read() as connection:
+        assert len(repository_log.live_packs(connection, repository.id, 0)) == 1
     commit_files(app, wanted(app, repository, put("c.txt", b"c", "create")))
+    assert git(copy(app, repository), "ls-tree", "--name-only", "main").split() == ["a.txt", "c.txt"]
     check_told(app, repository)
 
 
-def test_a_push_in_between_makes_the_checks_run_again(
+def test_an_update_in_between_makes_the_checks_run_again(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody else moves the branch after the checks: the commit lands on top of theirs."""
-    place = app.folders.existing(repository.id)
-    real = ref_store.replace
+    """Another machine updates the branch after the checks: the commit lands on top of theirs."""
     tries: list[str] = []
+    real = ref_updates.record
 
-    def push_first(repo: Any, ref: str, old: str | None, new: str) -> str:
+    def record(*arguments: Any, **named: Any) -> Any:
         if not tries:
-            tree = git(place, "rev-parse", "main^{tree}").strip()
-            identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
-            other = git(place, *identity, "commit-tree", tree, "-p", "main", "-m", "pushed").strip()
-            git(place, "update-ref", ref, other)
-            tries.append(other)
-        return real(repo, ref, old, new)
+            head = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+            commit, pack = repositories.initial_commit({"other.txt": b"theirs"}, ADA)
+            with app.database.write() as connection:
+                update = RefUpdate("refs/heads/main", head, commit)
+                repository_log.append(connection, repository.id, [(None, update)], [pack])
+            tries.append(commit)
+        return real(*arguments, **named)
 
-    monkeypatch.setattr(ref_store, "replace", push_first)
+    monkeypatch.setattr(ref_updates, "record", record)
     made = commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
     assert made.commit.parents == (tries[0],)
     assert [after for _, after in pushes(app)] == [made.commit.id]
-    assert pending_ref_updates.pending_updates(app.database) == []
+    assert git(copy(app, repository), "ls-tree", "--name-only", "main").split() == ["b.txt", "other.txt"]
 
 
 def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repository: Repository) -> None:
@@ -320,6 +325,49 @@ def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repos
     assert len(log(app, repository)) == 1
 
 
+def test_commits_take_the_advisory_lock_after_another_machine_was_faster(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a minute; without contention no lock is taken."""
+    locked: list[int] = []
+
+    def note(number: int) -> AbstractContextManager[None]:
+        locked.append(number)
+        return nullcontext()
+
+    monkeypatch.setattr(app.database, "advisory_lock", note)
+    commit_files(app, wanted(app, repository, put("a")))
+    assert locked == []
+    record, lost = ref_updates.record, [RefMoved("moved")]
+
+    def lose_once(*given: Any, **named: Any) -> Any:
+        if lost:
+            raise lost.pop()
+        return record(*given, **named)
+
+    monkeypatch.setattr(ref_updates, "record", lose_once)
+    commit_files(app, wanted(app, repository, put("b")))
+    commit_files(app, wanted(app, repository, put("c")))
+    assert locked == [repository.id, repository.id]
+    app.contended[repository.id] = 0.0
+    commit_files(app, wanted(app, repository, put("d")))
+    assert len(locked) == 2
+
+
+def test_a_key_that_another_machine_uses_at_the_same_time_makes_one_commit(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked up before the other machine's commit, and recorded after it: the second attempt finds that commit."""
+    admin = accounts.find_user(app.database, "admin")
+    key = IdempotencyKey(admin.id, "once", "print")
+    first = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    replay, early = file_commits.replay, [None]
+    monkeypatch.setattr(file_commits, "replay", lambda *given: early.pop() if early else replay(*given))
+    second = commit_files(app, wanted(app, repository, put("l", b"l", "create"), key=key))
+    assert second.commit.id == first.commit.id
+    assert early == []
+
+
 def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository) -> None:
     """Two requests under one key that arrive together make one commit."""
     admin = accounts.find_user(app.database, "admin")
@@ -329,7 +377,7 @@ def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository)
         key = IdempotencyKey(admin.id, "once", "print")
         results.append(commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key)))
 
-    with locked(app.folders.path(repository.id)):
+    with app.copies.locked(repository.id):
         threads = [threading.Thread(target=write) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -340,33 +388,67 @@ def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository)
     assert len(log(app, repository)) == 1
 
 
-def test_an_announcement_stays_only_as_long_as_a_key(app: App, repository: Repository) -> None:
-    """What is recorded needs none any more; what was done under a key is told to whoever asks under it again."""
+def test_a_key_is_kept_for_its_retention(app: App, repository: Repository) -> None:
+    """What was done under it is told to whoever asks under it again, and then it is a new key."""
     admin = accounts.find_user(app.database, "admin")
-    commit_files(app, wanted(app, repository, put("a", b"a", "create")))
     key = IdempotencyKey(admin.id, "once", "print")
     made = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
-    with app.database.write() as connection:
-        [left] = connection.execute(select(ref_updates)).all()
-        assert (left.new, left.is_done) == (made.commit.id, True)
-        commit_keys.delete_expired_keys(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS - 10)
-        assert len(connection.execute(select(ref_updates)).all()) == 1
-        commit_keys.delete_expired_keys(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS + 10)
-        assert connection.execute(select(ref_updates)).all() == []
+    for later, count in ((-10, 1), (10, 0)):
+        with app.database.write() as connection:
+            commit_keys.delete_old(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS + later)
+            rows = connection.execute(select(key_rows.c.commit_id, key_rows.c.ref)).all()
+        assert [tuple(row) for row in rows] == [(made.commit.id, "refs/heads/main")] * count
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "a/b"), ("a/b", "a"), ("main", "main/x")])
+def test_a_branch_that_cannot_be_beside_another_is_refused_at_once(
+    app: App, repository: Repository, first: str, second: str
+) -> None:
+    """Also when both come in one batch, and without harm to others of the batch."""
+    requests = [wanted(app, repository, put("x"), new_branch=name) for name in (first, second, "fine")]
+    results: dict[str, CommitResult | HostingError] = {}
+
+    def write(request: CommitRequest) -> None:
+        try:
+            results[request.target] = commit_files(app, request)
+        except HostingError as error:
+            results[request.target] = error
+
+    if first == "main":
+        requests = requests[1:]
+    threads = [threading.Thread(target=write, args=(request,)) for request in requests]
+    with app.copies.locked(repository.id):
+        for number, thread in enumerate(threads):
+            thread.start()
+            wait_for(lambda count=number: len(results) == 0 and waiting(app, repository) >= count)  # type: ignore[misc]
+    for thread in threads:
+        thread.join()
+    refused = [name for name, result in results.items() if isinstance(result, RefRefused)]
+    assert len(refused) == 1
+    assert set(refused) < {first, second}
+    assert isinstance(results["fine"], CommitResult)
+
+
+def waiting(app: App, repository: Repository) -> int:
+    """Return how many commits wait for the one that is being made."""
+    waiters = app.commit_queue._waiters.get(repository.id)
+    return 0 if waiters is None else len(waiters.queue)
+
+
+def never_lands(*_arguments: object, **_named: object) -> None:
+    """Find that another machine has updated the branch, again and again."""
+    raise RefMoved("moved")
 
 
 def test_a_branch_that_never_holds_still_is_given_up(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After many tries the caller is told to try again, and nothing is left announced."""
-
-    def moved(*_arguments: object) -> str:
-        raise RefMoved("moved")
-
-    monkeypatch.setattr(ref_store, "replace", moved)
-    with pytest.raises(HostingError, match="moved by others all the time"):
+    """After many tries the caller is told to try again, and nothing is recorded."""
+    before = repository_log.current_version(app.database, repository.id)
+    monkeypatch.setattr(ref_updates, "record", never_lands)
+    with pytest.raises(HostingError, match="updated by others all the time"):
         commit_files(app, wanted(app, repository, put("b")))
-    assert pending_ref_updates.pending_updates(app.database) == []
+    assert repository_log.current_version(app.database, repository.id) == before
 
 
 ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
@@ -374,7 +456,7 @@ ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
 
 def stored(app: App, repository: Repository, path: str) -> bytes:
     """Return what git keeps at a path."""
-    place = app.folders.existing(repository.id)
+    place = copy(app, repository)
     return subprocess.run(
         ["git", "-C", str(place), "show", f"main:{path}"], check=True, capture_output=True
     ).stdout
@@ -389,9 +471,8 @@ def test_large_files_go_where_the_attributes_send_them(app: App, repository: Rep
     assert pointer.size == 5000
     assert lfs.linked_sizes(app.database, repository, [pointer.oid]) == {pointer.oid: 5000}
     assert stored(app, repository, "d/x.txt") == b"text"
-    place = app.folders.existing(repository.id)
     for old, new, content in (("d/x.bin", "d/y.dat", b"\0" * 5000), ("d/y.dat", "z.bin", pointer.format())):
-        sha = git(place, "rev-parse", f"main:{old}").strip()
+        sha = git(copy(app, repository), "rev-parse", f"main:{old}").strip()
         change = FileChange(operation="rename", path=new, from_path=old, sha=sha)
         commit_files(app, wanted(app, repository, change))
         assert stored(app, repository, new) == content
@@ -405,11 +486,7 @@ def test_large_files_of_a_failed_commit_are_not_kept(
 ) -> None:
     """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
     commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
-
-    def moved(*_arguments: object) -> str:
-        raise RefMoved("moved")
-
-    monkeypatch.setattr(ref_store, "replace", moved)
+    monkeypatch.setattr(ref_updates, "record", never_lands)
     with pytest.raises(HostingError):
         commit_files(app, wanted(app, repository, put("x.bin", b"large")))
     with app.database.read() as connection:
@@ -419,14 +496,25 @@ def test_large_files_of_a_failed_commit_are_not_kept(
     assert not lfs_objects.stored(app)
 
 
-def test_without_durable_writes_the_same_happens(settings: Settings, app: App, repository: Repository) -> None:
+@pytest.mark.parametrize("durable", [True, False])
+def test_without_durable_writes_the_same_happens(
+    settings: Settings, app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch, *, durable: bool
+) -> None:
     """The setting trades waiting for the disk, and nothing else."""
-    quick = App.open(msgspec.structs.replace(settings, durable_writes=False))
+    quick = App.open(msgspec.structs.replace(settings, durable_writes=durable))
+    real = quick.database.quick_write
+    asked: list[bool] = []
+
+    def quick_write(*, durable: bool = True) -> Any:
+        asked.append(durable)
+        return real(durable=durable)
+
+    monkeypatch.setattr(quick.database, "quick_write", quick_write)
     try:
         commit_files(quick, wanted(quick, repository, put("q", b"q", "create")))
     finally:
         quick.close()
-    assert refs.branch(open_repository(app.folders.existing(repository.id)), "main") is not None
+    assert asked == [durable]
     check_told(app, repository)
 
 
@@ -436,7 +524,6 @@ def test_random_changes_agree_with_a_model(
 ) -> None:
     """What git and a fresh clone see after many random requests is what a dictionary of files says."""
     dice = random.Random(requests)
-    place = app.folders.existing(repository.id)
     model: dict[str, tuple[int, bytes]] = {"a.txt": (0o100644, b"one\n")}
     names = [f"{a}{b}" for a in ("", "d/", "d/e/", "f/") for b in ("x", "y", "z", "w.txt")]
     accepted = 0
@@ -455,6 +542,7 @@ def test_random_changes_agree_with_a_model(
             model = after
             accepted += 1
     assert accepted > requests // 4
+    place = copy(app, repository)
     subprocess.run(["git", "clone", "-q", str(place), str(tmp_path / "clone")], check=True)
     tree = {}
     for line in git(place, "ls-tree", "-r", "main").splitlines():
@@ -517,8 +605,7 @@ def test_a_commit_asks_who_makes_it(app: App, repository: Repository) -> None:
     """Callers that forget their guards are refused, and nothing is committed."""
     owner = Actor(repository.owner)
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
-    repo = open_repository(app.folders.path(repository.id))
-    before = refs.branch(repo, "main")
+    before = repository_log.current_version(app.database, repository.id)
     new = FileCommit(changes=[put("b.txt", b"b", "create")])
     with pytest.raises(LoginRequired):
         file_commits.commit(app, ANONYMOUS, target_of(app, ANONYMOUS, repository), new)
@@ -529,7 +616,7 @@ def test_a_commit_asks_who_makes_it(app: App, repository: Repository) -> None:
         frozen = msgspec.structs.replace(repository, **{column: 1})
         with pytest.raises(RepositoryReadOnly):
             file_commits.commit(app, owner, target_of(app, owner, frozen), new)
-    assert refs.branch(repo, "main") == before
+    assert repository_log.current_version(app.database, repository.id) == before
 
 
 def test_a_commit_is_the_actors_unless_others_are_named(app: App, repository: Repository) -> None:

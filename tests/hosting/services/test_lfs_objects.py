@@ -5,7 +5,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,19 +13,19 @@ from structlog.testing import capture_logs
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.disk import check_lfs_objects
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
-from holdfast.hosting.git import ref_store
-from holdfast.hosting.lfs.store import object_path
-from holdfast.hosting.services import lfs_objects, repositories
+from holdfast.hosting.lfs.store import object_key
+from holdfast.hosting.services import lfs_objects, ref_updates, repositories
 from holdfast.hosting.services.file_commits import commit_files
-from holdfast.hosting.services.lfs_objects import GRACE, RemovedObjects, add_object, collect_garbage
-from holdfast.hosting.storage.backup_lock import shared_backup_lock
+from holdfast.hosting.services.lfs_objects import GRACE, add_object, collect_garbage
+from holdfast.hosting.storage import instance
+from holdfast.hosting.storage.backup_lease import backup_lease
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
 from tests.hosting.lfs.objects import name, pieces
 from tests.hosting.services.test_file_commits import put, wanted
+from tests.hosting.storage.fake_bucket import ACCESS_KEY, Bucket, serve_bucket
 
 LATER = GRACE + 3600
 
@@ -40,11 +39,10 @@ def bucket() -> Iterator[Bucket]:
 
 @pytest.fixture
 def far(settings: Settings, app: App, bucket: Bucket) -> Iterator[App]:
-    """Open a host that keeps large files in a bucket of its own, which it marked long ago."""
+    """Open a host that has its objects in a bucket."""
     del app
     opened = App.open(in_bucket(settings, bucket))
-    collect_garbage(opened, now=time.time())
-    bucket.written["lfs/owner"] = time.time() - 2 * LATER
+    instance.adopt(opened.database, opened.settings)
     yield opened
     opened.close()
 
@@ -71,7 +69,7 @@ def in_bucket(settings: Settings, bucket: Bucket) -> Settings:
 
 def key(content: bytes) -> str:
     """Return where an object lies in the bucket."""
-    return f"lfs/{object_path(name(content))}"
+    return object_key(name(content))
 
 
 def bring(app: App, content: bytes) -> None:
@@ -88,7 +86,7 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
         bucket.objects[key(content)] = content
     for content in (b"linked", b"left"):
         bucket.written[key(content)] = old
-    strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{object_path(name(b'left'))}")
+    strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{object_key(name(b'left'))}")
     for one in strange:
         bucket.objects[one] = b"?"
         bucket.written[one] = old
@@ -96,11 +94,11 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     findings = [(found.kind.value, found.where) for found in check_lfs_objects(far)]
     assert findings == [("lfs-unlinked", name(b"left"))]
     bucket.page = 2
-    with shared_backup_lock(far.settings.data):
-        assert collect_garbage(far, now=time.time()) == RemovedObjects(0, 0)
-    assert collect_garbage(far, now=time.time()) == RemovedObjects(1, 0)
-    assert set(bucket.objects) == {key(b"linked"), key(b"new"), "lfs/owner", *strange}
-    assert collect_garbage(far, now=time.time()) == RemovedObjects(0, 0)
+    with backup_lease(far.database):
+        assert collect_garbage(far, now=time.time()) == 0
+    assert collect_garbage(far, now=time.time()) == 1
+    assert set(bucket.objects) == {key(b"linked"), key(b"new"), "instance", *strange}
+    assert collect_garbage(far, now=time.time()) == 0
     assert list(check_lfs_objects(far)) == []
 
 
@@ -109,63 +107,33 @@ def test_what_a_failed_commit_left_in_the_bucket_goes(
 ) -> None:
     """A week later, however often the same bytes failed; what succeeded stays."""
 
-    def moved(*_arguments: object) -> str:
+    def moved(*_arguments: object, **_named: object) -> str:
         raise RefMoved("moved")
 
     commit_files(far, wanted(far, repository, put("kept.bin", b"kept")))
     with monkeypatch.context() as patch:
-        patch.setattr(ref_store, "replace", moved)
+        patch.setattr(ref_updates, "record", moved)
         with pytest.raises(HostingError):
             commit_files(far, wanted(far, repository, put("x.bin", b"large")))
     assert key(b"large") in bucket.objects
     now = time.time()
     for content in (b"large", b"kept"):
         bucket.written[key(content)] = now - LATER
-    assert collect_garbage(far, now=now) == RemovedObjects(0, 0)
-    assert collect_garbage(far, now=now + LATER) == RemovedObjects(1, 0)
+    assert collect_garbage(far, now=now) == 0
+    assert collect_garbage(far, now=now + LATER) == 1
     assert (key(b"large") in bucket.objects, key(b"kept") in bucket.objects) == (False, True)
 
 
-def test_uploads_that_never_ended_go(far: App, bucket: Bucket) -> None:
-    """Those begun a week ago, and only of objects; one that is under way is left alone."""
-    now = time.time()
-    for number, (where, age) in enumerate([(key(b"a"), LATER), (key(b"b"), 60), ("lfs/notes.txt", LATER)]):
-        bucket.uploads[f"u{number}"] = {1: b"part"}
-        bucket.begun[f"u{number}"] = (where, now - age)
-    assert collect_garbage(far, now=now) == RemovedObjects(0, 1)
-    assert sorted(bucket.uploads) == ["u1", "u2"]
-
-
-def test_what_never_arrived_in_the_data_folder_goes(app: App) -> None:
-    """A process that dies leaves a piece of a file behind."""
-    incoming = app.settings.data / "lfs" / ".incoming"
-    incoming.mkdir(parents=True)
-    for each, when in (("old", 1.0), ("new", time.time())):
-        (incoming / each).write_bytes(b"piece")
-        os.utime(incoming / each, (when, when))
-    assert collect_garbage(app, now=time.time()) == RemovedObjects(0, 1)
-    assert [path.name for path in incoming.iterdir()] == ["new"]
-
-
-def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
-    far: App, bucket: Bucket, tmp_path: Path
-) -> None:
-    """A service that shares it by mistake, such as a copy of this one, would remove what it does not know."""
+def test_a_bucket_is_cleared_only_by_the_installation_it_belongs_to(far: App, bucket: Bucket) -> None:
+    """One that shares it by mistake, such as a copy of this one, would remove what it does not know."""
     bucket.objects[key(b"left")] = b"left"
     bucket.written[key(b"left")] = time.time() - LATER
-    mark = bucket.objects["lfs/owner"]
-    copy = App.open(far.settings)
-    copy.lfs.owner = tmp_path / "bucket-owner"  # type: ignore[attr-defined]  # a bucket
-    with capture_logs() as lines:
-        assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
-    assert [line["event"] for line in lines] == ["LFS garbage collection skipped: bucket of another service"]
-    del bucket.objects["lfs/owner"]
-    assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
-    assert bucket.objects["lfs/owner"] != mark
-    assert collect_garbage(copy, now=time.time()) == RemovedObjects(0, 0)
-    bucket.written["lfs/owner"] = time.time() - LATER
-    assert collect_garbage(copy, now=time.time()) == RemovedObjects(1, 0)
-    copy.close()
+    bucket.objects["instance"] = b"another"
+    assert collect_garbage(far, now=time.time()) == 0
+    del bucket.objects["instance"]
+    assert collect_garbage(far, now=time.time()) == 0
+    instance.adopt(far.database, far.settings)
+    assert collect_garbage(far, now=time.time()) == 1
 
 
 def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) -> None:
@@ -173,21 +141,21 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
     stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
     refused = App.open(stranger)
     with capture_logs() as lines:
-        assert collect_garbage(refused, now=time.time()) == RemovedObjects(0, 0)
+        assert collect_garbage(refused, now=time.time()) == 0
     assert [line["event"] for line in lines] == ["LFS garbage collection failed"]
     assert "hunter2" not in str(lines)
     assert [found.kind.value for found in check_lfs_objects(refused)] == ["lfs-store"]
     refused.close()
-    assert "lfs/owner" in bucket.objects
+    assert "instance" in bucket.objects
 
 
 def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: App) -> None:
     """The store knows of it only when all bytes are there; the lease is held from before the first."""
     bring(app, b"again")
-    path = app.settings.data / "lfs" / object_path(name(b"again"))
+    path = app.settings.data / object_key(name(b"again"))
     os.utime(path, (1, 1))
-    assert collect_garbage(app, now=time.time()) == RemovedObjects(0, 0)
-    assert collect_garbage(app, now=time.time() + LATER) == RemovedObjects(1, 0)
+    assert collect_garbage(app, now=time.time()) == 0
+    assert collect_garbage(app, now=time.time() + LATER) == 1
     assert not path.exists()
 
 
@@ -210,7 +178,7 @@ def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.Monkey
 def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repository) -> None:
     """Whoever was told that an object is kept, and has linked it, has it."""
     content = b"the same bytes again and again"
-    oid, path = name(content), app.settings.data / "lfs" / object_path(name(content))
+    oid, path = name(content), app.settings.data / object_key(name(content))
     path.parent.mkdir(parents=True)
     ended = threading.Event()
     failed: list[BaseException] = []

@@ -1,20 +1,29 @@
-"""Clearing away what has run out, and packing repositories."""
+"""Clearing away what has run out, and compacting repositories."""
 
 import os
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.git.gc import fsck
-from holdfast.hosting.git.repository import locked
-from holdfast.hosting.services import maintenance, repositories
-from holdfast.hosting.snapshot.folders import shared_gc_lock
-from holdfast.hosting.storage.backup_lock import shared_backup_lock
-from holdfast.hosting.store import accounts, lfs, login_rate_limit, sessions
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.fsck import fsck
+from holdfast.hosting.services import maintenance, ref_updates, repositories
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.storage import compaction
+from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.store import accounts, lfs, login_rate_limit, repository_log, sessions
+from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import events
+from holdfast.hosting.store.repository_log import PackRow
+from holdfast.hosting.store.tables import events, packs, ref_log
 
 
 @pytest.fixture
@@ -65,54 +74,164 @@ def test_only_large_files_nobody_has_had_for_a_while_are_removed(app: App, repos
     lfs.link(app.database, repository, "aa" * 32, 5)
     new = large_file(app, "bb" * 32, old=False)
     unlinked = large_file(app, "cc" * 32, old=True)
-    with shared_backup_lock(app.settings.data):
+    with backup_lease(app.database):
         assert maintenance.clean(app).lfs_objects == 0
     assert unlinked.exists()
     assert maintenance.clean(app).lfs_objects == 1
     assert (linked.exists(), new.exists(), unlinked.exists()) == (True, True, False)
 
 
-def test_repositories_are_packed(app: App, repository: Repository) -> None:
-    """One that a backup is being made of is left for later; one that vanished is no error."""
-    folder = app.folders.path(repository.id)
-    with shared_gc_lock(folder):
-        assert maintenance.collect_repositories(app, [repository.id]).busy == (repository.id,)
+def commits(app: App, repository: Repository, count: int) -> None:
+    """Commit a file some times."""
+    who = Signature("Ada", "ada@example.org", 1_700_000_000)
+    for number in range(count):
+        change = FileChange(operation="upload", path="b", content=FileContent(b"%d" % number))
+        commit_files(
+            app,
+            CommitRequest(
+                repository=repository, actor=repository.owner, changes=[change], author=who, committer=who
+            ),
+        )
+
+
+def live_packs(app: App, repository: Repository) -> list[PackRow]:
+    """Return the packs a repository has."""
+    with app.database.read() as connection:
+        return repository_log.live_packs(connection, repository.id, 0)
+
+
+@pytest.fixture
+def few_packs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let four packs be many."""
+    monkeypatch.setattr(compaction, "MOST_PACKS", 3)
+
+
+@pytest.mark.usefixtures("few_packs")
+def test_repositories_with_many_packs_are_compacted(app: App, repository: Repository) -> None:
+    """Others are not; one that another machine compacts is left to it, and one that vanished is no error."""
     seen: list[int] = []
-    assert maintenance.collect_repositories(app, [99, repository.id], passed=seen.append).packed == (
-        repository.id,
-    )
-    assert seen == [repository.id]
-    assert len(list(folder.glob("objects/pack/*.pack"))) == 1
-    assert list(folder.glob("objects/??/*")) == []
-    assert fsck(folder).whole
-    with locked(folder):
-        pass
+    commits(app, repository, 2)
+    assert maintenance.compact_all(app) == maintenance.Compacted((), (), ())
+    commits(app, repository, 1)
+    lease = f"compaction {repository.id}"
+    take_lease(app.database, lease, "another machine", seconds=60)
+    assert maintenance.compact(app, [repository.id]).busy == (repository.id,)
+    release_lease(app.database, lease, "another machine")
+    done = maintenance.compact(app, [99, repository.id], progress=seen.append)
+    assert done == maintenance.Compacted((repository.id,), (), ())
+    assert seen == [99, repository.id]
+    assert len(live_packs(app, repository)) == 1
+    assert maintenance.compact_all(app).compacted == ()
+    for _ in range(2):
+        assert fsck(app.copies.open(repository).folder).whole
+        app.copies.discard(repository.id)
 
 
-def test_a_repository_that_cannot_be_packed_does_not_keep_the_others_from_it(
-    app: App, repository: Repository
+@pytest.mark.usefixtures("few_packs")
+@pytest.mark.parametrize("work", ["compact", "collect"])
+def test_a_repository_that_cannot_be_compacted_does_not_keep_the_others_from_it(
+    app: App, repository: Repository, work: str
 ) -> None:
     """It is named."""
-    damaged = app.folders.create(50)
-    (damaged / "packed-refs").write_text(f"{'1' * 40} refs/heads/main\n")
-    (damaged / "objects" / "pack" / f"pack-{'0' * 40}.idx").write_bytes(b"nonsense")
-    collected = maintenance.collect_repositories(app, [50, repository.id])
-    assert collected.failed == (50,)
-    assert collected.packed == (repository.id,)
+    owner = repository.owner
+    damaged = repositories.create(app, owner, owner, repositories.NewRepository(name="two"), {"a": b"b"})
+    for place in (repository, damaged):
+        commits(app, place, 3)
+    with app.database.write() as connection:
+        connection.execute(update(packs).where(packs.c.repository_id == damaged.id).values(content=b"PACK"))
+    run = maintenance.compact if work == "compact" else maintenance.collect_garbage
+    app.copies.discard(damaged.id)
+    assert run(app, [damaged.id, repository.id]) == maintenance.Compacted((repository.id,), (), (damaged.id,))
 
 
-def test_only_repositories_with_much_to_pack_need_it(app: App, repository: Repository) -> None:
-    """Many loose objects, or many packs."""
-    folder = app.folders.path(repository.id)
-    assert not maintenance.needs_gc(folder)
-    assert maintenance.collect_where_needed(app).packed == ()
-    for number in range(maintenance.MANY_PACKS + 1):
-        (folder / "objects" / "pack" / f"pack-{number:040}.pack").touch()
-    assert maintenance.needs_gc(folder)
-    for path in folder.glob("objects/pack/*"):
-        path.unlink()
-    loose = folder / "objects" / "17"
-    loose.mkdir(exist_ok=True)
-    for number in range(maintenance.MANY_LOOSE + 1):
-        (loose / f"{number:038}").touch()
-    assert maintenance.needs_gc(folder)
+def test_garbage_goes_after_the_days_of_the_setting(app: App, repository: Repository) -> None:
+    """What a ref led to meanwhile stays: somebody may want it back."""
+    first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    commits(app, repository, 1)
+    second = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    back = RefUpdate("refs/heads/main", second, first)
+    ref_updates.update_refs(app, repository, repository.owner, [back])
+
+    def has_second() -> bool:
+        app.copies.discard(repository.id)
+        return app.copies.open(repository).header(second) is not None
+
+    assert maintenance.collect_garbage(app, [repository.id]).compacted == (repository.id,)
+    assert has_second()
+    old = int(time.time()) - app.settings.ref_retention_days * 86_400 - 10
+    with app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=old))
+    assert maintenance.collect_garbage(app, [repository.id]).compacted == (repository.id,)
+    assert not has_second()
+    assert app.copies.open(repository).header(first) is not None
+
+
+def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository that only grew is not packed again."""
+    first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    commits(app, repository, 2)
+    grown = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    old = int(time.time()) - app.settings.ref_retention_days * 86_400 - 10
+    with app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=old))
+    assert maintenance.collect_expired(app) == maintenance.Compacted((), (), ())
+    ref_updates.update_refs(app, repository, repository.owner, [RefUpdate("refs/heads/main", grown, first)])
+    assert maintenance.collect_expired(app).compacted == ()
+    with app.database.write() as connection:
+        connection.execute(update(ref_log).values(created_at=old))
+    assert maintenance.collect_expired(app).compacted == (repository.id,)
+    app.copies.discard(repository.id)
+    assert app.copies.open(repository).header(grown) is None
+    assert maintenance.collect_expired(app).compacted == ()
+
+    def fail(*_: object, **__: object) -> bool:
+        raise GitDamaged("damaged")
+
+    monkeypatch.setattr(app.compactor, "has_garbage", fail)
+    assert maintenance.collect_expired(app) == maintenance.Compacted((), (), ())
+
+
+@pytest.mark.usefixtures("few_packs")
+def test_replaced_packs_are_deleted_after_the_grace_period_and_not_while_a_backup_is_made(
+    app: App, repository: Repository
+) -> None:
+    """A backup may be about to read them, and so may another machine."""
+    commits(app, repository, 3)
+    maintenance.compact_all(app)
+
+    def rows() -> int:
+        with app.database.read() as connection:
+            return connection.execute(select(func.count()).select_from(packs)).scalar_one()
+
+    maintenance.delete_packs(app)
+    assert rows() == 5
+    with app.database.write() as connection:
+        old = packs.c.superseded_at - compaction.GRACE_SECONDS - 10
+        connection.execute(update(packs).where(packs.c.superseded_at > 0).values(superseded_at=old))
+    with backup_lease(app.database):
+        maintenance.delete_packs(app)
+    assert rows() == 5
+    maintenance.delete_packs(app)
+    assert rows() == 1
+
+
+def test_copies_are_evicted_down_to_the_size_of_the_setting(app: App, repository: Repository) -> None:
+    """None without a limit, and none that was used in the last minutes."""
+    app.copies.open(repository)
+    state = app.folders.path(repository.id) / "holdfast-copy"
+    app.settings = msgspec.structs.replace(app.settings, local_copies_mb=0)
+    os.utime(state, (1, 1))
+    assert maintenance.evict_copies(app) == 0
+    app.settings = msgspec.structs.replace(app.settings, local_copies_mb=1)
+    assert maintenance.evict_copies(app) == 0
+    (state.parent / "large").write_bytes(bytes(2 * 2**20))
+    os.utime(state)
+    assert maintenance.evict_copies(app) == 0
+    os.utime(state, (1, 1))
+    assert maintenance.evict_copies(app) == 1
+    assert not state.exists()
+    assert app.copies.open(repository).header(
+        repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
+    )

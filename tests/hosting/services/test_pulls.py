@@ -12,11 +12,10 @@ from holdfast.hosting.errors import (
     NoSuchRef,
     RepositoryArchived,
 )
-from holdfast.hosting.git import ref_store
-from holdfast.hosting.git.commits import Signature, first_commit
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.services import issues, pulls
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.store.pulls import CLEAN, find_pull
+from tests.hosting.repository_helpers import add_commit
 from tests.hosting.services.scenario import Scenario, make_scenario
 
 FIX = IssueDraft(title="Stop the leak")
@@ -26,11 +25,7 @@ FIX = IssueDraft(title="Stop the leak")
 def scenario(app: App) -> Scenario:
     """Make the people, and a repository with the branches main, fix and other."""
     made = make_scenario(app)
-    repo = open_repository(app.folders.create(made.repository.id))
-    ada = Signature("Ada", "ada@example.org", 1)
-    commit = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
-    for name in ("fix", "other"):
-        ref_store.create(repo, f"refs/heads/{name}", commit)
+    add_commit(app.database, made.repository, "main", "fix", "other")
     return made
 
 
@@ -39,7 +34,7 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
     reader, writer = scenario.seen_by(scenario.reader), scenario.seen_by(scenario.writer)
     made = pulls.create(*reader, FIX, head="ada:fix", base="main")
     assert (made.is_pull, made.head_branch, made.base_branch) == (True, "fix", "main")
-    assert made.id in pulls.states(scenario.app, reader[2], [made])
+    assert find_pull(scenario.app.database, made).mergeability == CLEAN
     with pytest.raises(Forbidden):
         pulls.edit(*reader, made, IssueEdit(base_branch="other"))
     with pytest.raises(NoSuchRef):

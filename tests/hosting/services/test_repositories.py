@@ -1,4 +1,4 @@
-"""A repository is a row and a folder, together or not at all."""
+"""A repository is its rows, together or not at all."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,6 @@ import pytest
 from holdfast.hosting.access import ANONYMOUS, Actor, Mode, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
-    FolderExists,
     Forbidden,
     HostingError,
     InvalidField,
@@ -20,15 +19,18 @@ from holdfast.hosting.errors import (
     Refused,
     RepositoryArchived,
     RepositoryTaken,
+    StorageFull,
     VisibilityRefused,
 )
+from holdfast.hosting.git import refs
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store import collaborators as collaborator_store
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
+from tests.hosting.git.oracle import commit, new_repository
 
 
 @pytest.fixture
@@ -37,43 +39,46 @@ def admin(app: App) -> Account:
     return accounts.find_user(app.database, "admin")
 
 
-def test_a_folder_that_cannot_be_made_leaves_no_row(
+def test_a_first_commit_that_cannot_be_recorded_leaves_no_row(
     app: App, admin: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody finds a repository that is not there."""
 
     def fail(*_: object, **__: object) -> None:
-        raise FolderExists("no space left")
+        raise StorageFull("no space left")
 
     with monkeypatch.context() as failing:
-        failing.setattr(type(app.folders), "create", fail)
-        with pytest.raises(FolderExists):
-            repositories.create(app, admin, admin, NewRepository(name="notes"))
+        failing.setattr(repository_log, "append", fail)
+        with pytest.raises(StorageFull):
+            repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
     with pytest.raises(NoSuchRepository):
         store.find_repository(app.database, "admin", "notes")
     assert repositories.create(app, admin, admin, NewRepository(name="notes")).name == "notes"
 
 
-def test_a_folder_left_by_an_attempt_that_died_is_no_obstacle(app: App, admin: Account) -> None:
-    """Its row was never kept, so it is nobody's."""
+def test_a_folder_that_is_left_is_no_obstacle(app: App, admin: Account) -> None:
+    """A copy without a state is made anew, whatever it holds."""
     first = repositories.create(app, admin, admin, NewRepository(name="a"))
-    app.folders.create(first.id + 1)
-    assert repositories.create(app, admin, admin, NewRepository(name="b")).id == first.id + 1
+    commit(new_repository(app.folders.path(first.id + 1)), {b"stray": b"x"})
+    second = repositories.create(app, admin, admin, NewRepository(name="b"))
+    assert second.id == first.id + 1
+    assert refs.is_empty(app.copies.open(second))
 
 
-def test_a_taken_name_leaves_no_folder(app: App, admin: Account) -> None:
+def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
     """In whatever case."""
     repositories.create(app, admin, admin, NewRepository(name="notes"))
     with pytest.raises(RepositoryTaken):
-        repositories.create(app, admin, admin, NewRepository(name="NOTES"))
-    assert len(list(app.folders.all_ids())) == 1
+        repositories.create(app, admin, admin, NewRepository(name="NOTES"), {"a": b"a"})
+    assert repository_log.fragmented(app.database, at_least=1) == []
 
 
 def test_an_object_format_nobody_can_read_is_refused(app: App, admin: Account) -> None:
     """Before anything is made."""
     with pytest.raises(Refused, match="sha256"):
         repositories.create(app, admin, admin, NewRepository(name="notes", object_format="sha256"))
-    assert list(app.folders.all_ids()) == []
+    with pytest.raises(NoSuchRepository):
+        store.find_repository(app.database, "admin", "notes")
 
 
 @pytest.fixture

@@ -119,8 +119,9 @@ def test_an_administrator_stays(app: App, admin: Actor) -> None:
 
 
 def test_a_user_with_repositories_is_deleted_with_purge_only(app: App, admin: Actor, ada: Account) -> None:
-    """The folders of the repositories go too."""
-    repositories.create(app, ada, ada, NewRepository(name="ship"))
+    """The copies of the repositories go too."""
+    app.copies.open(repositories.create(app, ada, ada, NewRepository(name="ship")))
+    assert len(list(app.folders.all_ids())) == 1
     with pytest.raises(StillInUse):
         users.delete(app, admin, ada)
     users.delete(app, admin, ada, purge=True)

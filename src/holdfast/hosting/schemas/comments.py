@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from holdfast.hosting.schemas.attachments import AttachmentSchema, attachment
 from holdfast.hosting.schemas.dependencies import shown_by_id
 from holdfast.hosting.schemas.issues import (
-    Attachment,
     IssueSchema,
     LabelSchema,
     MilestoneSchema,
@@ -14,12 +14,15 @@ from holdfast.hosting.schemas.issues import (
     label_in,
     milestone,
 )
+from holdfast.hosting.schemas.organizations import TeamSchema, team
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import comments, issues
-from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.accounts import Account, accounts_by_id
+from holdfast.hosting.store.attachments import Attachment, stored_attachments
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
+from holdfast.hosting.store.line_comments import resolvers
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["CommentSchema", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]
@@ -36,7 +39,7 @@ class CommentSchema(msgspec.Struct, frozen=True):
     original_author: str
     original_author_id: int
     body: str
-    assets: list[Attachment]
+    assets: list[AttachmentSchema]
     created_at: Time
     updated_at: Time
 
@@ -69,7 +72,7 @@ class TimelineComment(msgspec.Struct, frozen=True):
     review_id: int
     label: LabelSchema | None
     assignee: UserSchema | None
-    assignee_team: None
+    assignee_team: TeamSchema | None
     removed_assignee: bool
     resolve_doer: UserSchema | None
     dependent_issue: IssueSchema | None
@@ -80,8 +83,12 @@ def comment_list(
 ) -> list[CommentSchema]:
     """Encode a page of comments with their issues."""
     parts = timeline_parts(viewer.app.database, [comment for comment, _ in pairs])
+    with viewer.app.database.read() as connection:
+        files = stored_attachments(connection, "comment_id", [comment.id for comment, _ in pairs])
     return [
-        comment_shape(viewer, repository, issue, comment, parts.people.get(comment.author_id or 0))
+        comment_shape(
+            viewer, repository, issue, comment, parts.people.get(comment.author_id or 0), files=files[comment.id]
+        )
         for comment, issue in pairs
     ]
 
@@ -92,8 +99,10 @@ def comment_shape(
     issue: issues.Issue,
     comment: comments.Comment,
     author: Account | None,
+    *,
+    files: Sequence[Attachment] = (),
 ) -> CommentSchema:
-    """Encode a comment whose author is loaded."""
+    """Encode a comment whose author and files are loaded."""
     page = issue_page(viewer, repository, issue)
     return CommentSchema(
         id=comment.id,
@@ -101,10 +110,10 @@ def comment_shape(
         pull_request_url=page if issue.is_pull else "",
         issue_url="" if issue.is_pull else page,
         user=user(viewer, author),
-        original_author="",
+        original_author=comment.original_author,
         original_author_id=0,
         body=comment.body,
-        assets=[],
+        assets=[attachment(viewer, one) for one in files],
         created_at=moment(comment.created_at),
         updated_at=moment(comment.updated_at),
     )
@@ -124,7 +133,22 @@ def timeline(
     parts = timeline_parts(viewer.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries}
     others = shown_by_id(viewer, {number for number in named if number is not None})
-    return [timeline_entry(viewer, repository, issue, entry, parts=parts, others=others) for entry in entries]
+    resolved = conversation_resolvers(viewer, entries)
+    return [
+        timeline_entry(viewer, repository, issue, entry, parts=parts, others=others, resolved=resolved)
+        for entry in entries
+    ]
+
+
+def conversation_resolvers(viewer: Viewer, entries: Sequence[comments.Comment]) -> dict[int, UserSchema]:
+    """Return who resolved the conversations of line comments, by comment id."""
+    database = viewer.app.database
+    found = resolvers(database, [entry.id for entry in entries if entry.kind == "code"])
+    if not found:
+        return {}
+    with database.read() as connection:
+        people = accounts_by_id(connection, {number for number in found.values() if number is not None})
+    return {comment: user(viewer, people.get(number or 0)) for comment, number in found.items()}
 
 
 def timeline_entry(
@@ -135,12 +159,14 @@ def timeline_entry(
     *,
     parts: TimelineParts,
     others: Mapping[int, IssueSchema],
+    resolved: Mapping[int, UserSchema],
 ) -> TimelineComment:
-    """Encode a timeline entry; `others` are the issues that dependencies refer to."""
+    """Encode a timeline entry; `others` are the issues that dependencies refer to, `resolved` by comment id."""
     page = issue_page(viewer, repository, issue)
     details = entry.happening
     old, new = parts.milestones.get(details.old_milestone_id or 0), parts.milestones.get(details.milestone_id or 0)
     label = parts.labels.get(details.label_id or 0)
+    asked = parts.teams.get(details.assignee_team_id or 0)
     return TimelineComment(
         id=entry.id,
         type=entry.kind,
@@ -164,12 +190,12 @@ def timeline_entry(
         ref_comment=None,
         ref_action="none",
         ref_commit_sha=details.commit_id,
-        review_id=0,
+        review_id=details.review_id or 0,
         label=None if label is None else label_in(viewer, label, repository),
         assignee=None if details.assignee_id is None else user(viewer, parts.people.get(details.assignee_id)),
-        assignee_team=None,
+        assignee_team=None if asked is None else team(viewer, asked, repository.owner),
         removed_assignee=details.removed,
-        resolve_doer=None,
+        resolve_doer=resolved.get(entry.id),
         dependent_issue=others.get(details.dependent_issue_id or 0),
     )
 

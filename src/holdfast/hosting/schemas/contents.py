@@ -15,7 +15,7 @@ from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.refs import ResolvedRef
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
@@ -128,7 +128,7 @@ class CommitView(msgspec.Struct, frozen=True):
         """The git repository, opened on first use."""
         if self.opened is not None:
             return self.opened
-        return open_repository(self.viewer.app.folders.path(self.target.repository.id))
+        return self.viewer.app.copies.open(self.target.repository)
 
     def blob(self, entry: TreeEntry) -> bytes:
         """Return the content of a file of at most `LARGEST_BLOB` bytes."""

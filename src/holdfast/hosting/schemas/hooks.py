@@ -115,7 +115,8 @@ def delivery(stored: Delivery) -> DeliverySchema:
         status=stored.state,
         again_of=stored.again_of,
         tries=stored.tries,
-        next_try_at=moment(stored.due_at // 1000) if stored.state == "waiting" else None,
+        # One that is due immediately has no time.
+        next_try_at=moment(stored.due_at // 1000 or stored.created_at) if stored.state == "waiting" else None,
         created_at=moment(stored.created_at),
         ended_at=moment_or_none(stored.ended_at),
         response_status=stored.status or None,

@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from holdfast.hosting.schemas.attachments import AttachmentSchema, attachment
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
@@ -14,7 +15,6 @@ from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
-    "Attachment",
     "IssueSchema",
     "LabelSchema",
     "MilestoneSchema",
@@ -30,18 +30,6 @@ __all__ = [
     "state",
     "visible_parts",
 ]
-
-
-class Attachment(msgspec.Struct, frozen=True):
-    """An attached file."""
-
-    id: int
-    name: str
-    size: int
-    download_count: int
-    created_at: Time
-    uuid: str
-    browser_download_url: str
 
 
 class LabelSchema(msgspec.Struct, frozen=True):
@@ -102,7 +90,7 @@ class IssueSchema(msgspec.Struct, frozen=True):
     title: str
     body: str
     ref: str
-    assets: list[Attachment]
+    assets: list[AttachmentSchema]
     labels: list[LabelSchema] | None
     milestone: MilestoneSchema | None
     projects: list[int] | None
@@ -184,12 +172,12 @@ def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchem
         html_url=page,
         number=stored.number,
         user=user(viewer, parts.authors.get(stored.author_id or 0)),
-        original_author="",
+        original_author=stored.original_author,
         original_author_id=0,
         title=stored.title,
         body=stored.body,
         ref=stored.ref,
-        assets=[],
+        assets=[attachment(viewer, one) for one in parts.attachments.get(stored.id, [])],
         labels=[label_in(viewer, one, repository) for one in parts.labels.get(stored.id, [])],
         milestone=None if reached is None else milestone(reached),
         projects=None,

@@ -1,6 +1,6 @@
 """Schemas of organizations and teams."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -10,12 +10,13 @@ from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.teams import Team
 
-__all__ = ["Link", "OrganizationSchema", "TeamSchema", "Visibility", "organization", "team"]
+__all__ = ["URL_PATTERN", "Link", "OrganizationSchema", "TeamSchema", "Visibility", "organization", "team"]
 
 # Visibility; clients may send an empty value, which means no change.
 Visibility = Literal["", "public", "limited", "private"]
 # An http or https URL: never a script.
-Link = Annotated[str, Meta(max_length=255, pattern=r"^(https?://[^\s]+)?$")]
+URL_PATTERN: Final = r"^(https?://[^\s]+)?$"
+Link = Annotated[str, Meta(max_length=255, pattern=URL_PATTERN)]
 
 
 class OrganizationSchema(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import msgspec
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import accounts, organizations
-from holdfast.hosting.store.protections import Protection, Rule
+from holdfast.hosting.store.protections import Protection, ProtectionRule
 
 __all__ = ["ALLOWLISTS", "PLAIN", "BranchProtection", "encode_protections", "people_key"]
 
@@ -19,7 +19,7 @@ ALLOWLISTS: Final = {
     "bypass_allowlist": "bypass",
     "approvals_whitelist": "approvals",
 }
-PLAIN: Final = tuple(name for name in Rule.__struct_fields__ if not name.endswith(("_users", "_teams")))
+PLAIN: Final = tuple(name for name in ProtectionRule.__struct_fields__ if not name.endswith(("_users", "_teams")))
 
 
 class BranchProtection(msgspec.Struct, frozen=True):

@@ -1,19 +1,26 @@
 """Schemas of pull requests."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from holdfast.hosting.access import Permissions
 from holdfast.hosting.schemas.issues import IssueSchema, LabelSchema, MilestoneSchema, issue, visible_parts
-from holdfast.hosting.schemas.repositories import RepositorySchema, repository
+from holdfast.hosting.schemas.organizations import TeamSchema, team
+from holdfast.hosting.schemas.repositories import RepositorySchema, repository, repository_list
 from holdfast.hosting.schemas.times import Time
-from holdfast.hosting.schemas.users import UserSchema
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues
 from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.pulls import CLEAN, Pull, PullParts, pull_parts
+from holdfast.hosting.store.reviews import PullReviewParts, pull_review_parts
 
-__all__ = ["PRBranchInfo", "PullRequest", "PullState", "pull_list", "pull_request"]
+__all__ = ["PRBranchInfo", "PullRequest", "pull_list", "pull_request"]
+
+# The repository id of a head whose repository was deleted.
+NO_REPOSITORY: Final = -1
 
 
 class PRBranchInfo(msgspec.Struct, frozen=True):
@@ -24,18 +31,6 @@ class PRBranchInfo(msgspec.Struct, frozen=True):
     sha: str
     repo_id: int
     repo: RepositorySchema | None
-
-
-class PullState(msgspec.Struct, frozen=True):
-    """The compared branches of a pull request: tips, merge base, and what is between."""
-
-    head_sha: str
-    base_sha: str
-    merge_base: str
-    mergeable: bool = False
-    additions: int = 0
-    deletions: int = 0
-    changed_files: int = 0
 
 
 class PullRequest(msgspec.Struct, frozen=True):
@@ -52,7 +47,7 @@ class PullRequest(msgspec.Struct, frozen=True):
     assignee: UserSchema | None
     assignees: list[UserSchema] | None
     requested_reviewers: list[UserSchema]
-    requested_reviewers_teams: list[int]
+    requested_reviewers_teams: list[TeamSchema]
     state: str
     draft: bool
     is_locked: bool
@@ -86,10 +81,17 @@ def pull_request(
     home: RepositorySchema,
     stored: issues.Issue,
     schema: IssueSchema,
-    state: PullState | None = None,
+    *,
+    parts: PullParts,
+    heads: Mapping[int, RepositorySchema],
+    reviews: PullReviewParts | None = None,
 ) -> PullRequest:
-    """Encode a pull request from its issue's schema; without a state, as it was when it was opened."""
-    state = state or PullState(stored.head_sha, stored.base_sha, stored.base_sha)
+    """Encode a pull request from its issue's schema and its stored rows; `heads` are the visible repositories."""
+    pull = parts.pulls.get(stored.id) or Pull(stored.id, "", "", "", "", "[]", 0, 0, 0, None, "", "", False, "")
+    merger = parts.mergers.get(pull.merged_by_id or 0)
+    is_merged = stored.merged_at > 0
+    base_sha = stored.base_sha if stored.is_closed else pull.base_tip or stored.base_sha
+    reviews = reviews or pull_review_parts(viewer.app.database, [stored.id])
     return PullRequest(
         id=stored.id,
         url=f"{viewer.api}/repos/{home.full_name}/pulls/{stored.number}",
@@ -101,28 +103,31 @@ def pull_request(
         milestone=schema.milestone,
         assignee=schema.assignee,
         assignees=schema.assignees,
-        requested_reviewers=[],
-        requested_reviewers_teams=[],
+        requested_reviewers=[user(viewer, one) for one in reviews.requested.get(stored.id, ())],
+        requested_reviewers_teams=[
+            team(viewer, one, reviews.organizations[one.organization_id])
+            for one in reviews.requested_teams.get(stored.id, ())
+        ],
         state=schema.state,
         draft=stored.is_draft,
         is_locked=schema.is_locked,
         comments=schema.comments,
-        review_comments=0,
-        additions=state.additions,
-        deletions=state.deletions,
-        changed_files=state.changed_files,
+        review_comments=reviews.comment_counts.get(stored.id, 0),
+        additions=pull.additions,
+        deletions=pull.deletions,
+        changed_files=pull.changed_files,
         html_url=schema.html_url,
         diff_url=f"{schema.html_url}.diff",
         patch_url=f"{schema.html_url}.patch",
-        mergeable=state.mergeable,
-        merged=stored.merged_at > 0,
+        mergeable=is_mergeable(stored, pull),
+        merged=is_merged,
         merged_at=None if schema.pull_request is None else schema.pull_request.merged_at,
-        merge_commit_sha=None,
-        merged_by=None,
-        allow_maintainer_edit=False,
-        base=PRBranchInfo(stored.base_branch, stored.base_branch, state.base_sha, home.id, home),
-        head=PRBranchInfo(stored.head_branch, stored.head_branch, state.head_sha, home.id, home),
-        merge_base=state.merge_base,
+        merge_commit_sha=pull.merge_commit_sha or None if is_merged else None,
+        merged_by=user(viewer, merger) if is_merged and merger is not None else None,
+        allow_maintainer_edit=pull.allow_maintainer_edit,
+        base=PRBranchInfo(stored.base_branch, stored.base_branch, base_sha, home.id, home),
+        head=head_of(stored, pull, home, heads),
+        merge_base=pull.merge_base or stored.base_sha,
         due_date=schema.due_date,
         created_at=schema.created_at,
         updated_at=schema.updated_at,
@@ -132,14 +137,37 @@ def pull_request(
     )
 
 
+def is_mergeable(stored: issues.Issue, pull: Pull) -> bool:
+    """Return whether an open pull request merges without conflicts, as far as its head has been compared."""
+    return not stored.is_closed and pull.mergeability == CLEAN and pull.checked_head == stored.head_sha
+
+
+def head_of(
+    stored: issues.Issue, pull: Pull, home: RepositorySchema, heads: Mapping[int, RepositorySchema]
+) -> PRBranchInfo:
+    """Encode the head; its ref is that of the pull request once the branch is deleted."""
+    ref = f"refs/pull/{stored.number}/head" if pull.head_tip is None else stored.head_branch
+    if stored.head_repository_id is None:
+        return PRBranchInfo(stored.head_branch, ref, stored.head_sha, NO_REPOSITORY, None)
+    number = stored.head_repository_id
+    shown = home if number == home.id else heads.get(number)
+    return PRBranchInfo(stored.head_branch, ref, stored.head_sha, number, shown)
+
+
 def pull_list(
-    viewer: Viewer,
-    kept_in: store.Repository,
-    may: Permissions,
-    page: Sequence[issues.Issue],
-    states: Mapping[int, PullState],
+    viewer: Viewer, kept_in: store.Repository, may: Permissions, page: Sequence[issues.Issue]
 ) -> list[PullRequest]:
-    """Encode a page of pull requests of one repository; states are given by id."""
-    parts = visible_parts(viewer, page, kept_in)
+    """Encode a page of pull requests of one repository, from the stored rows alone."""
+    database = viewer.app.database
+    issue_rows, pull_rows = visible_parts(viewer, page, kept_in), pull_parts(database, page, kept_in)
     home = repository(viewer, kept_in, may)
-    return [pull_request(viewer, home, one, issue(viewer, one, parts), states.get(one.id)) for one in page]
+    reviews = pull_review_parts(database, [one.id for one in page])
+    others = [one for one in pull_rows.heads.values() if one.id != kept_in.id]
+    # A fork the viewer may not read is not shown.
+    heads = {one.id: one for one in repository_list(viewer, others) if one.permissions.pull} if others else {}
+    return [
+        pull_request(
+            viewer, home, one, issue(viewer, one, issue_rows), parts=pull_rows, heads=heads, reviews=reviews
+        )
+        for one in page
+    ]

@@ -1,18 +1,21 @@
 """The schema of a repository."""
 
 from collections.abc import Sequence
-from urllib.parse import quote
+from typing import Final
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Permissions, Unit
+from holdfast.hosting.access import Mode, Permissions, Unit
+from holdfast.hosting.schemas.organizations import TeamSchema
 from holdfast.hosting.schemas.times import EPOCH, Time, moment
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repositories import Declared
+from holdfast.settings import Settings
 
 __all__ = [
     "InternalTracker",
@@ -21,7 +24,10 @@ __all__ = [
     "permission",
     "repository",
     "repository_list",
+    "ssh_url",
 ]
+
+SSH_PORT: Final = 22
 
 
 class PermissionSchema(msgspec.Struct, frozen=True):
@@ -38,6 +44,14 @@ class InternalTracker(msgspec.Struct, frozen=True):
     enable_time_tracker: bool = True
     allow_only_contributors_to_track_time: bool = True
     enable_issue_dependencies: bool = True
+
+
+class RepoTransfer(msgspec.Struct, frozen=True):
+    """A transfer that waits for the new owner."""
+
+    doer: UserSchema
+    recipient: UserSchema
+    teams: list[TeamSchema]
 
 
 class RepositorySchema(msgspec.Struct, frozen=True):
@@ -108,6 +122,8 @@ class RepositorySchema(msgspec.Struct, frozen=True):
     topics: list[str]
     licenses: list[str]
     internal_tracker: InternalTracker | UnsetType = UNSET
+    repo_transfer: RepoTransfer | UnsetType = UNSET
+    parent: "RepositorySchema | UnsetType" = UNSET
 
 
 def permission(may: Permissions) -> PermissionSchema:
@@ -116,10 +132,45 @@ def permission(may: Permissions) -> PermissionSchema:
 
 
 def repository(viewer: Viewer, stored: store.Repository, may: Permissions) -> RepositorySchema:
-    """Encode a repository."""
+    """Encode a repository, a fork with its parent."""
+    if stored.fork_of is None:
+        return encode(viewer, stored, may)
+    parent = store.find_by_id(viewer.app.database, stored.fork_of)
+    if parent is None:
+        return encode(viewer, stored, may)
+    asking = viewer.actor.user
+    grants = () if asking is None else store.grants_of(viewer.app.database, asking, parent)
+    return encode(viewer, stored, may, parent_schema(viewer, parent, grants))
+
+
+def parent_schema(
+    viewer: Viewer, parent: store.Repository, grants: tuple[store.Grant, ...]
+) -> RepositorySchema | UnsetType:
+    """Encode the parent of a fork, if the viewer may see it."""
+    may = access.repository_access(viewer.actor, parent, grants)
+    return UNSET if may.mode == Mode.NONE else encode(viewer, parent, may)
+
+
+def ssh_url(settings: Settings, root: str, path: str) -> str:
+    """Return the SSH address of a repository; with the standard port in the short form, as `git@host:path`."""
+    host = urlsplit(root).hostname or "localhost"
+    host = f"[{host}]" if ":" in host else host
+    port = (settings.ssh_url_port or settings.ssh_port) if settings.ssh else SSH_PORT
+    if port in {0, SSH_PORT}:
+        return f"{settings.ssh_user}@{host}:{path}.git"
+    return f"ssh://{settings.ssh_user}@{host}:{port}/{path}.git"
+
+
+def encode(
+    viewer: Viewer,
+    stored: store.Repository,
+    may: Permissions,
+    parent: RepositorySchema | UnsetType = UNSET,
+) -> RepositorySchema:
+    """Encode the columns of a repository."""
     declared = msgspec.json.decode(stored.declared, type=Declared)
     path = f"{quote(stored.owner.name)}/{quote(stored.name)}"
-    host = viewer.root.partition("://")[2].partition("/")[0].partition(":")[0]
+    mirrored = moment(stored.mirrored_at) if stored.mirrored_at else EPOCH
     tracker: InternalTracker | UnsetType = UNSET
     if stored.has_issues:
         tracker = InternalTracker(
@@ -139,22 +190,22 @@ def repository(viewer: Viewer, stored: store.Repository, may: Permissions) -> Re
         template=stored.is_template,
         mirror=stored.is_mirror,
         size=stored.size // 1024 if may.may_read(Unit.CODE) else 0,
-        language="",
+        language=stored.language if may.may_read(Unit.CODE) else "",
         languages_url=f"{viewer.api}/repos/{path}/languages",
         html_url=f"{viewer.root}/{path}",
         url=f"{viewer.api}/repos/{path}",
         link="",
-        ssh_url=f"git@{host}:{path}.git",
+        ssh_url=ssh_url(viewer.app.settings, viewer.root, path),
         clone_url=f"{viewer.root}/{path}.git",
         original_url=declared.original_url,
         website=stored.website,
-        stars_count=0,
-        forks_count=0,
-        watchers_count=0,
+        stars_count=stored.star_count,
+        forks_count=stored.fork_count,
+        watchers_count=stored.watch_count,
         branch_count=stored.branch_count if may.may_read(Unit.CODE) else 0,
         open_issues_count=stored.open_issues if may.may_read(Unit.ISSUES) else 0,
         open_pr_counter=stored.open_pulls if may.may_read(Unit.PULLS) else 0,
-        release_counter=0,
+        release_counter=stored.release_count,
         default_branch=stored.default_branch,
         archived=stored.is_archived,
         created_at=moment(stored.created_at),
@@ -185,22 +236,35 @@ def repository(viewer: Viewer, stored: store.Repository, may: Permissions) -> Re
         default_merge_style=declared.default_merge_style,
         default_update_style=declared.default_update_style,
         default_allow_maintainer_edit=declared.default_allow_maintainer_edit,
-        avatar_url="",
+        avatar_url=f"{viewer.root}/repo-avatars/{stored.id}?v={stored.avatar}" if stored.avatar else "",
         internal=not stored.is_private and stored.owner.visibility == "private",
         mirror_interval=declared.mirror_interval,
         object_format_name=stored.object_format,
-        mirror_updated=EPOCH,
-        mirror_last_sync_at=EPOCH,
+        mirror_updated=mirrored,
+        mirror_last_sync_at=mirrored,
         topics=msgspec.json.decode(stored.topics, type=list[str]),
         licenses=[],
+        parent=parent,
     )
 
 
 def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[RepositorySchema]:
-    """Encode a page of repositories, loading all grants in one query."""
-    asking = viewer.actor.user
-    grants = {} if asking is None or not listed else store.grants_in(viewer.app.database, asking, listed)
+    """Encode a page of repositories, loading all parents of forks and all grants in one query each."""
+    database, asking = viewer.app.database, viewer.actor.user
+    ids = {stored.fork_of for stored in listed if stored.fork_of is not None}
+    parents: dict[int, store.Repository] = {}
+    if ids:
+        with database.read() as connection:
+            parents = store.repositories_by_id(connection, ids)
+    both = [*listed, *parents.values()]
+    grants = {} if asking is None or not both else store.grants_in(database, asking, both)
+    shown = {number: parent_schema(viewer, one, grants.get(number, ())) for number, one in parents.items()}
     return [
-        repository(viewer, stored, access.repository_access(viewer.actor, stored, grants.get(stored.id, ())))
+        encode(
+            viewer,
+            stored,
+            access.repository_access(viewer.actor, stored, grants.get(stored.id, ())),
+            shown.get(stored.fork_of or 0, UNSET),
+        )
         for stored in listed
     ]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.access import Actor, Mode, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidValue, PatternRefused, UnknownName
 from holdfast.hosting.schemas.protections import ALLOWLISTS, PLAIN, people_key
@@ -20,8 +20,11 @@ from holdfast.hosting.services.fields import check_length, check_required
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.globs import compile_glob, is_plain
-from holdfast.hosting.store.protections import Protection, Rule
+from holdfast.hosting.store.protections import Protection, ProtectionRule
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.teams import Team
 
 __all__ = [
     "LONGEST_RULE_NAME",
@@ -31,12 +34,14 @@ __all__ = [
     "delete",
     "edit",
     "find",
+    "is_official_team",
     "list_all",
     "matching",
     "may_commit",
     "may_force_push",
     "may_push",
     "refusal_of",
+    "rule_of",
 ]
 
 LONGEST_RULE_NAME: Final = 255
@@ -71,22 +76,41 @@ def matches(pattern: str, branch: str) -> bool:
     return compile_glob(pattern, "/").matches(branch)
 
 
+def rule_of(database: Database, repository: Repository, branch: str) -> ProtectionRule | None:
+    """Return the rule that protects a branch of a repository, if there is one."""
+    found = matching(store.protections_of(database, repository), branch)
+    return None if found is None else found.rule
+
+
+def is_official_team(rule: ProtectionRule | None, team: Team) -> bool:
+    """Return whether the review of a team's members is official: it is on the allowlist, or else writes code."""
+    if rule is not None and rule.enable_approvals_whitelist:
+        return team.id in rule.approvals_teams
+    return team.units.get(Unit.CODE, team.mode if not team.units else Mode.NONE) >= Mode.WRITE
+
+
 def listed(user: Account, teams: frozenset[int], users: tuple[int, ...], allowed_teams: tuple[int, ...]) -> bool:
     """Return whether a user is on an allowlist, directly or through a team."""
     return user.id in users or not teams.isdisjoint(allowed_teams)
 
 
-def may_push(rule: Rule, user: Account, teams: frozenset[int]) -> bool:
-    """Return whether a user with write access may push; administrators are not exempt."""
+def may_push(rule: ProtectionRule, user: Account, teams: frozenset[int], *, by_deploy_key: bool = False) -> bool:
+    """Return whether a user or deploy key with write access may push; administrators are not exempt."""
     if not rule.enable_push:
         return False
+    if by_deploy_key:
+        return not rule.enable_push_whitelist or rule.push_whitelist_deploy_keys
     return not rule.enable_push_whitelist or listed(user, teams, rule.push_users, rule.push_teams)
 
 
-def may_force_push(rule: Rule, user: Account, teams: frozenset[int]) -> bool:
-    """Return whether a user may force-push."""
-    if not rule.enable_force_push or not may_push(rule, user, teams):
+def may_force_push(
+    rule: ProtectionRule, user: Account, teams: frozenset[int], *, by_deploy_key: bool = False
+) -> bool:
+    """Return whether a user or deploy key may force-push."""
+    if not rule.enable_force_push or not may_push(rule, user, teams, by_deploy_key=by_deploy_key):
         return False
+    if by_deploy_key:
+        return not rule.enable_force_push_allowlist or rule.force_push_allowlist_deploy_keys
     return not rule.enable_force_push_allowlist or listed(
         user, teams, rule.force_push_users, rule.force_push_teams
     )
@@ -121,8 +145,18 @@ def may_commit(protection: Protection, user: Account, teams: frozenset[int], pat
     return None
 
 
-def refusal_of(protection: Protection, change: BranchChange, user: Account, teams: frozenset[int]) -> str | None:
-    """Return why a change of a branch is refused, in Gitea's words; None if it is allowed."""
+def refusal_of(
+    protection: Protection,
+    change: BranchChange,
+    user: Account,
+    teams: frozenset[int],
+    *,
+    by_deploy_key: bool = False,
+) -> str | None:
+    """Return why a change of a branch is refused, in Gitea's words; None if it is allowed.
+
+    A deploy key is nobody: what a rule grants to users or teams does not apply to it.
+    """
     rule, branch = protection.rule, change.branch
     if change.deletes:
         return f"Branch {branch} is protected from deletion"
@@ -137,9 +171,9 @@ def refusal_of(protection: Protection, change: BranchChange, user: Account, team
         touched = first_match(rule.protected_file_patterns, change.paths())
         if touched is not None:
             return f"Branch {branch} is protected from changing file {touched}"
-    if forced and not may_force_push(rule, user, teams):
+    if forced and not may_force_push(rule, user, teams, by_deploy_key=by_deploy_key):
         return f"Not allowed to force-push to protected branch {branch}"
-    if not forced and not may_push(rule, user, teams):
+    if not forced and not may_push(rule, user, teams, by_deploy_key=by_deploy_key):
         if rule.unprotected_file_patterns and all_match(rule.unprotected_file_patterns, change.paths()):
             return None
         return f"Not allowed to push to protected branch {branch}"
@@ -205,7 +239,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, changes:
     check_required(name, "RuleName")
     check_length(name, "RuleName", LONGEST_RULE_NAME)
     check_pattern("RuleName", name, "/")
-    rule = changed_rule(app, target, Rule(), changes)
+    rule = changed_rule(app, target, ProtectionRule(), changes)
     priority = 0 if changes.priority is UNSET else changes.priority
     return store.create_protection(app.database, target.repository, name, rule, priority=priority)
 
@@ -223,7 +257,9 @@ def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
     store.delete_protection(app.database, find(app, actor, target, name))
 
 
-def changed_rule(app: App, target: RepositoryAccess, rule: Rule, changes: ProtectionEdit) -> Rule:
+def changed_rule(
+    app: App, target: RepositoryAccess, rule: ProtectionRule, changes: ProtectionEdit
+) -> ProtectionRule:
     """Return a rule with changes applied and validated."""
     check_number("Priority", changes.priority, LARGEST_PRIORITY)
     check_number("RequiredApprovals", changes.required_approvals, MOST_APPROVALS)

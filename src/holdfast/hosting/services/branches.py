@@ -23,19 +23,23 @@ from holdfast.hosting.errors import (
     RenameRefused,
     TagExists,
 )
-from holdfast.hosting.git import history, ref_store, refs
-from holdfast.hosting.git.commits import Signature, write_tag
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.commits import Signature, tag_content
 from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.services import ref_changes
+from holdfast.hosting.services import ref_updates
 from holdfast.hosting.services.fields import check_ref_field, check_required
-from holdfast.hosting.services.revisions import open_git, resolve_commit
-from holdfast.hosting.store import repositories
+from holdfast.hosting.services.revisions import open_latest, resolve_commit
+from holdfast.hosting.storage.pack_files import new_pack
+from holdfast.hosting.store import pulls, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.branch_renames import add_branch_rename
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repository_events import record_changed
+from holdfast.hosting.store.repository_log import NewPack
 
 __all__ = [
     "LONGEST_REF",
@@ -83,7 +87,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: s
     user = require_code_write(actor, target)
     check_required(name, "NewBranchName")
     check_ref_field(name, "NewBranchName", LONGEST_REF)
-    repo = open_git(app, target)
+    repo = open_latest(app, target)
     if start and refs.resolve(repo, start, "") is None and refs.rev_parse(repo, start) is None:
         raise NoSuchRevision(start)
     at = resolve_commit(repo, target, start)
@@ -92,23 +96,19 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: s
         raise BranchExists(name)
     if refs.tag(repo, name) is not None:
         raise TagExists(name, "The branch name is already used by a tag.")
-    move = Move(f"refs/heads/{name}", ref_changes.zero_id(target.repository), at)
-    ref_changes.move_refs(
-        app, target.repository, user, [move], lambda opened: ref_store.create(opened, move.ref, at)
-    )
-    return find(repo, target, name)
+    update = RefUpdate(f"refs/heads/{name}", ref_updates.zero_id(target.repository), at)
+    ref_updates.update_refs(app, target.repository, user, [update])
+    return find(open_latest(app, target), target, name)
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
     """Delete a branch; the default branch and protected branches cannot be deleted."""
     user = require_code_write(actor, target)
-    found = find(open_git(app, target), target, name)
+    found = find(open_latest(app, target), target, name)
     if name == target.repository.default_branch:
         raise DefaultBranchRefused("can not delete default branch")
-    move = Move(f"refs/heads/{name}", found.id, ref_changes.zero_id(target.repository))
-    ref_changes.move_refs(
-        app, target.repository, user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
-    )
+    update = RefUpdate(f"refs/heads/{name}", found.id, ref_updates.zero_id(target.repository))
+    ref_updates.update_refs(app, target.repository, user, [update])
 
 
 def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str) -> None:
@@ -116,16 +116,21 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     user = require_code_write(actor, target)
     check_required(new, "Name")
     check_ref_field(new, "Name", LONGEST_REF)
-    repository, repo = target.repository, open_git(app, target)
+    repository, repo = target.repository, open_latest(app, target)
     found = find(repo, target, old)
     if refs.branch(repo, new) is not None:
         raise RenameRefused
     is_default = old == repository.default_branch
     if is_default and not target.permissions.is_admin:
         raise DefaultBranchRefused("only an administrator of the repository may rename its default branch")
-    none = ref_changes.zero_id(repository)
-    moves = [Move(f"refs/heads/{new}", none, found.id), Move(f"refs/heads/{old}", found.id, none)]
-    ref_changes.move_refs(app, repository, user, moves, lambda opened: ref_store.rename_branch(opened, old, new))
+    none = ref_updates.zero_id(repository)
+    updates = [RefUpdate(f"refs/heads/{new}", none, found.id), RefUpdate(f"refs/heads/{old}", found.id, none)]
+
+    def retarget(link: Link) -> None:
+        pulls.retarget(link, repository.id, old, new)
+
+    # In the same transaction: a pull request whose branch is deleted would be closed.
+    ref_updates.update_refs(app, repository, user, updates, within=retarget)
     with app.database.write() as connection:
         add_branch_rename(connection, repository, old, new)
         if is_default:
@@ -147,7 +152,7 @@ def update(
     """Move a branch to another commit: a fast-forward unless `force`, and from `expected` if that is given."""
     user = require_code_write(actor, target)
     check_required(commit, "NewCommitID")
-    repo = open_git(app, target)
+    repo = open_latest(app, target)
     found = find(repo, target, name)
     if expected is not None and expected != found.id:
         raise RefMoved("the branch is not at the old commit any more")
@@ -155,10 +160,8 @@ def update(
         raise NoSuchObject(f"object does not exist [id: {commit}, rel_path: ]")
     if not force and history.merge_base(repo, found.id, commit) != found.id:
         raise NotFastForward
-    move = Move(f"refs/heads/{name}", found.id, commit)
-    ref_changes.move_refs(
-        app, target.repository, user, [move], lambda opened: ref_store.update(opened, move.ref, move.old, move.new)
-    )
+    update = RefUpdate(f"refs/heads/{name}", found.id, commit)
+    ref_updates.update_refs(app, target.repository, user, [update])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,25 +179,25 @@ def create_tag(app: App, actor: Actor, target: RepositoryAccess, new: NewTag) ->
     user = require_code_write(actor, target)
     check_required(new.name, "TagName")
     check_ref_field(new.name, "TagName", LONGEST_REF)
-    repo = open_git(app, target)
+    repo = open_latest(app, target)
     at = resolve_commit(repo, target, new.revision)
     if refs.tag(repo, new.name) is not None:
         raise TagExists(new.name, f"tag already exists [name: {new.name}]")
+    packs: list[NewPack] = []
+    parents = [at]
     if new.message.strip():
         tagger = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
-        at = write_tag(repo, at, new.name, tagger, new.message.strip() + "\n")
-    move = Move(f"refs/tags/{new.name}", ref_changes.zero_id(target.repository), at)
-    ref_changes.move_refs(
-        app, target.repository, user, [move], lambda opened: ref_store.create(opened, move.ref, at)
-    )
-    return find_tag(repo, new.name)
+        content = tag_content(at, new.name, tagger, new.message.strip())
+        at = object_id("tag", content)
+        packs = [new_pack([PackedObject("tag", content)])]
+    update = RefUpdate(f"refs/tags/{new.name}", ref_updates.zero_id(target.repository), at)
+    ref_updates.update_refs(app, target.repository, user, [update], packs=packs, parents=parents)
+    return find_tag(open_latest(app, target), new.name)
 
 
 def delete_tag(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
     """Delete a tag."""
     user = require_code_write(actor, target)
-    found = find_tag(open_git(app, target), name)
-    move = Move(f"refs/tags/{name}", found.id, ref_changes.zero_id(target.repository))
-    ref_changes.move_refs(
-        app, target.repository, user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
-    )
+    found = find_tag(open_latest(app, target), name)
+    update = RefUpdate(f"refs/tags/{name}", found.id, ref_updates.zero_id(target.repository))
+    ref_updates.update_refs(app, target.repository, user, [update])

@@ -18,7 +18,6 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError, StillBlocked
 from holdfast.hosting.git import history
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.services.closing_keywords import MessageReference, parse_message
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
@@ -26,7 +25,7 @@ from holdfast.hosting.store.comments import commits_on
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.issue_transactions import IssueTransaction, lock_graph, lock_repository_rows
 from holdfast.hosting.store.issues import Issue, Reason
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "newest"]
@@ -71,13 +70,13 @@ class StateChange:
 
 
 def find_references(
-    app: App, repository: Repository, actor_id: int, move: Move, known: Sequence[Commit] | None
+    app: App, repository: Repository, actor_id: int, move: RefUpdate, known: Sequence[Commit] | None
 ) -> list[CommitReference]:
     """Return the references in the commits of a ref update, oldest first; `known` are its commits if loaded.
 
     A new branch has none: its history comes from elsewhere, where the numbers mean other issues.
     """
-    if move.ref != f"refs/heads/{repository.default_branch}" or not move.changes:
+    if move.ref != f"refs/heads/{repository.default_branch}" or not move.keeps_ref:
         return []
     try:
         commits = read_added(app, repository, move) if known is None else known
@@ -94,9 +93,9 @@ def find_references(
         return []
 
 
-def read_added(app: App, repository: Repository, move: Move) -> Iterable[Commit]:
+def read_added(app: App, repository: Repository, move: RefUpdate) -> Iterable[Commit]:
     """Read the newest commits a ref update has added, oldest first."""
-    repo = open_repository(app.folders.existing(repository.id))
+    repo = app.copies.open(repository)
     added = history.new_commits(repo, move.old, move.new, limit=MOST_COMMITS)
     return (read_commit(repo, one) for one in reversed(added))
 

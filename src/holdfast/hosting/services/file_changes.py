@@ -11,7 +11,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from holdfast.hosting.errors import ConditionFailed, FileExists, FileRefused, NoSuchObject, ShaMismatch
+from holdfast.hosting.errors import (
+    ConditionFailed,
+    FileExists,
+    FileRefused,
+    InvalidValue,
+    NoSuchObject,
+    ShaMismatch,
+)
 from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.encoding import is_id, well_formed
@@ -263,24 +270,24 @@ def make(
 
 
 def check_content(change: FileChange, mode: int) -> None:
-    """Raise `FileRefused` for an empty symbolic link target, or a malicious git control file."""
+    """Raise `InvalidValue` for an empty symbolic link target, or a malicious git control file."""
     if change.content is None:
         return
     if mode == SYMLINK:
         target = change.content.beginning(LONGEST_TARGET + 1)
         if not 0 < len(target) <= LONGEST_TARGET or b"\0" in target:
-            raise FileRefused(f"[Content]: a symbolic link needs a target of 1 to {LONGEST_TARGET} bytes")
+            raise InvalidValue("Content", f"a symbolic link needs a target of 1 to {LONGEST_TARGET} bytes")
     elif special_files.is_special(change.path):
         problem = special_files.problem_with(change.path, change.content.beginning(special_files.LARGEST + 1))
         if problem is not None:
-            raise FileRefused(f"[Content]: git would refuse {change.path}: {problem}")
+            raise InvalidValue("Content", f"git would refuse {change.path}: {problem}")
 
 
 def mode_of(change: FileChange, source: Spot | None) -> int:
     """Return the mode of a file: the requested one, or else its former mode."""
     if change.operation == "rename" and source is not None:
         if change.mode is not None and source.mode == SUBMODULE:
-            raise FileRefused(f"[Mode]: a submodule keeps its mode [path: {change.from_path}]")
+            raise InvalidValue("Mode", f"a submodule keeps its mode [path: {change.from_path}]")
         return source.mode if change.mode is None else change.mode
     if change.mode is not None:
         return change.mode

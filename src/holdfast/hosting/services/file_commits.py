@@ -1,65 +1,68 @@
-"""Commits of file changes to a branch: authorization, idempotency keys and group commit.
+"""Commits of changed files to a branch: authorization, idempotency keys and group commit.
 
-Requests for one repository are committed in groups: one of the waiting threads makes the commits of all, one on
-top of the other. Ref updates are in the database and all objects synced to disk before a ref moves, and the ref is
-synced and the events recorded before any response is sent. If a push moved the branch first (compare-and-set
-fails), the checks run again on the new commit.
+Requests for one repository are committed in groups: one of the waiting threads makes the commits of all that wait,
+one on top of the other, as one pack in one transaction. When another machine or a push updated the branch first
+(compare-and-set fails), the checks run again on the new commit.
 """
 
-import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 import msgspec
-from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     FileRefused,
-    GoneMeanwhile,
     HostingError,
+    NewBranchExists,
     NoSuchRef,
     Outdated,
     PushRefused,
     RefBusy,
     RefMoved,
 )
-from holdfast.hosting.git import loose_objects, ref_store, refs
+from holdfast.hosting.git import refs
 from holdfast.hosting.git.changes import Status, TreeChange, TreeChanges
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.identities import commit_email, commit_name
-from holdfast.hosting.git.repository import Repo, locked, open_repository
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import SYMLINK, TreeEntry, type_of
 from holdfast.hosting.lfs.pointer import LfsPointer
-from holdfast.hosting.services import branch_protection, file_changes, ref_changes
+from holdfast.hosting.services import branch_protection, file_changes, maintainer_edits, ref_updates
 from holdfast.hosting.services.fields import check_ref_field, check_required
 from holdfast.hosting.services.file_changes import AppliedChanges, Base, FileChange
 from holdfast.hosting.services.file_contents import FileContent, inflated, is_large
-from holdfast.hosting.services.ref_changes import BRANCHES, Announced
+from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
 from holdfast.hosting.storage.batch_queue import QueuedRequest
-from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections
+from holdfast.hosting.storage.pack_files import new_pack, pack_ids
+from holdfast.hosting.store import commit_keys, lfs, protections, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import IdempotencyKey
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.protections import Protection
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import NewPack
 
 __all__ = ["CommitRequest", "CommitResult", "FileCommit", "FileResult", "commit", "commit_files"]
 
-# How many compare-and-set conflicts are retried before giving up.
-MAX_ATTEMPTS: Final = 20
+# How often another writer may update a branch between our reading and our update, before we give up.
+ATTEMPTS: Final = 20
+# How long commits take an advisory lock after one was made in vain.
+CONTENDED_SECONDS: Final = 60.0
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for a commit; empty branches stand for the default branch and for `branch`."""
+    """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
 
     repository: Repository
     actor: Account
@@ -74,10 +77,12 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     expected_head: str = ""
     dry_run: bool = False
     key: IdempotencyKey | None = None
+    packs: tuple[NewPack, ...] = ()
+    """Packs with the contents that were too large to wait in memory."""
 
     @property
     def source(self) -> str:
-        """The branch it is based on."""
+        """The branch it is made on top of."""
         return self.branch or self.repository.default_branch
 
     @property
@@ -87,9 +92,9 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
-    """File changes to commit, with the options of the commit.
+    """Changes of files to be committed, and what else a caller may say about the commit.
 
-    Empty branches stand for the default branch and for `branch`; author and committer default to the actor.
+    Empty branches stand for the default branch and for `branch`; people who are not named are the actor.
     """
 
     changes: Sequence[FileChange]
@@ -107,7 +112,7 @@ class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileResult(msgspec.Struct, frozen=True):
-    """The entry at a path after a commit, and its relation to the commit."""
+    """What lies at a path after a commit, and what the commit has to do with it."""
 
     entry: TreeEntry
     is_new: bool
@@ -116,21 +121,21 @@ class FileResult(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """A commit, or the preview of one in a dry run; a deleted file has no result."""
+    """A commit that was made, or that would have been; a file that was deleted has no result."""
 
     commit: Commit
     branch: str
     files: tuple[FileResult | None, ...]
     known: Mapping[str, FileContent] = field(default_factory=dict, compare=False)
-    """Contents of files by blob id, as far as they are in memory."""
+    """What the files hold, by their blobs, as far as that is in memory."""
     is_made: bool = True
-    """Whether it was committed; False for a dry run."""
+    """Whether it is there; one that was only tried out is not, nor is anything of it."""
 
 
 class PreparedCommit(msgspec.Struct, frozen=True):
-    """A commit ready to be written: its ref update, and the LFS objects it points to."""
+    """A commit that is ready: the update of its branch, and the LFS objects it points to."""
 
-    move: Move
+    update: RefUpdate
     committed: CommitResult
     pointers: tuple[LfsPointer, ...]
 
@@ -139,36 +144,53 @@ Waiting = QueuedRequest[CommitRequest, CommitResult]
 
 
 class CommitBatch(msgspec.Struct):
-    """A batch of commits: the branch tips including prepared commits, and the protections."""
+    """Commits that are made together: where the branches are once they are, and what protects them."""
 
     host: App
     repository: Repository
-    repo: Repo
     draft: Draft
     rules: list[Protection]
     heads: dict[str, str | None] = msgspec.field(default_factory=dict)
     known: dict[str, FileContent] = msgspec.field(default_factory=dict)
 
+    @property
+    def repo(self) -> Repo:
+        """The local copy."""
+        return self.draft.repo
+
     def head(self, branch: str) -> str | None:
-        """Return the tip of a branch, including prepared commits."""
+        """Return where a branch is, counting the commits that are ready."""
         if branch not in self.heads:
-            self.heads[branch] = refs.target(self.repo, BRANCHES + branch)
+            self.heads[branch] = repository_log.find_ref(self.host.database, self.repository.id, BRANCHES + branch)
         return self.heads[branch]
 
+    def check_name(self, branch: str) -> None:
+        """Raise `RefRefused` for a new branch that git does not allow beside another one."""
+        ref = BRANCHES + branch
+        with self.host.database.read() as connection:
+            other = repository_log.conflicting_ref(connection, self.repository.id, ref)
+        made = (BRANCHES + name for name, head in self.heads.items() if head is not None)
+        beside = (name for name in made if f"{name}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{name}/"))
+        conflict = other or next(beside, None)
+        if conflict is not None:
+            raise ref_updates.name_conflict(ref, conflict)
+
     def is_empty(self) -> bool:
-        """Return whether there is no branch and no tag, including prepared commits."""
-        return not any(self.heads.values()) and refs.is_empty(self.repo)
+        """Tell whether there is no branch and no tag, counting the commits that are ready."""
+        return not any(self.heads.values()) and not repository_log.has_refs(self.host.database, self.repository.id)
 
 
-def commit(app: App, actor: Actor, target: RepositoryAccess, options: FileCommit) -> CommitResult:
-    """Commit file changes to a branch for an actor, or preview them in a dry run."""
+def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit) -> CommitResult:
+    """Commit changes of files to a branch for an actor, or tell what a dry run would commit."""
     access.require_read(target, Unit.CODE)
     access.require_editable(target)
     user = access.require_login(actor)
-    access.require_branch_write(target)
-    check_ref_field(options.branch, "BranchName")
-    check_ref_field(options.new_branch, "NewBranchName")
-    for change in options.changes:
+    maintainer_edits.require_branch_write(
+        app, actor, target, wanted.new_branch or wanted.branch or target.repository.default_branch
+    )
+    check_ref_field(wanted.branch, "BranchName")
+    check_ref_field(wanted.new_branch, "NewBranchName")
+    for change in wanted.changes:
         check_required(change.path, "Path")
     own = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
     return commit_files(
@@ -176,17 +198,17 @@ def commit(app: App, actor: Actor, target: RepositoryAccess, options: FileCommit
         CommitRequest(
             repository=target.repository,
             actor=user,
-            changes=options.changes,
-            author=options.author or own,
-            committer=options.committer or own,
-            message=options.message,
-            branch=options.branch,
-            new_branch=options.new_branch,
-            force=options.force,
-            signoff=options.signoff,
-            expected_head=options.expected_head,
-            dry_run=options.dry_run,
-            key=options.key,
+            changes=wanted.changes,
+            author=wanted.author or own,
+            committer=wanted.committer or own,
+            message=wanted.message,
+            branch=wanted.branch,
+            new_branch=wanted.new_branch,
+            force=wanted.force,
+            signoff=wanted.signoff,
+            expected_head=wanted.expected_head,
+            dry_run=wanted.dry_run,
+            key=wanted.key,
         ),
     )
 
@@ -198,50 +220,63 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     wanted = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
         return prepare(open_batch(app, repository), wanted).committed
-    # Small files are written with the trees; larger ones before queueing, so that the batch does not wait.
+    # Small contents go into the pack of the batch; others are packed before it, so that no other writer waits.
     large = [change for change in changes if change.content is not None and change.content.small is None]
-    if large and (
-        wanted.key is None or commit_keys.find_idempotency_key(app.database, repository, wanted.key) is None
-    ):
-        write_ahead(open_batch(app, repository), wanted, large)
-    result: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
+    if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
+        packs = pack_ahead(open_batch(app, repository), wanted, large)
+        wanted = msgspec.structs.replace(wanted, packs=tuple(packs))
+    made: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
     app.pushed.add(repository.id)
-    return result
+    return made
 
 
-def write_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> None:
-    """Write the contents of large files before queueing; nothing if the request is refused."""
-    checked = check(batch, request, lambda _base, _change, _source: ref_changes.zero_id(request.repository))
+def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> list[NewPack]:
+    """Pack and store the contents of large files; nothing if the request is refused."""
+    checked = check(batch, request, lambda _base, _change, _source: ref_updates.zero_id(request.repository))
+    blobs: list[str] = []
     for change in large:
-        keep(batch, checked.base, change, None, [], ahead=True)
+        content = change.content or FileContent(b"")
+        if is_lfs(batch, checked.base, change):
+            content.pointer(batch.host)
+        else:
+            blobs.append(content.add_to_copy(batch.repo))
+    made = pack_ids(batch.host.store, batch.repo, blobs) if blobs else None
+    return [] if made is None else [made]
 
 
 def open_batch(app: App, repository: Repository) -> CommitBatch:
-    """Start a batch on the current refs."""
-    repo = open_repository(app.folders.path(repository.id))
-    return CommitBatch(app, repository, repo, Draft(repo), protections.protections_of(app.database, repository))
+    """Start a batch on the refs as they are now."""
+    draft = Draft(app.copies.open_any(repository.id), lambda: app.copies.update(repository.id))
+    return CommitBatch(app, repository, draft, protections.protections_of(app.database, repository))
+
+
+def contention_lock(app: App, repository_id: int) -> AbstractContextManager[None]:
+    """Return the advisory lock of a repository if another machine was faster lately, else no lock.
+
+    Without contention a commit compares and sets the ref, and that is all. Machines that write to one branch all
+    the time would make most of their commits in vain, and some requests would never get their turn.
+    """
+    is_contended = app.contended.get(repository_id, 0.0) > time.monotonic()
+    return app.database.advisory_lock(repository_id) if is_contended else nullcontext()
 
 
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
-    """Make the commits of all waiting requests of a repository (group commit).
-
-    Other threads, processes and machines that share the database are excluded by the repository's lock.
-    """
+    """Make the commits of all requests that wait for a repository."""
     repository = jobs[0].request.repository
-    folder = app.folders.path(repository.id)
-    with app.database.advisory_lock(repository.id), locked(folder):
-        left = jobs
-        for _ in range(MAX_ATTEMPTS):
+    left = jobs
+    for _ in range(ATTEMPTS):
+        with app.copies.locked(repository.id), contention_lock(app, repository.id):
             attempt(open_batch(app, repository), left)
-            left = [job for job in left if not job.is_done]
-            if not left:
-                return
+        left = [job for job in left if not job.is_done]
+        if not left:
+            return
+        app.contended[repository.id] = time.monotonic() + CONTENDED_SECONDS
     for job in left:
-        job.error = RefBusy(f"{BRANCHES}{job.request.target} is moved by others all the time; try again")
+        job.error = RefBusy(f"{BRANCHES}{job.request.target} is updated by others all the time; try again")
 
 
 def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
-    """Make as many of the commits as possible; those whose branch was moved concurrently stay undone."""
+    """Make as many of the commits as can be made; none is done when another writer updated one of the branches."""
     ready: list[tuple[Waiting, PreparedCommit]] = []
     replayed: dict[tuple[int, str], Waiting] = {}
     for job in jobs:
@@ -253,20 +288,20 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
                     job.result = done
                     continue
                 if (key.user_id, key.name) in replayed:
-                    continue  # same key twice in one batch: the second replays the first next time
+                    continue  # the same key twice in one batch: the second finds the first one's commit next time
                 replayed[key.user_id, key.name] = job
             prepared = prepare(batch, job.request)
         except HostingError as error:
             job.error = error
         else:
-            batch.heads[prepared.committed.branch] = prepared.move.new
+            batch.heads[prepared.committed.branch] = prepared.update.new
             ready.append((job, prepared))
     if ready:
         land(batch, ready)
 
 
 class CheckedCommit(msgspec.Struct, frozen=True):
-    """A request that can be committed: its base, the resulting tree, and the tip of its branch."""
+    """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
 
     base: Base
     applied: AppliedChanges
@@ -276,7 +311,7 @@ class CheckedCommit(msgspec.Struct, frozen=True):
 def check(
     batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
 ) -> CheckedCommit:
-    """Check a request against the current tip of the branch."""
+    """Check a request against the branch as it is now."""
     source, target = request.source, request.target
     head = batch.head(source)
     if head is None and not batch.is_empty():
@@ -287,9 +322,10 @@ def check(
     is_new = target != source
     current = batch.head(target)
     if is_new and current is not None and not request.force:
-        raise FileRefused(f"branch already exists [name: {target}]")
+        raise NewBranchExists(target)
     if current is None:
         refs.check_new_branch(target)
+        batch.check_name(target)
     if not is_new and batch.rules:
         check_protected_files(batch, request)
     draft = batch.draft
@@ -323,16 +359,16 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
         message=full_message(request),
     )
     target = request.target
-    move = Move(BRANCHES + target, current or ref_changes.zero_id(request.repository), made)
+    update = RefUpdate(BRANCHES + target, current or ref_updates.zero_id(request.repository), made)
     if batch.rules:
-        check_rules(batch, request, move, base, current)
+        check_rules(batch, request, update, base, current)
     commit = parse_commit(made, draft.content(made))
     committed = CommitResult(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
-    return PreparedCommit(move, committed, tuple(pointers))
+    return PreparedCommit(update, committed, tuple(pointers))
 
 
 def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
-    """Return the entry at a path, compared with the tree before."""
+    """Tell what lies at a path, compared with the tree before."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
     known = batch.known.get(spot.id)
     entry = (
@@ -342,11 +378,18 @@ def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) 
 
 
 def full_message(request: CommitRequest) -> str:
-    """Return the commit message as stored."""
+    """Return the message as it is stored."""
     message = (request.message or file_changes.default_message(request.changes)).strip() + "\n"
     if request.signoff:
         message += f"\nSigned-off-by: {request.committer.name} <{request.committer.email}>"
     return message
+
+
+def is_lfs(batch: CommitBatch, base: Base, change: FileChange) -> bool:
+    """Tell whether the attributes make a file an LFS object; a content that is a pointer already stays one."""
+    if change.mode == SYMLINK or not is_large(batch.draft, base.commit, base.root, change.path):
+        return False
+    return change.content is None or not change.content.is_pointer()
 
 
 def keep(
@@ -356,92 +399,87 @@ def keep(
     source: Spot | None,
     pointers: list[LfsPointer],
     *,
-    ahead: bool = False,
     dry: bool = False,
 ) -> str:
-    """Store the content of a file and return its blob id; `.gitattributes` may send it to LFS.
+    """Add the content of a file to the draft, or an LFS pointer where the attributes ask for it; return the blob.
 
-    Small contents go with the trees unless `ahead` is set; a `dry` run writes nothing.
+    A large content was packed ahead of the batch; a `dry` run stores nothing.
     """
-    host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
+    host = batch.host
     content = change.content or FileContent(b"")
-    large = change.mode != SYMLINK and is_large(batch.draft, base.commit, base.root, change.path)
+    becomes_lfs = is_lfs(batch, base, change)
     if change.operation == "rename" and source is not None:
-        was_large = is_large(batch.draft, base.commit, base.root, change.from_path)
-        if type_of(source.mode) != "file" or change.mode == SYMLINK or large == was_large:
+        was_lfs = is_large(batch.draft, base.commit, base.root, change.from_path)
+        if type_of(source.mode) != "file" or change.mode == SYMLINK or becomes_lfs == was_lfs:
             return source.id
-        found = inflated(host, batch.repository, repo, source.id) if was_large else None
-        if was_large and found is None:
+        batch.draft.require(source.id)
+        found = inflated(host, batch.repository, batch.repo, source.id) if was_lfs else None
+        if was_lfs and found is None:
             return source.id
-        content = found or FileContent(repo.read(source.id, "blob"))
-    large = large and not content.is_pointer()
-    if dry:
-        stored = FileContent(content.described().format()) if large else content
-        batch.known[stored.blob_id] = stored
-        return stored.blob_id
-    if large:
-        blob, pointer = content.pointer(host, repo)
-        pointers.append(pointer)
-        return blob
-    small = None if ahead else content.small
+        content = found or FileContent(batch.draft.read(source.id, "blob"))
+    if becomes_lfs and not content.is_pointer():
+        pointer = content.described() if dry else content.pointer(host)
+        if not dry:
+            pointers.append(pointer)
+        content = FileContent(pointer.format())
+    small = content.small
     if small is None:
-        return content.blob(repo, durable=durable)
+        if not dry and change.content is not content:
+            # An LFS object that becomes a file again; the pack of any other content was stored ahead.
+            return batch.draft.blob(content.whole())
+        batch.known[content.blob_id] = content
+        return content.blob_id
     blob = batch.draft.blob(small)
     batch.known[blob] = content
     return blob
 
 
 def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
-    """Raise `PushRefused` if branch protection forbids changing one of the files."""
+    """Ask the rule of the branch about each file."""
     rule = branch_protection.matching(batch.rules, request.target)
     if rule is None:
         return
-    teams = ref_changes.teams_in(batch.host, request.actor, request.repository)
+    teams = ref_updates.teams_in(batch.host, request.actor, request.repository)
     for change in request.changes:
         reason = branch_protection.may_commit(rule, request.actor, teams, change.path)
         if reason is not None:
             raise PushRefused(reason)
 
 
-def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
-    """Raise `PushRefused` if branch protection forbids the ref update, as for a push."""
+def check_rules(
+    batch: CommitBatch, request: CommitRequest, update: RefUpdate, base: Base, current: str | None
+) -> None:
+    """Ask the rule of the branch about its update, as for a push."""
     if branch_protection.matching(batch.rules, request.target) is None:
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
 
-    def about(one: Move) -> branch_protection.BranchChange:
+    def about(one: RefUpdate) -> branch_protection.BranchChange:
         known = branch_protection.BranchChange(
             request.target, False, lambda: False, lambda: paths, lambda: one.new
         )
-        if request.dry_run and base.commit is not None and base.commit != current:
-            # git reads the base commit: the new one is not on disk yet.
-            below = ref_changes.described(
+        if base.commit is not None and base.commit != current:
+            # git is asked about the commit it is made on top of: it does not know the new one.
+            below = ref_updates.described(
                 batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
             )
             return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
-        if not request.dry_run and (one.creates or base.commit is None or base.commit != current):
-            # Comparisons with another branch need objects on disk.
-            batch.draft.write(durable=batch.host.settings.durable_writes)
-            return ref_changes.described(batch.repo, one, request.repository.default_branch)
         return known
 
-    refused = ref_changes.check_rules(batch.host, request.repository, request.actor, [move], about)
+    refused = ref_updates.check_rules(batch.host, request.repository, request.actor, [update], about)
     if refused:
         raise PushRefused(refused[0][1])
 
 
 def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> CommitResult | None:
-    """Return the result recorded under an idempotency key, or None."""
-    used = commit_keys.find_idempotency_key(batch.host.database, request.repository, key)
+    """Return what was made under a key before; nothing when that never happened."""
+    used = commit_keys.find_key(batch.host.database, request.repository, key)
     if used is None:
         return None
     if used.fingerprint != key.fingerprint:
         raise FileRefused("the Idempotency-Key was used for another request")
-    if not used.is_done and not ref_changes.has_moved(batch.repo, used.move):
-        with batch.host.database.write() as connection:
-            pending_ref_updates.forget(connection, [used.update_id])
-        return None
-    commit = read_commit(batch.repo, used.move.new)
+    batch.draft.require(used.commit_id)
+    commit = read_commit(batch.repo, used.commit_id)
     root = batch.draft.folder(commit.tree)
     before = None if not commit.parents else batch.draft.folder(read_commit(batch.repo, commit.parents[0]).tree)
     files: list[FileResult | None] = []
@@ -451,66 +489,47 @@ def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> C
             files.append(None)
         else:
             files.append(result_of(batch, before, change.path, found))
-    return CommitResult(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
+    return CommitResult(commit, used.ref.removeprefix(BRANCHES), tuple(files))
 
 
 def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) -> None:
-    """Write the objects, record the pending updates, move the refs, and record the events."""
-    host, repo, repository = batch.host, batch.repo, batch.repository
-    durable = host.settings.durable_writes
-    written = batch.draft.write(durable=durable)
-    if durable:
-        loose_objects.keep_before(written)
-    numbers, linked = announce(host, repository, ready)
-    landed: list[tuple[Waiting, PreparedCommit, int]] = []
-    lost: list[int] = []
-    names: list[str] = []
-    try:
-        by_ref: dict[str, list[tuple[Waiting, PreparedCommit, int]]] = {}
-        for (job, prepared), number in zip(ready, numbers, strict=True):
-            by_ref.setdefault(prepared.move.ref, []).append((job, prepared, number))
-        for ref, group in by_ref.items():
-            old, new = group[0][1].move.old, group[-1][1].move.new
-            try:
-                names.append(ref_store.replace(repo, ref, old if old.strip("0") else None, new))
-            except RefMoved:
-                lost += [number for _, _, number in group]
-            except HostingError as error:
-                lost += [number for _, _, number in group]
-                for job, _, _ in group:
-                    job.error = error
-            else:
-                landed += group
-    except BaseException:
-        # Refs that have moved stay pending, for recovery to record.
-        lost = [number for number in numbers if all(number != landed_number for _, _, landed_number in landed)]
-        raise
-    finally:
-        if lost:
-            needed = {pointer.oid for _, prepared, _ in landed for pointer in prepared.pointers}
-            forget(host, repository, lost, linked - needed)
-    if not landed:
-        return
-    if durable:
-        loose_objects.sync_names(names)
-    landed.sort(key=lambda one: one[2])
-    told = [
-        Announced(job.request.actor.id, [number], [one.move], commits_of(one), files_of(job.request, one))
-        for job, one, number in landed
+    """Commit the prepared commits in one transaction; none of them when a branch has moved meanwhile."""
+    host, repository = batch.host, batch.repository
+    packs = [new_pack(batch.draft.objects()), *(pack for job, _ in ready for pack in job.request.packs)]
+    updates = [
+        ActorUpdates(job.request.actor.id, [one.update], commits_of(one), files_of(job.request, one))
+        for job, one in ready
     ]
-    ref_changes.settle_all(host, repository, told, durable=False)
-    for job, prepared, _ in landed:
+    if any(one.files is None for one in updates):
+        # What a webhook shows of these is read from the local copy.
+        batch.draft.add_to_copy()
+    keys = [(job.request.key, one.update) for job, one in ready if job.request.key is not None]
+    pointers = {pointer.oid: pointer.size for _, one in ready for pointer in one.pointers}
+
+    def within(link: Link) -> None:
+        if keys:
+            commit_keys.delete_old(link)
+            commit_keys.add_keys(link, repository, keys)
+        if pointers:
+            lfs.add_links(link, repository, pointers)
+
+    try:
+        ref_updates.record(host, repository, updates, packs, durable=host.settings.durable_writes, within=within)
+    except RefMoved:
+        return  # the next attempt starts from where the branches are then
+    batch.draft.keep_recent()
+    for job, prepared in ready:
         job.result = prepared.committed
 
 
 def commits_of(prepared: PreparedCommit) -> tuple[Commit, ...] | None:
-    """Return the new commits of a branch; None if the commit is based on another branch."""
+    """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
     commit = prepared.committed.commit
-    return (commit,) if commit.parents == (prepared.move.old,) else None
+    return (commit,) if commit.parents == (prepared.update.old,) else None
 
 
 def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | None:
-    """Return the changed files of a commit of one file; those of others are read on demand."""
+    """Return what a commit of one file changed; of others that is read when somebody wants to know."""
     if commits_of(prepared) is None or len(request.changes) != 1:
         return None
     change, result = request.changes[0], prepared.committed.files[0]
@@ -520,50 +539,3 @@ def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | 
     if result is not None and not result.is_changed:
         return TreeChanges(())
     return TreeChanges((TreeChange(raw(change.path), status, 0, 0, "", ""),))
-
-
-def announce(
-    app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
-) -> tuple[list[int], set[str]]:
-    """Record pending ref updates, idempotency keys and LFS links.
-
-    Returns the ids of the pending updates, and which LFS objects are new to the repository. Raises `GoneMeanwhile`
-    if the repository or a user was deleted.
-    """
-    try:
-        return write_down(app, repository, ready)
-    except (IntegrityError, sqlite3.IntegrityError) as error:
-        raise GoneMeanwhile(
-            f"repository {repository.full_name} or its caller was deleted in the meantime"
-        ) from error
-
-
-def write_down(
-    app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
-) -> tuple[list[int], set[str]]:
-    """Do what `announce` does, without translating integrity errors."""
-    pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
-    pending = [(job.request.actor.id, prepared.move) for job, prepared in ready]
-    if not pointers and all(job.request.key is None for job, _ in ready):
-        with app.database.quick_write() as link:
-            return pending_ref_updates.add_moves(link, repository, pending, under_lock=True), set()
-    with app.database.write() as connection:
-        numbers = pending_ref_updates.add_moves(connection, repository, pending, under_lock=True)
-        keys = [
-            (job.request.key, number)
-            for (job, _), number in zip(ready, numbers, strict=True)
-            if job.request.key is not None
-        ]
-        if keys:
-            commit_keys.delete_expired_keys(connection)
-            commit_keys.add_idempotency_keys(connection, repository, keys)
-        linked = lfs.add_links(connection, repository, pointers) if pointers else set()
-    return numbers, linked
-
-
-def forget(app: App, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
-    """Delete pending updates that did not happen, and the links of their LFS objects."""
-    with app.database.write() as connection:
-        pending_ref_updates.forget(connection, numbers)
-        if linked:
-            lfs.remove_links(connection, repository, linked)

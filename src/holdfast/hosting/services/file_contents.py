@@ -14,8 +14,9 @@ from pygit2.enums import AttrCheck
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
-from holdfast.hosting.git import loose_objects, trees
+from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import raw
+from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.special_files import MAX_MATCHING_COST, matching_cost
 from holdfast.hosting.git.tree_entries import Folder
@@ -41,24 +42,21 @@ class FileContent:
         self._source = source
         self._blob: str | None = None
         self._blob_id: str | None = None
-        self._pointer: tuple[str, LfsPointer] | None = None
+        self._pointer: LfsPointer | None = None
 
-    def blob(self, repo: Repo, *, durable: bool) -> str:
-        """Write the blob and return its id."""
+    def add_to_copy(self, repo: Repo) -> str:
+        """Write it as a blob to the local copy, and return its id."""
         if self._blob is None:
-            if isinstance(self._source, bytes):
-                self._blob = loose_objects.write_object(repo, "blob", self._source, durable=durable).id
-            else:
-                self._blob = loose_objects.write_blob_file(repo, self._source, durable=durable).id
+            source = self._source
+            self._blob = repo.write("blob", source) if isinstance(source, bytes) else repo.write_file(source)
         return self._blob
 
-    def pointer(self, app: App, repo: Repo) -> tuple[str, LfsPointer]:
-        """Store an LFS object, and return the blob id of its pointer."""
+    def pointer(self, app: App) -> LfsPointer:
+        """Store it as an LFS object, and return the pointer to it."""
         if self._pointer is None:
             pointer = self.described()
             asyncio.run(add_object(app, pointer.oid, pointer.size, self._chunks()))
-            durable = app.settings.durable_writes
-            self._pointer = loose_objects.write_object(repo, "blob", pointer.format(), durable=durable).id, pointer
+            self._pointer = pointer
         return self._pointer
 
     @property
@@ -66,12 +64,7 @@ class FileContent:
         """The blob id, whether it is written or not."""
         if self._blob_id is None:
             source = self._source
-            made = (
-                loose_objects.object_id("blob", source)
-                if isinstance(source, bytes)
-                else loose_objects.file_id(source)
-            )
-            self._blob_id = made
+            self._blob_id = object_id("blob", source) if isinstance(source, bytes) else hash_file(source)
         return self._blob_id
 
     @property
@@ -83,6 +76,10 @@ class FileContent:
     def small(self) -> bytes | None:
         """The bytes, if they are few enough to be written within a batch."""
         return self._source if isinstance(self._source, bytes) and len(self._source) <= SMALL else None
+
+    def whole(self) -> bytes:
+        """Return all its bytes, however many there are."""
+        return self._source if isinstance(self._source, bytes) else self._source.read_bytes()
 
     def beginning(self, most: int) -> bytes:
         """Return the first bytes."""
@@ -111,14 +108,22 @@ class FileContent:
                 yield chunk
 
 
+def hash_file(source: Path) -> str:
+    """Return the id that a file has as a blob."""
+    digest = hashlib.sha1(b"blob %d\0" % source.stat().st_size, usedforsecurity=False)
+    with source.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
     """Return whether the attributes of a commit's tree store a file in LFS."""
     blobs = [] if commit is None else attributes_above(draft, root, path)
     if commit is None or not blobs:
         return False
-    draft.write(durable=True)
     try:
-        contents = [draft.repo.read(blob, "blob") for blob in blobs]
+        contents = [draft.read(blob, "blob") for blob in blobs]
     except GitError:
         return False
     if not any(FILTER in content for content in contents):
@@ -128,6 +133,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
         if raw(path).rpartition(b"/")[2] == ATTRIBUTES:
             return False
         raise FileRefused(f"the patterns of .gitattributes would take too long to match [path: {path}]")
+    draft.add_to_copy()
     try:
         return draft.repo.git.get_attr(raw(path), "filter", FROM_COMMIT, pygit2.Oid(hex=commit)) == "lfs"
     except (pygit2.GitError, KeyError, ValueError, OSError):

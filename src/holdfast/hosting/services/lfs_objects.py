@@ -8,18 +8,22 @@ linked, and a removal holds the same lease. So the two exclude each other, on al
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import LfsError, LfsUnavailable
+from holdfast.hosting.errors import LfsError, LfsUnavailable, StorageError
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.lfs.store import StoredLfsObject
-from holdfast.hosting.storage.backup_lock import exclusive_backup_lock
+from holdfast.hosting.storage import instance
+from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.store import lfs
+from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["GRACE", "RemovedObjects", "add_object", "collect_garbage", "stored"]
+__all__ = ["GRACE", "add_object", "brought", "collect_garbage", "stored"]
 
 # Grace period: an LFS object is uploaded before the commit that names it, possibly by days.
 GRACE: Final = 7 * 86_400
@@ -30,15 +34,11 @@ REMOVAL_LEASE: Final = 600.0
 # How long an upload waits for a removal of the same object, and the polling interval.
 WAIT_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.1
+# How long git may list the new objects of a merge, how many are read, and how many one statement asks for.
+LIST_SECONDS: Final = 60.0
+MOST_READ: Final = 200_000
+AT_ONCE: Final = 500
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RemovedObjects:
-    """What was removed: unlinked objects, and incomplete uploads."""
-
-    objects: int
-    unfinished: int
 
 
 async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
@@ -51,51 +51,70 @@ async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]
     await app.lfs.write(oid, size, chunks)
 
 
+def brought(app: App, repo: Repo, source: Repository, new: str, known: str) -> dict[str, int]:
+    """Return the objects, with their sizes, that a commit leads to, another does not, and a repository has."""
+    if not lfs.has_links(app.database, source):
+        return {}
+    listed = run(
+        repo.folder,
+        *("rev-list", "--objects", "--no-object-names", f"--filter=blob:limit={MOST_BYTES + 1}", "--stdin"),
+        input=f"{new}\n^{known}\n".encode(),
+        timeout=LIST_SECONDS,
+    )
+    pointers: set[str] = set()
+    for name in listed.decode().split()[:MOST_READ]:
+        header = repo.header(name)
+        if header is not None and header[0] == "blob" and header[1] <= MOST_BYTES:
+            pointer = LfsPointer.parse(repo.read(name, "blob"))
+            if pointer is not None:
+                pointers.add(pointer.oid)
+    oids = sorted(pointers)
+    found: dict[str, int] = {}
+    for start in range(0, len(oids), AT_ONCE):
+        found |= lfs.linked_sizes(app.database, source, oids[start : start + AT_ONCE])
+    return found
+
+
 def stored(app: App) -> dict[str, StoredLfsObject]:
-    """Yield all objects of the store."""
-
-    async def gather() -> dict[str, StoredLfsObject]:
-        return {one.oid: one async for one in app.lfs.stored()}
-
-    return asyncio.run(gather())
+    """Return all objects of the store by id."""
+    return {one.oid: one for one in app.lfs.stored()}
 
 
-def collect_garbage(app: App, *, now: float) -> RemovedObjects:
-    """Remove unlinked objects and incomplete uploads; a failing store is logged."""
+def collect_garbage(app: App, *, now: float) -> int:
+    """Remove unlinked objects, and return their number; a failing store is logged."""
     try:
         return asyncio.run(remove_garbage(app, now))
-    except LfsError as error:
+    except (LfsError, StorageError) as error:
         log.warning("LFS garbage collection failed", error=str(error))
-        return RemovedObjects(0, 0)
+        return 0
 
 
-async def remove_garbage(app: App, now: float) -> RemovedObjects:
-    """Remove unlinked objects and incomplete uploads after the grace period."""
+async def remove_garbage(app: App, now: float) -> int:
+    """Remove unlinked objects after the grace period."""
     before, begun = now - GRACE, time.monotonic()
-    if not await app.lfs.may_be_cleared(before):
-        return RemovedObjects(0, 0)
-    old = [one.oid async for one in app.lfs.stored() if one.written_at < before]
+    if not await asyncio.to_thread(instance.owns_store, app.database, app.store):
+        return 0
+    old = await asyncio.to_thread(lambda: [one.oid for one in app.lfs.stored() if one.written_at < before])
     removed = 0
     for start in range(0, len(old), BATCH):
         # The current time, not that of the start: a scan may take longer than a lease.
         moment = now + time.monotonic() - begun
         removed += await remove_unlinked(app, old[start : start + BATCH], moment)
-    return RemovedObjects(removed, await app.lfs.drop_unfinished(before))
+    return removed
 
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
     """Remove those objects that no repository links to; none during a backup."""
-    with exclusive_backup_lock(app.settings.data) as allowed:
-        if not allowed:
-            return 0
-        taken = await asyncio.to_thread(lfs.claim_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
-        if not taken:
-            return 0
-        # If this fails, a removal may still be running: the leases block uploads until they expire.
-        try:
-            async with asyncio.timeout(REMOVAL_TIMEOUT):
-                await asyncio.gather(*(app.lfs.delete(oid) for oid in taken))
-        except TimeoutError:
-            raise LfsUnavailable(f"removing took longer than {REMOVAL_TIMEOUT:g} seconds") from None
-        await asyncio.to_thread(lfs.release_unlinked, app.database, taken)
-        return len(taken)
+    if await asyncio.to_thread(is_backup_running, app.database):
+        return 0
+    taken = await asyncio.to_thread(lfs.claim_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)
+    if not taken:
+        return 0
+    # If this fails, a removal may still be running: the leases block uploads until they expire.
+    try:
+        async with asyncio.timeout(REMOVAL_TIMEOUT):
+            await asyncio.gather(*(app.lfs.delete(oid) for oid in taken))
+    except TimeoutError:
+        raise LfsUnavailable(f"removing took longer than {REMOVAL_TIMEOUT:g} seconds") from None
+    await asyncio.to_thread(lfs.release_unlinked, app.database, taken)
+    return len(taken)

@@ -1,34 +1,37 @@
-"""Maintenance: deletion of expired rows, and garbage collection of repositories."""
+"""Maintenance: deletion of expired rows, compaction and garbage collection of repositories."""
 
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import structlog
 from sqlalchemy import delete
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GitError
-from holdfast.hosting.git import gc
-from holdfast.hosting.services import lfs_objects
-from holdfast.hosting.store import lfs, outbox, repositories
+from holdfast.hosting.errors import HostingError, StorageError
+from holdfast.hosting.services import attachments, lfs_objects
+from holdfast.hosting.storage import instance
+from holdfast.hosting.storage.backup_lease import is_backup_running
+from holdfast.hosting.store import lfs, outbox, repositories, repository_log
 from holdfast.hosting.store.login_rate_limit import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [
     "CleanupResult",
-    "GarbageCollection",
+    "Compacted",
     "clean",
-    "collect_repositories",
-    "collect_where_needed",
+    "collect_expired",
+    "collect_garbage",
+    "compact",
+    "compact_all",
     "delete_old_deliveries",
-    "needs_gc",
+    "delete_packs",
+    "evict_copies",
 ]
 
-MANY_LOOSE: Final = 2000
-MANY_PACKS: Final = 20
+# How long an upload may take.
+UPLOAD_SECONDS: Final = 86_400
 log = structlog.get_logger(__name__)
 
 
@@ -40,15 +43,15 @@ class CleanupResult:
     login_failures: int
     lfs_objects: int
     """LFS objects without a link."""
-    lfs_uploads: int
-    """Incomplete LFS uploads."""
+    uploads: int
+    """Incomplete uploads to the object store."""
 
 
 @dataclass(frozen=True, slots=True)
-class GarbageCollection:
-    """The result of a garbage collection: repository ids."""
+class Compacted:
+    """The ids of the repositories that were compacted, that another machine was at, and that failed."""
 
-    packed: tuple[int, ...]
+    compacted: tuple[int, ...]
     busy: tuple[int, ...]
     failed: tuple[int, ...]
 
@@ -63,8 +66,18 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
         forgotten = connection.execute(old).rowcount
         lfs.delete_expired_leases(connection, now=moment)
     app.folders.sweep(now=now)
-    cleared = lfs_objects.collect_garbage(app, now=moment)
-    return CleanupResult(ended, forgotten, cleared.objects, cleared.unfinished)
+    removed = lfs_objects.collect_garbage(app, now=moment)
+    attachments.collect_garbage(app, now=moment)
+    return CleanupResult(ended, forgotten, removed, delete_unfinished_uploads(app, moment))
+
+
+def delete_unfinished_uploads(app: App, now: int) -> int:
+    """Delete incomplete files and multipart uploads after a day; a failing store is logged."""
+    try:
+        return app.store.delete_unfinished(now - UPLOAD_SECONDS)
+    except StorageError as error:
+        log.warning("unfinished uploads not deleted", error=str(error))
+        return 0
 
 
 def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
@@ -73,63 +86,79 @@ def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
     return outbox.delete_old_deliveries(app.database, before=moment - app.settings.webhook_history_days * 86_400)
 
 
-def needs_gc(folder: Path) -> bool:
-    """Return whether a repository has enough loose objects or packs to slow down reading."""
-    objects = folder / "objects"
-    packs = sum(1 for _ in (objects / "pack").glob("*.pack"))
-    if packs > MANY_PACKS:
-        return True
-    loose = 0
-    for place in objects.glob("[0-9a-f][0-9a-f]"):
-        loose += sum(1 for _ in place.iterdir())
-        if loose > MANY_LOOSE:
-            return True
-    return False
-
-
-def collect_repositories(
-    app: App,
-    numbers: Iterable[int],
-    *,
-    grace: int = gc.GRACE,
-    passed: Callable[[int], object] = lambda number: number,
-) -> GarbageCollection:
-    """Run `git gc` on repositories; those locked by a backup are skipped."""
-    packed: list[int] = []
+def compact(
+    app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
+) -> Compacted:
+    """Compact repositories that have many packs; a repository that another machine compacts is left to it."""
+    compacted: list[int] = []
     busy: list[int] = []
     failed: list[int] = []
     for number in numbers:
         try:
-            done = gc.collect_garbage(app.folders.existing(number), grace=grace)
-            if done:
-                measure(app, number)
-        except (GitError, OSError) as error:
-            if not app.folders.exists(number):
-                continue  # deleted concurrently
-            log.warning("repository garbage collection failed", repository=number, error=type(error).__name__)
-            failed.append(number)
-        else:
-            (packed if done else busy).append(number)
-        passed(number)
-    return GarbageCollection(tuple(packed), tuple(busy), tuple(failed))
+            if app.compactor.is_needed(number):
+                (compacted if app.compactor.compact(number) else busy).append(number)
+        except (HostingError, OSError) as error:
+            if repositories.find_by_id(app.database, number) is not None:
+                log.warning("compaction failed", repository_id=number, error=type(error).__name__)
+                failed.append(number)
+        progress(number)
+    return Compacted(tuple(compacted), tuple(busy), tuple(failed))
 
 
-def measure(app: App, number: int) -> None:
-    """Store the size of a repository."""
-    moment = int(time.time())
-    size = app.folders.size(number)
-    with app.database.write() as connection:
-        repositories.set_size(connection, number, size, measured_at=moment)
+def collect_garbage(
+    app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
+) -> Compacted:
+    """Delete the objects that no ref leads to, nor led to within the retention time, and compact what is left."""
+    collected: list[int] = []
+    busy: list[int] = []
+    failed: list[int] = []
+    for number in numbers:
+        try:
+            is_done = app.compactor.collect_garbage(
+                number, retention_seconds=app.settings.ref_retention_days * 86_400
+            )
+            (collected if is_done else busy).append(number)
+        except (HostingError, OSError) as error:
+            if repositories.find_by_id(app.database, number) is not None:
+                log.warning("garbage collection failed", repository_id=number, error=type(error).__name__)
+                failed.append(number)
+        progress(number)
+    return Compacted(tuple(collected), tuple(busy), tuple(failed))
 
 
-def collect_where_needed(app: App) -> GarbageCollection:
-    """Collect the repositories that need it."""
-    return collect_repositories(app, (number for number in app.folders.all_ids() if needs(app, number)))
+def collect_expired(app: App, *, now: float | None = None) -> Compacted:
+    """Collect the garbage of repositories where the retention of a former target of a ref ended lately.
+
+    The stretch is that of the last two runs, so that a run that was missed is made up for.
+    """
+    ended = int(time.time() if now is None else now) - app.settings.ref_retention_days * 86_400
+    since = ended - 2 * app.settings.gc_hours * 3600
+    numbers = []
+    for number in repository_log.with_moved_refs(app.database, since, ended):
+        try:
+            if app.compactor.has_garbage(number, since=since, until=ended):
+                numbers.append(number)
+        except (HostingError, OSError) as error:
+            if repositories.find_by_id(app.database, number) is not None:
+                log.warning("garbage collection failed", repository_id=number, error=type(error).__name__)
+    return collect_garbage(app, numbers)
 
 
-def needs(app: App, number: int) -> bool:
-    """Return whether a repository needs collecting; False if it was deleted concurrently."""
-    try:
-        return needs_gc(app.folders.path(number))
-    except OSError:
-        return False
+def compact_all(app: App) -> Compacted:
+    """Compact every repository that needs it: also those whose writes a process did not live to follow."""
+    return compact(app, repository_log.fragmented(app.database))
+
+
+def delete_packs(app: App) -> None:
+    """Delete packs that were replaced, and packs of the object store that no repository has."""
+    # A backup that is being made may be about to read them.
+    if not is_backup_running(app.database):
+        app.compactor.delete_superseded()
+        if instance.owns_store(app.database, app.store):
+            app.compactor.delete_orphans()
+
+
+def evict_copies(app: App) -> int:
+    """Delete the local copies that were used least recently, down to the size that is set."""
+    limit = app.settings.local_copies_mb * 2**20
+    return app.copies.evict(limit) if limit else 0

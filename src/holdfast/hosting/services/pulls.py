@@ -1,7 +1,5 @@
-"""Pull requests: issues with two branches. They are discussed and closed; merging is not implemented."""
+"""Pull requests: opened from a branch or a fork, edited and closed."""
 
-import time
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -9,32 +7,29 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
-    GitDamaged,
-    GitTimedOut,
+    Forbidden,
+    HostingError,
     InvalidField,
     InvalidReference,
-    NoSuchFolder,
     NoSuchIssue,
-    NoSuchObject,
     NoSuchRef,
+    Permission,
     Violation,
 )
-from holdfast.hosting.git import changes as tree_changes
 from holdfast.hosting.git import history, refs
-from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.schemas.pulls import PullState
-from holdfast.hosting.services import issues
+from holdfast.hosting.services import code_owners, forks, issues, pull_comparisons, pull_heads, reviews
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.issues import IssueDraft, IssueEdit
-from holdfast.hosting.services.revisions import open_git
+from holdfast.hosting.services.reviews import ReviewRequests
+from holdfast.hosting.store import pulls, repository_log
+from holdfast.hosting.store import repositories as repository_rows
 from holdfast.hosting.store.issues import Branches, Issue
+from holdfast.hosting.store.pulls import NewPull
+from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["create", "edit", "find", "states"]
+__all__ = ["create", "edit", "find", "find_between", "find_merged", "head_repository", "open_head"]
 
-# Time limit per request; results are cached, so the next request gets further.
-TIME_LIMIT_SECONDS: Final = 10.0
 HEAD_LENGTH: Final = 255
 
 
@@ -46,81 +41,160 @@ def find(app: App, target: RepositoryAccess, number: int) -> Issue:
     return issue
 
 
-def create(app: App, actor: Actor, target: RepositoryAccess, draft: IssueDraft, *, head: str, base: str) -> Issue:
-    """Open a pull request to merge the branch `head`, which may be `owner:branch`, into `base`."""
-    access.require_login(actor)
+def find_between(app: App, target: RepositoryAccess, base: str, head: str) -> Issue:
+    """Return the newest pull request from a head (`branch` or `owner:branch`) into a base, an open one first."""
+    owner, _, branch = head.rpartition(":")
+    found = pulls.between(app.database, target.repository, base, branch, owner)
+    if found is None or not target.permissions.may_read(Unit.PULLS):
+        raise NoSuchIssue(f"pull request does not exist [head_branch: {head}, base_branch: {base}]")
+    return found
+
+
+def find_merged(app: App, target: RepositoryAccess, sha: str) -> Issue | None:
+    """Return the pull request whose merge made a commit."""
+    return pulls.merged_with(app.database, target.repository, sha)
+
+
+def create(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    draft: IssueDraft,
+    *,
+    head: str,
+    base: str,
+    allow_maintainer_edit: bool = False,
+    asked: ReviewRequests | None = None,
+) -> Issue:
+    """Open a pull request to merge `head` (`branch`, `owner:branch` or `owner/repo:branch`) into `base`.
+
+    Requires read access to the repository and to that of the head.
+    """
+    user = access.require_login(actor)
     access.require_unarchived(target)
     access.require_read(target, Unit.PULLS)
-    return issues.create(app, actor, target, draft, find_branches(app, target, head, base))
+    if asked is not None:
+        reviews.check_reviewers(app, target, asked, user)
+    branches = find_branches(app, actor, target, head, base, allow_maintainer_edit=allow_maintainer_edit)
+    made = issues.create(app, actor, target, draft, branches)
+    compare_at_once(app, made)
+    with suppress(HostingError, OSError):
+        code_owners.request_reviews(app, user, target.repository, made)
+    if asked is not None:
+        reviews.request(app, actor, target, made, asked)
+    return made
 
 
-def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes: IssueEdit) -> Issue:
+def edit(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    issue: Issue,
+    changes: IssueEdit,
+    *,
+    allow_maintainer_edit: bool | None = None,
+) -> Issue:
     """Change a pull request; a new base branch needs write access and must exist."""
     if changes.base_branch is not None:
         access.require_issue_write(actor, target, issue)
-        branch_tip(open_git(app, target), target, changes.base_branch)
-    return issues.edit(app, actor, target, issue, changes)
+        branch_tip(app, target.repository, changes.base_branch)
+    allowed_before = pulls.find_pull(app.database, issue).allow_maintainer_edit
+    is_allowed = allowed_before if allow_maintainer_edit is None else allow_maintainer_edit
+    # It gives others access to the fork, so only the author decides.
+    if is_allowed != allowed_before and access.require_login(actor).id != issue.author_id:
+        raise Forbidden(Permission.AUTHOR)
+    changed = issues.edit(app, actor, target, issue, changes)
+    if is_allowed != allowed_before:
+        with app.database.write() as connection:
+            pulls.set_maintainer_edit(connection, issue, is_allowed=is_allowed)
+    if (
+        issue.is_closed
+        and not changed.is_closed
+        and pull_heads.follow(app, changed, access.require_login(actor).id)
+    ):
+        changed = find(app, target, issue.number)
+    if changed.base_branch != issue.base_branch or changed.is_closed != issue.is_closed:
+        compare_at_once(app, changed)
+    return changed
 
 
-def states(app: App, target: RepositoryAccess, found: Sequence[Issue]) -> dict[int, PullState]:
-    """Compare the branches of pull requests, by id; what exceeds the time limit is left out."""
-    until = time.monotonic() + TIME_LIMIT_SECONDS
-    compared: dict[int, PullState] = {}
-    with suppress(NoSuchFolder):
-        repo = open_git(app, target)
-        for issue in found:
-            if time.monotonic() > until or not target.permissions.may_read(Unit.CODE):
-                break
-            compared[issue.id] = pull_state(repo, issue)
-    return compared
+def compare_at_once(app: App, issue: Issue) -> None:
+    """Compare a pull request that was just opened; what fails or takes too long is left to the background task."""
+    if not issue.is_closed:
+        with suppress(HostingError, OSError):
+            pull_comparisons.compare_now(app, app.copies.update(issue.repository_id), issue)
 
 
-def find_branches(app: App, target: RepositoryAccess, head: str, base: str) -> Branches:
-    """Return the two branches of a new pull request, which must be different branches of the repository."""
+def find_branches(
+    app: App, actor: Actor, target: RepositoryAccess, head: str, base: str, *, allow_maintainer_edit: bool
+) -> Branches:
+    """Return the two branches of a new pull request, and the objects that come with a fork's."""
     check_length(head, "Head", HEAD_LENGTH)
-    owner, colon, branch = head.rpartition(":")
-    if colon and owner.casefold() != target.repository.owner.name.casefold():
-        raise InvalidReference("Head", f"must be a branch of {target.repository.full_name}")
+    owner, _, branch = head.rpartition(":")
     if not branch:
         raise InvalidField("Head", Violation.REQUIRED)
     if not refs.is_ref_name(branch):
         raise InvalidField("Head", Violation.REF_NAME)
-    if branch == base:
+    source, own = head_repository(app, actor, target, owner), target.repository
+    if branch == base and source.id == own.id:
         raise InvalidReference("Head", "must be another branch than base")
-    repo = open_git(app, target)
-    head_sha, base_sha = branch_tip(repo, target, branch), branch_tip(repo, target, base)
-    return Branches(branch, base, head_sha, history.merge_base(repo, base_sha, head_sha) or base_sha)
-
-
-def branch_tip(repo: Repo, target: RepositoryAccess, branch: str) -> str:
-    """Return the commit of a branch; raise `NoSuchRef` if it does not exist."""
-    found = refs.branch(repo, branch)
-    if found is None:
-        raise NoSuchRef(f"branch does not exist [repo_id: {target.repository.id} name: {branch}]")
-    return found.id
-
-
-def pull_state(repo: Repo, issue: Issue) -> PullState:
-    """Compare the branches of a pull request; for a closed one, as they were when it was closed."""
-    opened = PullState(issue.head_sha, issue.base_sha, issue.base_sha)
-    head, base = refs.branch(repo, issue.head_branch), refs.branch(repo, issue.base_branch)
-    is_live = not issue.is_closed and head is not None and base is not None
-    head_sha = head.id if is_live and head is not None else issue.head_sha
-    base_sha = base.id if is_live and base is not None else issue.base_sha
-    try:
-        merge_base = history.merge_base(repo, base_sha, head_sha)
-        before = read_commit(repo, merge_base or base_sha).tree
-        stats = tree_changes.stats_between(repo, before, read_commit(repo, head_sha).tree)
-        mergeable = is_live and merges_cleanly(repo, base_sha, head_sha)
-    except (NoSuchObject, GitDamaged, GitTimedOut):
-        # The commits of a deleted branch are gone, or the comparison exceeds its limit.
-        return opened
-    return PullState(
+    head_sha, base_sha = branch_tip(app, source, branch), branch_tip(app, own, base)
+    is_fork = source.id != own.id
+    merge_base = "" if is_fork else history.merge_base(app.copies.update(own.id), base_sha, head_sha)
+    return Branches(
+        branch,
+        base,
         head_sha,
         base_sha,
-        merge_base or base_sha,
-        mergeable,
-        additions=stats.additions,
-        deletions=stats.deletions,
-        changed_files=stats.changed_files,
+        source.id,
+        pull_heads.objects_for(app, own, source, head_sha) if is_fork else (),
+        NewPull(
+            merge_base=merge_base or base_sha,
+            allow_maintainer_edit=allow_maintainer_edit,
+            head_label=f"{source.owner.name}:{branch}",
+        ),
     )
+
+
+def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tuple[Repo, str]:
+    """Return a local copy that has the commit of a head (`branch`, `owner:branch`), and that commit.
+
+    What the branch of a fork leads to is added to the copy of the base for it, which requires a login. Readers of
+    the base could see it there, so the branches of a private fork are not opened.
+    """
+    access.require_read(target, Unit.CODE)
+    owner, _, branch = head.rpartition(":")
+    source = head_repository(app, actor, target, owner)
+    sha = branch_tip(app, source, branch)
+    repo = app.copies.update(target.repository.id)
+    if repo.header(sha) is None:
+        access.require_login(actor)
+        if source.is_private:
+            raise InvalidReference("Head", "the branches of a private fork cannot be compared here")
+        other = app.copies.update(source.id)
+        with app.copies.writing(target.repository.id) as copy:
+            repo = forks.add_objects(copy, other, sha)
+    return repo, sha
+
+
+def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str) -> Repository:
+    """Return the repository that a head names: the base's own if empty, that of an owner, or `owner/repo`."""
+    own = target.repository
+    owner, _, name = named.partition("/")
+    is_own = owner.casefold() == own.owner.name.casefold() and name.casefold() in {"", own.name.casefold()}
+    if not named or is_own:
+        return own
+    found = pulls.find_head_repository(app.database, own, owner, name)
+    if found is not None:
+        grants = () if actor.user is None else repository_rows.grants_of(app.database, actor.user, found)
+        if access.repository_access(actor, found, grants).may_read(Unit.CODE):
+            return found
+    raise InvalidReference("Head", f"must be a branch of {own.full_name} or of a fork")
+
+
+def branch_tip(app: App, repository: Repository, branch: str) -> str:
+    """Return the commit of a branch; raise `NoSuchRef` if it does not exist."""
+    found = repository_log.find_ref(app.database, repository.id, f"refs/heads/{branch}")
+    if found is None:
+        raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
+    return found

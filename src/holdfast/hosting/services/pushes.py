@@ -1,72 +1,94 @@
-"""Pushes: branch protection before a ref moves, then the ref updates and their events."""
+"""Pushes: branch protection while the objects are in quarantine, then the updates of the refs and their events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import structlog
-
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import GitError
+from holdfast.hosting.errors import GoneMeanwhile, RefMoved
+from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
-from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
-from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
-from holdfast.hosting.services import branch_protection, ref_changes
-from holdfast.hosting.store import lfs, pending_ref_updates
+from holdfast.hosting.services import branch_protection, ref_updates
+from holdfast.hosting.services.ref_updates import ActorUpdates
+from holdfast.hosting.storage.pack_files import store_pack_file
+from holdfast.hosting.store import lfs, repository_log
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.faults import is_outage
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["Pushing"]
 
-# How many missing LFS objects are searched for, and how many are named.
+# How many files without an object are looked for, and how many are named.
 MOST_MISSING: Final = 1000
 PATHS_NAMED: Final = 5
-log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Pushing:
-    """A push to a repository; `receive_pack` calls `judge` and `move` in a thread."""
+    """A push to a repository; `receive_pack` calls `judge` and `update` in a thread."""
 
     host: App
     repository: Repository
     actor: Account
+    by_deploy_key: bool = False
+    """Whether the push is a deploy key's; the actor is then the owner of the repository."""
+
+    only_branches: frozenset[str] | None = None
+    """The branches that may be pushed to, by a maintainer of a pull request's base; None for all refs."""
 
     def judge(self, push: Push) -> list[PushRejection]:
-        """Return the refused ref updates; a violation of branch protection refuses the whole push."""
-        moves = push.changes
+        """Return the refused ref updates; one by branch protection refuses the whole push."""
+        updates = push.changes
+        outside = self.outside(updates)
+        if outside:
+            return outside
         default = self.repository.default_branch
 
-        def about(move: Move) -> branch_protection.BranchChange:
+        def about(update: RefUpdate) -> branch_protection.BranchChange:
             return branch_protection.BranchChange(
-                move.ref.removeprefix(ref_changes.BRANCHES),
-                move.deletes,
-                lambda: not push.is_fast_forward(move),
-                lambda: sorted(push.changed_paths(move, base=f"refs/heads/{default}")),
-                # Public keys are not supported, so no signature is valid.
-                lambda: next(iter(push.commits(move, most=1)), None),
+                update.ref.removeprefix(ref_updates.BRANCHES),
+                update.deletes,
+                lambda: not push.is_fast_forward(update),
+                lambda: sorted(push.changed_paths(update, base=f"refs/heads/{default}")),
+                # Nobody's keys are known here, so no signature counts.
+                lambda: next(iter(push.commits(update, most=1)), None),
             )
 
-        refused = ref_changes.check_rules(self.host, self.repository, self.actor, moves, about)
-        refusals = [PushRejection(move.ref, reason) for move, reason in refused]
+        refused = ref_updates.check_rules(
+            self.host, self.repository, self.actor, updates, about, by_deploy_key=self.by_deploy_key
+        )
+        refusals = [PushRejection(update.ref, reason) for update, reason in refused]
         refusals += [
-            PushRejection(move.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
-            for move in moves
-            if move.deletes and move.ref == f"refs/heads/{default}"
+            PushRejection(update.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
+            for update in updates
+            if update.deletes and update.ref == f"refs/heads/{default}"
         ]
         return refusals or self.missing_large_files(push)
 
+    def outside(self, updates: Sequence[RefUpdate]) -> list[PushRejection]:
+        """Refuse all that a maintainer of a pull request's base may not do in a fork."""
+        if self.only_branches is None:
+            return []
+        allowed = {ref_updates.BRANCHES + name for name in self.only_branches}
+        reason = "you may push to the head branches of pull requests here, and to nothing else"
+        return [
+            PushRejection(update.ref, reason) for update in updates if update.deletes or update.ref not in allowed
+        ]
+
     def missing_large_files(self, push: Push) -> list[PushRejection]:
-        """Refuse a push with LFS pointers whose objects are missing."""
+        """Refuse a push with LFS pointers whose objects are missing: nobody could clone it."""
         if self.host.settings.allow_missing_lfs_objects:
             return []
         missing: set[str] = set()
+        repo = self.host.copies.open(self.repository)
         for some in new_pointers(push):
             oids = {pointer.oid for pointer in some.values()}
             there = lfs.linked_sizes(self.host.database, self.repository, oids)
-            missing |= {blob for blob, pointer in some.items() if pointer.size and pointer.oid not in there}
+            without = {blob for blob, pointer in some.items() if pointer.size and pointer.oid not in there}
+            # The pack of a history without a common commit has blobs that the repository has too.
+            missing |= {blob for blob in without if repo.header(blob) is None}
             if len(missing) > MOST_MISSING:
                 break
         paths = paths_of(push, missing, most=PATHS_NAMED + 1) if missing else []
@@ -76,39 +98,60 @@ class Pushing:
         reason = f"the LFS objects of {named} are missing; run `git lfs push --all <remote>` first, and push again"
         return [PushRejection(change.ref, reason) for change in push.changes[:1]]
 
-    def move(self, pushed: AcceptedPush) -> list[PushRejection]:
-        """Record the pending ref updates, move the refs and record the events; return the updates that failed."""
-        host, repository = self.host, self.repository
-        folder = host.folders.existing(repository.id)
-        repo = open_repository(folder)
-        with host.database.advisory_lock(repository.id), locked(folder):
-            # Deleting a missing ref is no update, and no event is recorded.
-            moves = existing_deletes(repo, pushed.changes)
-            if not moves:
-                return []
-            numbers = pending_ref_updates.announce(host.database, repository, self.actor.id, moves)
+    def update(self, pushed: AcceptedPush) -> list[PushRejection]:
+        """Record the pack, the ref updates and their events in one transaction; return the rejected updates."""
+        app, repository = self.host, self.repository
+        with app.copies.writing(repository.id) as repo:
+            updates = existing(app, repository, pushed.changes)
+            refused = not_commits(repo, updates)
+            if pushed.atomic and refused:
+                return [PushRejection(update.ref, refused[0].reason) for update in updates]
+            names = {one.ref for one in refused}
+            updates = [update for update in updates if update.ref not in names]
+            if not updates:
+                return refused
+            files = [repo.folder / "objects" / "pack" / name for name in pushed.packs]
+            packs = [store_pack_file(app.store, path) for path in files]
+            made = [ActorUpdates(self.actor.id, updates, options=pushed.options)]
             try:
-                applied = apply_moves(repo, moves, atomic=pushed.atomic)
-            except (GitError, OSError):
-                # Updates made before the failure stay pending, for recovery to record.
-                lost = [
-                    number
-                    for number, move in zip(numbers, moves, strict=True)
-                    if not ref_changes.has_moved(repo, move)
-                ]
-                ref_changes.forget(host, lost)
-                raise
-        if not applied.moved:
-            ref_changes.forget(host, numbers)
-        else:
-            try:
-                ref_changes.settle(host, repository, self.actor.id, numbers, applied.moved, options=pushed.options)
-            except Exception as error:  # the refs have moved, and recovery records them
-                log.warning(
-                    "push recording failed",
-                    repository_id=repository.id,
-                    exc_info=None if is_outage(error) else error,
-                    error=type(error).__name__,
-                )
-            host.pushed.add(repository.id)
-        return list(applied.refusals)
+                if not packs:
+                    targets = [update.new for update in updates if not update.deletes]
+                    packs += ref_updates.pack_targets(app, repo, targets)
+                rejected = ref_updates.record(app, repository, made, packs, atomic=pushed.atomic)
+            except RefMoved as error:
+                return self.rejections(updates, str(error))
+            except GoneMeanwhile:
+                return [PushRejection(update.ref, "the repository was deleted") for update in updates]
+        app.pushed.add(repository.id)
+        return refused + self.rejections(rejected, "it was updated by another request")
+
+    def rejections(self, rejected: Sequence[RefUpdate], reason: str) -> list[PushRejection]:
+        """Reject updates for a reason, and new refs that cannot be beside another one for that."""
+        found: list[PushRejection] = []
+        with self.host.database.read() as connection:
+            for one in rejected:
+                other = repository_log.conflicting_ref(connection, self.repository.id, one.ref)
+                beside = f"it cannot be there beside {well_formed(other)}" if other and one.creates else ""
+                found.append(PushRejection(one.ref, beside or reason))
+        return found
+
+
+def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]:
+    """Reject branches that would point to something else than a commit: git writes no such ref."""
+    found: list[PushRejection] = []
+    for update in updates:
+        if update.deletes or not update.ref.startswith(ref_updates.BRANCHES):
+            continue
+        kind = (repo.header(update.new) or ("missing object", 0))[0]
+        if kind != "commit":
+            found.append(PushRejection(update.ref, f"a branch points at a commit, not at a {kind}"))
+    return found
+
+
+def existing(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> list[RefUpdate]:
+    """Leave out deletions of refs that do not exist: git clients expect them to succeed without an event."""
+    if not any(update.deletes for update in updates):
+        return [update for update in updates if update.has_effect]
+    with app.database.read() as connection:
+        known = repository_log.read_refs(connection, repository.id)
+    return [update for update in updates if update.has_effect and not (update.deletes and update.ref not in known)]

@@ -5,7 +5,7 @@ A repository is a row in the database and a folder on disk, created and removed 
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from holdfast.hosting.errors import (
     NameRefused,
     NoSuchAccount,
     NoSuchRepository,
+    NoSuchTemplate,
     NoSuchTopic,
     NoSuchUser,
     Permission,
@@ -31,16 +32,31 @@ from holdfast.hosting.errors import (
     VisibilityRefused,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.commits import Signature, first_commit
+from holdfast.hosting.git.commits import Signature, build_tree, commit_content
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.refs import check_ref_name
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.repository import Kind
+from holdfast.hosting.services import durations, file_templates
 from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
-from holdfast.hosting.store import accounts, dependencies, hooks, organizations
+from holdfast.hosting.storage.pack_files import new_pack
+from holdfast.hosting.store import (
+    accounts,
+    dependencies,
+    forks,
+    hooks,
+    labels,
+    mirrors,
+    organizations,
+    repository_log,
+    subscriptions,
+    teams,
+)
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import TransactionDatabase
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Declared
 from holdfast.hosting.store.repository_events import (
     record_changed,
@@ -49,12 +65,15 @@ from holdfast.hosting.store.repository_events import (
     record_renamed,
     record_transferred,
 )
+from holdfast.hosting.store.repository_log import NewPack
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
     "LONGEST_DESCRIPTION",
     "LONGEST_NAME",
     "LONGEST_WEBSITE",
+    "InitialContent",
+    "InitialFiles",
     "NewRepository",
     "RepositoryEdit",
     "add_topic",
@@ -93,16 +112,48 @@ class NewRepository:
     object_format: ObjectFormat = "sha1"
 
 
-def create(
-    app: App, owner: Account, actor: Account, new: NewRepository, files: Mapping[str, bytes] | None = None
-) -> store.Repository:
-    """Create a repository without authorization, with an initial commit of `files`; `create_for` is for users.
+@dataclass(frozen=True, slots=True)
+class InitialContent:
+    """The first commit of a repository, and the packs with its objects."""
 
-    The folder exists before the row becomes visible.
+    commit: str
+    packs: tuple[NewPack, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitialFiles:
+    """What the first commit of a repository has besides a README; and its labels, which need no commit."""
+
+    license: str = ""
+    gitignores: str = ""
+    """Names of templates, separated by commas."""
+    issue_labels: str = ""
+    """The name of a set of labels."""
+
+
+def create(
+    app: App,
+    owner: Account,
+    actor: Account,
+    new: NewRepository,
+    files: Mapping[str, bytes] | None = None,
+    *,
+    content: InitialContent | None = None,
+    within: Callable[[Connection, int], None] | None = None,
+) -> store.Repository:
+    """Create a repository without authorization; `create_for` is for users.
+
+    Its initial commit is one of `files`, or that of `content`. `within` runs in the same transaction, with the id
+    of the repository.
     """
     check_ref_name(new.default_branch)
     if new.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server does not support {new.object_format} repositories")
+    author = Signature(commit_name(actor), commit_email(actor), int(time.time()), 0)
+    made = content
+    if files:
+        commit, pack = initial_commit(files, author)
+        made = InitialContent(commit, (pack,))
     with app.database.write() as connection:
         number = store.add_repository(
             connection,
@@ -113,26 +164,31 @@ def create(
             is_template=new.is_template,
             default_branch=new.default_branch,
             object_format=new.object_format,
-            is_empty=not files,
-            branch_count=1 if files else 0,
+            is_empty=made is None,
+            branch_count=0 if made is None else 1,
+            size=0 if made is None else sum(pack.size for pack in made.packs),
         )
-        # A folder with this id can only be the leftover of an attempt whose row was rolled back.
-        app.folders.delete(number)
-        folder = app.folders.create(number, default_branch=new.default_branch, object_format=new.object_format)
-        if files:
-            now = int(time.time())
-            author = Signature(commit_name(actor), commit_email(actor), now, 0)
-            first_commit(
-                open_repository(folder),
-                files,
-                author=author,
-                committer=author,
-                message="Initial commit",
-                branch=new.default_branch,
-            )
+        if made is not None:
+            update = RefUpdate(f"refs/heads/{new.default_branch}", "0" * len(made.commit), made.commit)
+            repository_log.append(connection, number, [(actor.id, update)], made.packs)
+        if within is not None:
+            within(connection, number)
         hooks.copy_defaults(connection, number)
+        subscriptions.watch_new(connection, number, actor)
         record_created(connection, number, owner, actor)
     return store.repository_by_id(app.database, number)
+
+
+def initial_commit(files: Mapping[str, bytes], author: Signature) -> tuple[str, NewPack]:
+    """Return a commit of some files without parents, and the pack that holds it."""
+    objects: list[PackedObject] = []
+
+    def add(kind: Kind, content: bytes) -> str:
+        objects.append(PackedObject(kind, content))
+        return object_id(kind, content)
+
+    tree = build_tree(add, files)
+    return add("commit", commit_content(tree, (), author, author, "Initial commit\n")), new_pack(objects)
 
 
 def remove(app: App, repository: store.Repository, actor: Account) -> None:
@@ -145,7 +201,8 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
         current = store.repository_by_id(TransactionDatabase(app.database, connection), repository.id)
         record_deleted(connection, current, actor)
         store.remove_row(connection, repository)
-    app.folders.delete(repository.id)
+    app.copies.discard(repository.id)
+    app.archives.discard(repository.id)
 
 
 def permissions_in(app: App, actor: Actor, repository: store.Repository) -> Permissions:
@@ -205,19 +262,50 @@ def find_new_owner(app: App, actor: Actor, name: str) -> Account:
 
 
 def create_for(
-    app: App, actor: Actor, owner: Account, new: NewRepository, *, auto_init: bool = False
+    app: App,
+    actor: Actor,
+    owner: Account,
+    new: NewRepository,
+    *,
+    auto_init: bool = False,
+    initial: InitialFiles | None = None,
 ) -> store.Repository:
-    """Create a repository for an owner; `auto_init` adds a first commit with a README."""
+    """Create a repository for an owner; `auto_init` adds a first commit with a README and the initial files."""
     user = require_create_for(app, actor, owner)
     check_required(new.name, "Name")
     check_length(new.name, "Name", LONGEST_NAME)
     check_length(new.description, "Description", LONGEST_DESCRIPTION)
     check_ref_field(new.default_branch, "DefaultBranch")
+    initial = initial or InitialFiles()
     files = {}
-    if auto_init:
+    if initial.gitignores:
+        files[".gitignore"] = file_templates.join_gitignores(initial.gitignores).encode()
+    if initial.license:
+        holder = owner.full_name or owner.name
+        files["LICENSE"] = file_templates.fill_license(initial.license, holder, time.time()).encode()
+    chosen = initial_labels(initial.issue_labels)
+    if not auto_init:
+        files = {}
+    else:
         text = f"# {new.name}\n" + (f"\n{new.description}\n" if new.description else "")
         files["README.md"] = text.encode()
-    return create(app, owner, user, new, files)
+    return create(
+        app,
+        owner,
+        user,
+        new,
+        files,
+        within=lambda connection, number: labels.add_labels_to(connection, number, chosen),
+    )
+
+
+def initial_labels(name: str) -> list[tuple[str, str, str, bool]]:
+    """Return the labels of a set; none without a name."""
+    try:
+        chosen = file_templates.label_set(name) if name else ()
+    except NoSuchTemplate:
+        raise InvalidValue("IssueLabels", f"there is no set of labels {name[:100]}") from None
+    return [(one.name, one.color, one.description, one.exclusive) for one in chosen]
 
 
 class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -257,6 +345,8 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
     current = target.repository
     if changes.is_private not in {UNSET, current.is_private} and not target.permissions.is_owner:
         raise VisibilityRefused
+    if changes.is_private is False and current.is_private and current.fork_of is not None:
+        require_public_parent(app, current.fork_of)
     name = current.name if changes.name is UNSET else changes.name
     for field, text, limit in (
         ("Name", name, LONGEST_NAME),
@@ -265,13 +355,29 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
     ):
         if text is not UNSET:
             check_length(text, field, limit)
+    interval: int | None = None
+    if current.is_mirror and "mirror_interval" in changes.declared:
+        interval = durations.checked_interval(changes.declared["mirror_interval"], "MirrorInterval")
+        shown = {**changes.declared, "mirror_interval": durations.format_duration(interval)}
+        changes = msgspec.structs.replace(changes, declared=shown)
     columns = changed_columns(app, current, changes)
     with app.database.write() as connection:
+        if interval is not None:
+            mirrors.set_interval(connection, current.id, interval)
         if name and name != current.name:
             rename(connection, current, name, user)
         store.change_repository(connection, current, **columns)
+        if columns.get("is_private"):
+            forks.hide_forks(connection, current)
         record_changed(connection, current, user, columns)
     return store.repository_by_id(app.database, current.id)
+
+
+def require_public_parent(app: App, parent_id: int) -> None:
+    """Raise `InvalidValue` while the parent of a fork is private: its fork has the same content."""
+    parent = store.find_by_id(app.database, parent_id)
+    if parent is not None and (parent.is_private or parent.owner.visibility == "private"):
+        raise InvalidValue("Private", "a fork of a private repository is private")
 
 
 def changed_columns(
@@ -294,12 +400,11 @@ def changed_columns(
 
 def set_default_branch(app: App, repository: store.Repository, branch: str) -> str:
     """Point HEAD to another branch; it must exist unless the repository is empty."""
-    repo = open_repository(app.folders.existing(repository.id))
+    repo = app.copies.open(repository)
     if not repository.is_empty and refs.branch(repo, branch) is None:
         raise InvalidValue("DefaultBranch", f"branch does not exist [repo_id: {repository.id} name: {branch}]")
     if not refs.is_ref_name(branch):
         raise InvalidField("DefaultBranch", Violation.REF_NAME)
-    app.point_head(repository.id, branch)
     return branch
 
 
@@ -312,8 +417,13 @@ def rename(connection: Connection, repository: store.Repository, name: str, acto
     record_renamed(connection, repository, actor)
 
 
-def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -> store.Repository:
-    """Transfer a repository to another owner, for whom the actor may create repositories."""
+def transfer(
+    app: App, actor: Actor, target: RepositoryAccess, new_owner: str, team_ids: Sequence[int] = ()
+) -> store.Repository:
+    """Transfer a repository to another owner, for whom the actor may create repositories.
+
+    `team_ids` are the teams of the new owner that get access.
+    """
     user = access.require_repository_owner(actor, target)
     check_required(new_owner, "NewOwner")
     try:
@@ -324,6 +434,7 @@ def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -
         raise Forbidden(Permission.NEW_OWNER)
     with app.database.write() as connection:
         store.transfer_repository(connection, target.repository, owner)
+        teams.give_transferred(connection, owner, target.repository.id, team_ids)
         record_transferred(connection, target.repository, owner, user)
     return store.repository_by_id(app.database, target.repository.id)
 

@@ -12,7 +12,7 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.tables import collaborators, users
 from holdfast.hosting.store.tables import repositories as table
 
-__all__ = ["RepositoryPage", "RepositorySearch", "list_visible", "named_like", "search", "visible"]
+__all__ = ["RepositoryPage", "RepositorySearch", "has_topic", "list_visible", "named_like", "search", "visible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,18 @@ def named_like(text: str) -> ColumnElement[bool]:
     )
 
 
+def has_topic(topic: str) -> ColumnElement[bool]:
+    """Return the SQL condition that a repository has a topic, which is in lower case."""
+    return table.c.topics.contains(f'"{topic}"', autoescape=True)
+
+
 def search(app: App, actor: Actor, filters: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
     """Search the repositories visible to an actor by name, and by description or topic."""
     conditions: list[ColumnElement[bool]] = []
     if filters.text:
         matches = table.c.folded_name.contains(filters.text.casefold(), autoescape=True)
         if filters.in_topics:
-            matches = table.c.topics.contains(f'"{filters.text.lower()}"', autoescape=True)
+            matches = has_topic(filters.text.lower())
         elif filters.in_descriptions:
             matches = or_(matches, table.c.description.icontains(filters.text, autoescape=True))
         conditions.append(matches)

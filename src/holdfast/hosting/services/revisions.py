@@ -1,18 +1,23 @@
-"""Revisions: resolves a branch, a tag or an object id in the git repository on disk."""
+"""Revisions: what a branch, a tag or an id stands for in the git repository on disk."""
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRevision
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import is_id
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo
 
-__all__ = ["open_git", "resolve_commit"]
+__all__ = ["open_git", "open_latest", "resolve_commit"]
 
 
 def open_git(app: App, target: RepositoryAccess) -> Repo:
-    """Open the git repository on disk; raise `NoSuchFolder` if it is missing."""
-    return open_repository(app.folders.path(target.repository.id))
+    """Open the local copy of a repository, brought up to the version the repository has."""
+    return app.copies.open(target.repository)
+
+
+def open_latest(app: App, target: RepositoryAccess) -> Repo:
+    """Open the local copy of a repository at the latest version, which may be newer than the target."""
+    return app.copies.update(target.repository.id)
 
 
 def resolve_commit(repo: Repo, target: RepositoryAccess, revision: str) -> str:

@@ -206,7 +206,8 @@ def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int
         app.database, user, actor=actor.user or user, purge=purge, first=first
     )
     for repository_id in deleted:
-        app.folders.delete(repository_id)
+        app.copies.discard(repository_id)
+        app.archives.discard(repository_id)
     return len(deleted)
 
 

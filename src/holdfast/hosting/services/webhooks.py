@@ -24,13 +24,12 @@ from holdfast.hosting.errors import (
     WebhooksDisabled,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store import deliveries, hooks, repositories
 from holdfast.hosting.store.encryption import SecretCipher
 from holdfast.hosting.store.event_types import expand_events
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook, HookOwner, HookSummary
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
 from holdfast.hosting.webhooks.payloads.pushes import read_push
@@ -182,7 +181,7 @@ def send_test(
     target = repository_for_test(app, stored, repository)
     if target.is_empty:
         raise RepositoryEmpty
-    found = refs.resolve(open_repository(app.folders.existing(target.id)), ref, target.default_branch)
+    found = refs.resolve(app.copies.open(target), ref, target.default_branch)
     if found is None:
         raise NoSuchRef(f"ref does not exist: {ref or target.default_branch}")
     full_name = {"branch": "refs/heads/", "tag": "refs/tags/", "commit": ""}[found.kind] + found.name
@@ -200,7 +199,7 @@ def send_test(
             "after": found.commit,
             "ref_type": "tag" if found.kind == "tag" else "branch",
         },
-        known=read_push(app, target, Move(full_name, found.commit, found.commit)),
+        known=read_push(app, target, RefUpdate(full_name, found.commit, found.commit)),
     )
 
 

@@ -1,0 +1,111 @@
+"""Adoption of a data folder from before the repository log: its repositories, and what a killed process left.
+
+Earlier versions noted an update of a ref before it happened and recorded its event after it. What was noted and
+not recorded is decided by the ref: the event of an update that happened is recorded, and any other is forgotten.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+import structlog
+
+from holdfast.hosting.app import App
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import commit_references, ref_updates
+from holdfast.hosting.services.ref_updates import ActorUpdates
+from holdfast.hosting.storage.adoption import adopt_all
+from holdfast.hosting.store import pending_ref_updates, ref_events, repositories
+from holdfast.hosting.store.pending_ref_updates import PendingUpdate
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repository_log import NOT_ADOPTED
+
+__all__ = ["adopt", "has_happened", "record_pending_updates"]
+
+log = structlog.get_logger(__name__)
+
+
+def adopt(app: App, progress: Callable[[int, int], None] = lambda *_: None) -> None:
+    """Adopt all repositories that are not adopted yet, and record the updates of refs that were pending.
+
+    `progress` is called after each repository with their number and how many there are. After an interruption, it
+    can be done again.
+    """
+    adopt_all(app.database, app.store, app.copies, progress)
+    recorded = record_pending_updates(app)
+    if recorded:
+        log.warning("recorded ref updates whose process had died", count=recorded)
+
+
+def record_pending_updates(app: App) -> int:
+    """Record the pending updates of adopted repositories that happened, forget the others; return the number."""
+    found = pending_ref_updates.pending_updates(app.database)
+    return sum(
+        record_pending_in(app, repository_id, list(its))
+        for repository_id, its in groupby(found, key=lambda pending: pending.repository_id)
+    )
+
+
+def record_pending_in(app: App, repository_id: int, found: Sequence[PendingUpdate]) -> int:
+    """Record the pending updates of one repository, in one transaction."""
+    repository = repositories.repository_by_id(app.database, repository_id)
+    if repository.version == NOT_ADOPTED:
+        # What its refs are is not known: its updates stay pending.
+        return 0
+    repo = app.copies.open(repository)
+    since = min(pending.created_at for pending in found)
+    recorded = pending_ref_updates.recorded_since(app.database, repository_id, since)
+    happened = [pending for pending in found if has_happened(repo, pending.update)]
+    # The same update may have been noted twice, by a request that was made again.
+    once = {pending.update: pending for pending in reversed(happened) if pending.update not in recorded}
+    new = [pending for pending in happened if once.get(pending.update) is pending]
+    made = [
+        ActorUpdates(actor_id, [pending.update for pending in its])
+        for actor_id, its in groupby(new, key=lambda pending: pending.actor_id)
+    ]
+    references = [
+        reference
+        for one in made
+        if one.actor_id is not None
+        for update in one.updates
+        for reference in commit_references.find_references(app, repository, one.actor_id, update, None)
+    ]
+    references = commit_references.newest(references) if references else references
+    known = ref_updates.read_pushes(app, repository, made, repository.default_branch)
+    with app.database.write() as connection:
+        locked = commit_references.lock_repositories(app.database, connection, repository, references)
+        if any(not pending.update.deletes for pending in new):
+            repositories.set_refs_changed(connection, repository, branch_change=0, pushed=True, bytes_added=0)
+        for one in made:
+            ref_events.record_updates(connection, repository, one.actor_id, one.updates, known=known)
+        if references:
+            commit_references.apply(app.database, connection, repository, locked, references)
+        for pending in found:
+            if pending not in happened:
+                pending_ref_updates.delete_key_of(connection, pending)
+        pending_ref_updates.delete_pending(connection, found)
+    return len(new)
+
+
+def has_happened(repo: Repo, update: RefUpdate) -> bool:
+    """Return whether an update that was noted has happened; later ones may have come on top of it."""
+    at = refs.target(repo, update.ref)
+    if not update.has_effect:
+        return False
+    if update.deletes:
+        return at is None
+    if at is None or at == update.old:
+        return False
+    if at == update.new:
+        return True
+    if not leads_to(repo, update.new, at):
+        return False
+    # A branch that was to go backwards and has gone on from where it was leads back to both.
+    return update.creates or not (leads_to(repo, update.new, update.old) and leads_to(repo, update.old, at))
+
+
+def leads_to(repo: Repo, earlier: str, later: str) -> bool:
+    """Return whether a commit is in the history of another."""
+    if not (refs.is_commit(repo, earlier) and refs.is_commit(repo, later)):
+        return False
+    return history.merge_base(repo, earlier, later) == earlier

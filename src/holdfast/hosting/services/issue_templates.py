@@ -1,0 +1,297 @@
+"""Issue templates: files of the default branch that new issues start from, and the settings of the form.
+
+A template is Markdown with front matter, or a form in YAML. Templates are in one folder: the first that has any.
+What cannot be read is left out of the list, as a mistake in one file must not take the others away.
+"""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidYaml
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import TreeEntry, find, page_of_directory, read_blob
+from holdfast.hosting.git.yaml_files import LARGEST, YamlValue, read_yaml
+from holdfast.hosting.services.revisions import open_git
+
+__all__ = [
+    "ContactLink",
+    "IssueConfig",
+    "IssueFormField",
+    "IssueTemplate",
+    "config_of",
+    "parse_config",
+    "parse_template",
+    "templates_of",
+    "validated_config",
+]
+
+FOLDERS: Final = tuple(
+    f"{place}{name}"
+    for place in ("", ".gitea/", ".forgejo/", ".github/", ".gitlab/")
+    for name in ("ISSUE_TEMPLATE", "issue_template")
+)
+CONFIGS: Final = tuple(
+    f"{folder}/config.{extension}"
+    for folder in FOLDERS
+    if folder.startswith((".gitea/", ".forgejo/", ".github/"))
+    for extension in ("yaml", "yml")
+)
+MOST_TEMPLATES: Final = 50
+MOST_BYTES: Final = 512 * 1024
+"""How many bytes of templates are read, at most."""
+MOST_ENTRIES: Final = 200
+"""How many entries of a folder are looked at, at most."""
+CACHED: Final = 32
+SUMMARY: Final = 80
+FIELD_ID: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
+FORM_OPTIONS: Final = {"dropdown", "checkboxes"}
+FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+FieldType = Literal["markdown", "textarea", "input", "dropdown", "checkboxes"]
+FieldPlace = Literal["form", "content"]
+
+
+class ContactLink(msgspec.Struct, frozen=True):
+    """A place to go to instead of opening an issue."""
+
+    name: str
+    url: str
+    about: str
+
+
+class IssueConfig(msgspec.Struct, frozen=True):
+    """The settings of the page that offers the templates."""
+
+    blank_issues_enabled: bool = True
+    contact_links: list[ContactLink] = msgspec.field(default_factory=list)
+
+
+class IssueFormField(msgspec.Struct, frozen=True):
+    """A field of a form."""
+
+    type: FieldType
+    id: str
+    attributes: dict[str, Any]
+    validations: dict[str, Any]
+    visible: list[FieldPlace]
+
+
+class IssueTemplate(msgspec.Struct, frozen=True):
+    """A template: Markdown in `content`, or a form in `body`."""
+
+    name: str
+    title: str
+    about: str
+    labels: list[str]
+    assignees: list[str]
+    ref: str
+    content: str
+    body: list[IssueFormField]
+    file_name: str
+
+
+def tree_of(app: App, target: RepositoryAccess) -> tuple[Repo, str] | None:
+    """Return the tree of the default branch; None without commits."""
+    if target.repository.is_empty:
+        return None
+    repo = open_git(app, target)
+    found = refs.resolve(repo, "", target.repository.default_branch)
+    return None if found is None else (repo, read_commit(repo, found.commit).tree)
+
+
+def templates_of(app: App, target: RepositoryAccess) -> list[IssueTemplate]:
+    """Return the templates of a repository, by file name."""
+    found = tree_of(app, target)
+    if found is None:
+        return []
+    repo, root = found
+    for folder in FOLDERS:
+        entry = find(repo, root, folder)
+        if isinstance(entry, TreeEntry) and entry.type == "dir":
+            templates = templates_in(repo.folder, folder, entry.id)
+            if templates:
+                return list(templates)
+    return []
+
+
+@lru_cache(maxsize=CACHED)
+def templates_in(place: Path, folder: str, tree: str) -> tuple[IssueTemplate, ...]:
+    """Return the templates of a folder; a tree never changes, so they are kept."""
+    repo = open_repository(place)
+    left = MOST_BYTES
+    found: list[IssueTemplate] = []
+    for entry in page_of_directory(repo, tree, folder.encode(), skip=0, limit=MOST_ENTRIES).entries:
+        stem, _, extension = entry.name.rpartition(".")
+        if extension not in {"md", "yaml", "yml"} or stem == "config" or entry.type != "file":
+            continue
+        if entry.size > min(LARGEST, left):
+            continue
+        left -= entry.size
+        try:
+            found.append(parse_template(entry.path, read_blob(repo, entry.id)))
+        except InvalidYaml:
+            continue
+        if len(found) == MOST_TEMPLATES:
+            break
+    return tuple(found)
+
+
+def parse_template(path: str, content: bytes) -> IssueTemplate:
+    """Return the template in a file. Raise `InvalidYaml` if it is not one."""
+    if path.endswith(".md"):
+        text = content.decode("utf-8-sig", errors="replace")
+        split = FRONT_MATTER.match(text)
+        try:
+            fields = mapping(read_yaml(split[1].encode()) if split else None)
+        except InvalidYaml:
+            fields = {}
+        if split is None or not fields:
+            # Markdown between two rules is no front matter: the file is a template without settings.
+            about = " ".join(text.split())[:SUMMARY]
+            return IssueTemplate(path.rpartition("/")[2], "", about, [], [], "", text, [], path)
+        return template(path, fields, text[split.end() :].lstrip("\r\n"), [])
+    fields = mapping(read_yaml(content))
+    body = fields.get("body")
+    if not isinstance(body, list) or not body:
+        raise InvalidYaml("'body' is required, a list of fields")
+    return template(path, fields, "", form(body))
+
+
+def template(path: str, fields: dict[str, YamlValue], content: str, body: list[IssueFormField]) -> IssueTemplate:
+    """Return a template with the settings of its file."""
+    name = text_of(fields, "name")
+    about = text_of(fields, "about") or text_of(fields, "description")
+    if not name or not about:
+        raise InvalidYaml(f"'{'about' if name else 'name'}' is required")
+    ref = text_of(fields, "ref")
+    if ref and not ref.startswith("refs/"):
+        ref = f"refs/heads/{ref}"
+    labels, assignees = names_of(fields, "labels"), names_of(fields, "assignees")
+    return IssueTemplate(name, text_of(fields, "title"), about, labels, assignees, ref, content, body, path)
+
+
+def form(body: list[YamlValue]) -> list[IssueFormField]:
+    """Return the fields of a form. Raise `InvalidYaml` if one is invalid, or two have an id."""
+    fields = [form_field(number, mapping(value)) for number, value in enumerate(body, 1)]
+    ids = [field.id for field in fields if field.id]
+    twice = next((name for name in ids if ids.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidYaml(f"two fields have the id {twice}")
+    return fields
+
+
+def form_field(number: int, fields: dict[str, YamlValue]) -> IssueFormField:
+    """Return a field of a form, which has the attributes its type requires."""
+    try:
+        kind = msgspec.convert(fields.get("type"), FieldType)
+        visible = msgspec.convert(fields.get("visible") or [], list[FieldPlace])
+    except msgspec.ValidationError:
+        raise InvalidYaml(f"field {number} has an unknown type or visibility") from None
+    attributes = mapping(fields.get("attributes"))
+    required = "value" if kind == "markdown" else "label"
+    if not text_of(attributes, required):
+        raise InvalidYaml(f"field {number}: '{required}' is required")
+    if kind in FORM_OPTIONS:
+        options = attributes.get("options")
+        if not isinstance(options, list) or not options or not all(is_option(kind, option) for option in options):
+            raise InvalidYaml(f"field {number}: 'options' is required, a list of what can be chosen")
+    name = text_of(fields, "id")
+    if name and not FIELD_ID.match(name):
+        raise InvalidYaml(f"field {number}: an id has only letters, digits, hyphens and underscores")
+    default: list[FieldPlace] = ["form"] if kind == "markdown" else ["form", "content"]
+    return IssueFormField(kind, name, attributes, mapping(fields.get("validations")), visible or default)
+
+
+def is_option(kind: FieldType, option: YamlValue) -> bool:
+    """Return whether a dropdown or a list of check boxes can have an option."""
+    if kind == "dropdown":
+        return isinstance(option, str | int)
+    return isinstance(option, dict) and bool(text_of(option, "label"))
+
+
+def mapping(value: YamlValue) -> dict[str, YamlValue]:
+    """Return a mapping; nothing is an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidYaml("names and values are required")
+    return value
+
+
+def text_of(fields: dict[str, YamlValue], name: str) -> str:
+    """Return a field as text; empty if it is missing."""
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        raise InvalidYaml(f"'{name}' must be text")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def names_of(fields: dict[str, YamlValue], name: str) -> list[str]:
+    """Return a field that is a list of names, or names with commas between them."""
+    value = fields.get(name)
+    if isinstance(value, list):
+        if any(isinstance(one, list | dict) for one in value):
+            raise InvalidYaml(f"'{name}' must be a list of names")
+        return [str(one) for one in value if one is not None]
+    return [one.strip() for one in text_of(fields, name).split(",") if one.strip()]
+
+
+def config_of(app: App, target: RepositoryAccess) -> IssueConfig:
+    """Return the settings of a repository's templates; the default if there are none, or none that can be read."""
+    try:
+        return validated_config(app, target)
+    except InvalidYaml:
+        return IssueConfig()
+
+
+def validated_config(app: App, target: RepositoryAccess) -> IssueConfig:
+    """Return the settings of a repository's templates. Raise `InvalidYaml` if the file is invalid."""
+    found = tree_of(app, target)
+    if found is None:
+        return IssueConfig()
+    repo, root = found
+    for path in CONFIGS:
+        entry = find(repo, root, path)
+        if isinstance(entry, TreeEntry) and entry.type == "file":
+            if entry.size > LARGEST:
+                raise InvalidYaml(f"it has more than {LARGEST} bytes")
+            return parse_config(read_blob(repo, entry.id))
+    return IssueConfig()
+
+
+def parse_config(content: bytes) -> IssueConfig:
+    """Return the settings in a file. Raise `InvalidYaml` if it has others than it may."""
+    fields = mapping(read_yaml(content))
+    blank = fields.get("blank_issues_enabled", True)
+    if not isinstance(blank, bool):
+        raise InvalidYaml("'blank_issues_enabled' must be true or false")
+    links = fields.get("contact_links")
+    if links is not None and not isinstance(links, list):
+        raise InvalidYaml("'contact_links' must be a list")
+    return IssueConfig(blank, [contact_link(number, mapping(link)) for number, link in enumerate(links or [], 1)])
+
+
+def contact_link(number: int, fields: dict[str, YamlValue]) -> ContactLink:
+    """Return a contact link, of which every part is required and the URL is absolute."""
+    made = ContactLink(text_of(fields, "name"), text_of(fields, "url"), text_of(fields, "about"))
+    for name in ("name", "url", "about"):
+        if not getattr(made, name):
+            raise InvalidYaml(f"contact_links at position {number}: '{name}' is required")
+    try:
+        parts = urlsplit(made.url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https", "mailto"} or not (parts.netloc or parts.path):
+        raise InvalidYaml(f"contact_links at position {number}: the url is not a valid address")
+    return made

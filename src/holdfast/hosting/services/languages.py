@@ -1,0 +1,88 @@
+"""Language statistics of repositories: computed in the background after pushes, and kept.
+
+A request answers what is kept. Only a small tree is counted in the request itself, so that a push is seen at once.
+"""
+
+import time
+from itertools import islice
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut, HostingError, NoSuchObject
+from holdfast.hosting.git import languages, refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import walk
+from holdfast.hosting.store.languages import LanguageStatistics, find_statistics, outdated, save_statistics
+from holdfast.hosting.store.repositories import Repository, find_by_id
+
+__all__ = ["count", "count_missed", "list_languages"]
+
+# A tree with at most so many entries is counted in a request.
+SMALL_TREE: Final = 500
+# How many repositories one run of the task takes note of, and for how long it works.
+MOST_REPOSITORIES: Final = 1000
+SECONDS_PER_RUN: Final = 60.0
+UNREADABLE: Final = (NoSuchObject, GitDamaged, GitFailed, GitTimedOut)
+
+
+def default_tree(repo: Repo, repository: Repository) -> str:
+    """Return the tree of the default branch; empty if it has no commit."""
+    found = refs.resolve(repo, "", repository.default_branch)
+    return "" if found is None else read_commit(repo, found.commit).tree
+
+
+def list_languages(app: App, target: RepositoryAccess) -> dict[str, int]:
+    """Return the number of bytes by language on the default branch, the most first.
+
+    Those of a large tree that was pushed just now are still those before the push.
+    """
+    access.require_read(target, Unit.CODE)
+    repository = target.repository
+    if repository.is_empty:
+        return {}
+    repo = app.copies.open(repository)
+    tree = default_tree(repo, repository)
+    if not tree:
+        return {}
+    kept = find_statistics(app.database, repository.id)
+    if kept is not None and kept.tree == tree:
+        return kept.counts
+    app.pushed.add(repository.id)
+    if next(islice(walk(repo, tree), SMALL_TREE, None), None) is None:
+        return languages.languages(repo, tree)
+    return {} if kept is None else kept.counts
+
+
+def count(app: App, repository_id: int) -> None:
+    """Compute the statistics of a repository and keep them; those of the same tree are not computed again."""
+    repository = find_by_id(app.database, repository_id)
+    if repository is None or repository.is_empty:
+        return
+    kept = find_statistics(app.database, repository_id)
+    try:
+        repo = app.copies.open(repository)
+        tree = default_tree(repo, repository)
+        if kept is not None and kept.tree == tree:
+            found = kept
+        else:
+            found = LanguageStatistics(tree, languages.languages(repo, tree) if tree else {})
+    except UNREADABLE:
+        # Tried again after the next push.
+        found = LanguageStatistics("", {})
+    save_statistics(app.database, repository, found)
+
+
+def count_missed(app: App) -> None:
+    """Compute the statistics of repositories that no process has computed after their last push."""
+    until = time.monotonic() + SECONDS_PER_RUN
+    for repository_id in outdated(app.database, MOST_REPOSITORIES):
+        if time.monotonic() > until:
+            return
+        try:
+            count(app, repository_id)
+        except (HostingError, OSError):
+            # Deleted meanwhile, or its packs cannot be fetched now.
+            continue

@@ -1,0 +1,53 @@
+"""Edits by maintainers: who may write to the base of a pull request may push to its head branch in a fork.
+
+The author of the pull request allows it (`allow_maintainer_edit`), and must be allowed to write to the fork.
+"""
+
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.services.repositories import permissions_in
+from holdfast.hosting.store import pulls
+from holdfast.hosting.store.accounts import account_by_id
+from holdfast.hosting.store.repositories import Repository, repositories_by_id
+
+__all__ = ["editable_branches", "require_branch_write"]
+
+# How many open pull requests from one fork are looked at.
+MOST_PULLS: Final = 200
+
+
+def editable_branches(app: App, actor: Actor, fork: Repository) -> frozenset[str]:
+    """Return the branches of a fork that the actor may push to as a maintainer of the base of a pull request."""
+    if actor.user is None:
+        return frozenset()
+    with app.database.read() as connection:
+        found = pulls.editable_heads(connection, fork.id, MOST_PULLS)
+        bases = repositories_by_id(connection, {one.repository_id for one in found})
+    maintained = {
+        number
+        for number, base in bases.items()
+        if not base.is_archived and permissions_in(app, actor, base).may_write(Unit.CODE)
+    }
+    left = [one for one in found if one.repository_id in maintained]
+    authors = {one.author_id for one in left if one.author_id is not None}
+    allowing = {number for number in authors if may_write(app, number, fork)}
+    return frozenset(one.branch for one in left if one.author_id in allowing)
+
+
+def may_write(app: App, user_id: int, repository: Repository) -> bool:
+    """Return whether a user may write to the code of a repository."""
+    user = account_by_id(app.database, user_id)
+    return user is not None and permissions_in(app, Actor(user), repository).may_write(Unit.CODE)
+
+
+def require_branch_write(app: App, actor: Actor, target: RepositoryAccess, branch: str) -> None:
+    """Raise `Forbidden` unless the actor may commit to a branch: as a writer, or as a maintainer of its base."""
+    if target.permissions.may_write(Unit.CODE):
+        return
+    if not target.permissions.may_read(Unit.CODE) or branch not in editable_branches(
+        app, actor, target.repository
+    ):
+        access.require_branch_write(target)

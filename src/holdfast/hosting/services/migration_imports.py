@@ -1,0 +1,300 @@
+"""Import of labels, milestones, issues, comments, dependencies and releases from the API of another service.
+
+Numbers and times stay as they were. The author of everything is who migrates; the name of the author elsewhere is
+kept as text, since the account of that name here may be somebody else's. Somebody who was assigned stays so if a
+user of that name can be assigned here. Nothing is announced to webhooks.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import ColorRefused
+from holdfast.hosting.services.migration_sources import (
+    ApiSource,
+    SourceComment,
+    SourceIssue,
+    SourceLabel,
+    SourceMilestone,
+    SourceRelease,
+    SourceUser,
+    seconds_of,
+)
+from holdfast.hosting.store import assignees, imports, mirrors, repository_log
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.labels import check_color
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["ImportParts", "import_parts"]
+
+T = TypeVar("T")
+DEFAULT_COLOR: Final = "ededed"
+LARGEST_NUMBER: Final = 10**9
+MOST_PEOPLE: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportParts:
+    """What is imported."""
+
+    labels: bool = False
+    milestones: bool = False
+    issues: bool = False
+    pull_requests: bool = False
+    releases: bool = False
+
+
+@dataclass(slots=True)
+class Import:
+    """An import in progress, and the ids of what is there already."""
+
+    app: App
+    repository: Repository
+    user: Account
+    source: ApiSource
+    labels: dict[str, int] = field(default_factory=dict)
+    milestones: dict[str, int] = field(default_factory=dict)
+    issues: dict[int, int] = field(default_factory=dict)
+    """The ids by number."""
+    blocked: list[int] = field(default_factory=list)
+    """The numbers of issues that may have dependencies."""
+    blockers: dict[int, set[int]] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+    tags: set[str] = field(default_factory=set)
+    """The tags of the releases that are there."""
+    people: dict[str, int] = field(default_factory=dict)
+    """The ids of those who can be assigned, by folded name."""
+    done: int = 0
+
+    def write(self, phase: str, count: int, work: Callable[[Connection], None]) -> None:
+        """Write a page and the progress in one transaction."""
+        self.done += count
+        with self.app.database.write() as connection:
+            work(connection)
+            mirrors.set_progress(connection, self.repository.id, phase=phase, done=self.done)
+
+    def add_labels(self, page: list[SourceLabel]) -> None:
+        """Import a page of labels; of several with one name the first."""
+        rows: dict[str, dict[str, Any]] = {}
+        for one in page:
+            name = plain(one.name)
+            if name and name not in self.labels:
+                row = {"repository_id": self.repository.id, "name": name, "color": color_of(one.color)}
+                rows.setdefault(
+                    name, {**row, "description": plain(one.description), "is_exclusive": one.exclusive}
+                )
+        self.write(
+            "labels", len(page), lambda link: self.labels.update(imports.add_labels(link, [*rows.values()]))
+        )
+
+    def add_milestones(self, page: list[SourceMilestone]) -> None:
+        """Import a page of milestones."""
+        rows: dict[str, dict[str, Any]] = {}
+        for one in page:
+            title = plain(one.title)
+            if not title or title in self.milestones:
+                continue
+            is_closed = one.state == "closed"
+            rows.setdefault(
+                title,
+                {
+                    "repository_id": self.repository.id,
+                    "title": title,
+                    "description": plain(one.description),
+                    "is_closed": is_closed,
+                    "due_at": seconds_of(one.due_on),
+                    "closed_at": seconds_of(one.closed_at) if is_closed else 0,
+                    "created_at": seconds_of(one.created_at),
+                    "updated_at": seconds_of(one.updated_at),
+                },
+            )
+        self.write(
+            "milestones",
+            len(page),
+            lambda link: self.milestones.update(imports.add_milestones(link, [*rows.values()])),
+        )
+
+    def add_issues(self, page: list[SourceIssue]) -> None:
+        """Import a page of issues with their labels; a pull request becomes a closed issue."""
+        new = {
+            one.number: one for one in page if 0 < one.number < LARGEST_NUMBER and one.number not in self.issues
+        }
+
+        def work(link: Connection) -> None:
+            made = imports.add_issues(link, [self.issue_row(one) for one in new.values()])
+            self.issues.update(made)
+            pairs = {
+                (made[number], self.labels[plain(label.name)])
+                for number, one in new.items()
+                for label in one.labels or ()
+                if plain(label.name) in self.labels
+            }
+            imports.add_issue_labels(link, sorted(pairs))
+            assigned = {
+                (made[number], self.people[person.login.casefold()])
+                for number, one in new.items()
+                for person in one.assignees or ()
+                if person.login.casefold() in self.people
+            }
+            imports.add_assignees(link, sorted(assigned))
+
+        self.write("issues", len(page), work)
+        self.blocked += [number for number, one in new.items() if may_be_blocked(one)]
+
+    def issue_row(self, one: SourceIssue) -> dict[str, Any]:
+        """Return the row of an issue."""
+        is_closed = one.state == "closed" or one.is_pull
+        created = seconds_of(one.created_at)
+        title = "" if one.milestone is None else plain(one.milestone.title)
+        return {
+            "repository_id": self.repository.id,
+            "number": one.number,
+            "author_id": self.user.id,
+            "original_author": author_of(one.user),
+            "title": plain(one.title) or f"#{one.number}",
+            "body": plain(one.body),
+            "ref": plain(one.ref),
+            "milestone_id": self.milestones.get(title),
+            "is_closed": is_closed,
+            "is_locked": one.is_locked or one.locked,
+            "due_at": seconds_of(one.due_date),
+            "closed_at": (seconds_of(one.closed_at) or created) if is_closed else 0,
+            "created_at": created,
+            "updated_at": seconds_of(one.updated_at) or created,
+        }
+
+    def add_comments(self, page: list[SourceComment]) -> None:
+        """Import a page of comments of the issues that were imported."""
+        rows = [
+            {
+                "issue_id": self.issues[one.number],
+                "kind": "comment",
+                "author_id": self.user.id,
+                "original_author": author_of(one.user),
+                "body": plain(one.body),
+                "created_at": seconds_of(one.created_at),
+                "updated_at": seconds_of(one.updated_at),
+            }
+            for one in page
+            if one.number in self.issues
+        ]
+        self.write("comments", len(page), lambda link: imports.add_comments(link, rows))
+
+    def add_blockers(self, number: int, page: list[int]) -> None:
+        """Import the blockers of an issue, but for those that would close a cycle."""
+        mine = self.blockers.setdefault(number, set())
+        new = []
+        for other in page:
+            if other in self.issues and other not in mine and not self.leads_to(other, number):
+                mine.add(other)
+                new.append(other)
+        rows = [
+            {
+                "issue_id": self.issues[number],
+                "blocker_id": self.issues[other],
+                "actor_id": self.user.id,
+                "created_at": self.repository.created_at,
+            }
+            for other in new
+        ]
+        self.write("dependencies", len(page), lambda link: imports.add_dependencies(link, rows))
+
+    def leads_to(self, start: int, target: int) -> bool:
+        """Tell whether an issue is, or is blocked by, another one, directly or not."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            current = waiting.pop()
+            if current == target:
+                return True
+            found = self.blockers.get(current, set()) - seen
+            seen |= found
+            waiting += found
+        return False
+
+    def add_releases(self, page: list[SourceRelease]) -> None:
+        """Import a page of releases, without their files."""
+        rows = []
+        for one in page:
+            tag = plain(one.tag_name)
+            if not tag or tag in self.tags:
+                continue
+            self.tags.add(tag)
+            created = seconds_of(one.created_at)
+            # Only a draft can be without its tag.
+            is_draft = one.draft or f"refs/tags/{tag}" not in self.refs
+            rows.append(
+                {
+                    "repository_id": self.repository.id,
+                    "tag_name": tag,
+                    "target": plain(one.target_commitish),
+                    "name": plain(one.name),
+                    "body": plain(one.body),
+                    "is_draft": is_draft,
+                    "is_prerelease": one.prerelease,
+                    "author_id": self.user.id,
+                    "created_at": created,
+                    "published_at": 0 if is_draft else seconds_of(one.published_at) or created,
+                }
+            )
+        self.write("releases", len(page), lambda link: imports.add_releases(link, rows))
+
+
+def import_parts(app: App, repository: Repository, user: Account, source: ApiSource, parts: ImportParts) -> None:
+    """Import the parts that are asked for; raise `RemoteFailed` if one cannot be read."""
+    made = Import(app, repository, user, source)
+    if parts.labels:
+        each(made, source.labels(), made.add_labels)
+    if parts.milestones:
+        each(made, source.milestones(), made.add_milestones)
+    if parts.issues or parts.pull_requests:
+        people, _ = assignees.assignable(app.database, repository, skip=0, limit=MOST_PEOPLE)
+        made.people = {person.name.casefold(): person.id for person in people}
+        each(made, source.issues(with_pulls=parts.pull_requests), made.add_issues)
+        each(made, source.comments(), made.add_comments)
+        made.done = 0
+        for number in made.blocked:
+            for page in source.blockers(number):
+                made.add_blockers(number, page)
+    if parts.releases:
+        with app.database.read() as connection:
+            made.refs = repository_log.read_refs(connection, repository.id)
+        each(made, source.releases(), made.add_releases)
+    with app.database.write() as connection:
+        imports.recount(connection, repository.id)
+
+
+def each(made: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None]) -> None:
+    """Import page by page, counting from the beginning."""
+    made.done = 0
+    for page in pages:
+        add(page)
+
+
+def may_be_blocked(one: SourceIssue) -> bool:
+    """Tell whether an issue may have blockers: some services say how many it has."""
+    if one.blocked_by_count is not None:
+        return one.blocked_by_count > 0
+    if one.issue_dependencies_summary is not None:
+        return one.issue_dependencies_summary.blocked_by > 0
+    return not one.is_pull
+
+
+def plain(text: str | None) -> str:
+    """Return a text without NUL, which PostgreSQL does not store."""
+    return (text or "").replace("\0", "")
+
+
+def author_of(user: SourceUser | None) -> str:
+    """Return the name of an author."""
+    return "" if user is None else plain(user.login)[:255]
+
+
+def color_of(text: str) -> str:
+    """Return the color of a label, or the default one."""
+    try:
+        return check_color(text)
+    except ColorRefused:
+        return DEFAULT_COLOR

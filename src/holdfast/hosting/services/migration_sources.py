@@ -1,0 +1,283 @@
+"""The APIs that issues and releases are migrated from: Gitea's, which Forgejo has too, and GitHub's.
+
+Addresses are checked as those of webhooks are, and every response is bounded. A page is read until one is empty.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import RemoteFailed
+from holdfast.hosting.services import remotes
+from holdfast.http_client import sync
+from holdfast.http_client.errors import AddressNotAllowed, HttpClientError
+from holdfast.http_client.requests import HttpRequest, redirected
+from holdfast.http_client.urls import HttpUrl
+from holdfast.redacted_repr import redacted
+
+__all__ = [
+    "ApiSource",
+    "SourceComment",
+    "SourceIssue",
+    "SourceLabel",
+    "SourceMilestone",
+    "SourceRelease",
+    "SourceService",
+    "SourceUser",
+    "open_source",
+    "seconds_of",
+]
+
+SourceService = Literal["gitea", "github"]
+T = TypeVar("T")
+MOST_BYTES: Final = 64 * 1024 * 1024
+MOST_PAGES: Final = 20_000
+MOST_REDIRECTS: Final = 5
+READ_SECONDS: Final = 60.0
+CHUNK: Final = 1024 * 1024
+
+
+class SourceUser(msgspec.Struct, frozen=True):
+    """Who wrote something."""
+
+    login: str = ""
+
+
+class SourceLabel(msgspec.Struct, frozen=True):
+    """A label."""
+
+    name: str
+    color: str = ""
+    description: str | None = None
+    exclusive: bool = False
+
+
+class SourceMilestone(msgspec.Struct, frozen=True):
+    """A milestone."""
+
+    title: str
+    description: str | None = None
+    state: str = "open"
+    due_on: datetime | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    closed_at: datetime | None = None
+
+
+class DependencySummary(msgspec.Struct, frozen=True):
+    """How many issues block one, as GitHub counts them."""
+
+    blocked_by: int = 0
+
+
+class SourceIssue(msgspec.Struct, frozen=True):
+    """An issue, or a pull request."""
+
+    number: int
+    title: str
+    body: str | None = None
+    user: SourceUser | None = None
+    labels: list[SourceLabel] | None = None
+    milestone: SourceMilestone | None = None
+    assignees: list[SourceUser] | None = None
+    state: str = "open"
+    ref: str | None = None
+    is_locked: bool = False
+    locked: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    closed_at: datetime | None = None
+    due_date: datetime | None = None
+    pull_request: dict[str, Any] | None = None
+    blocked_by_count: int | None = None
+    issue_dependencies_summary: DependencySummary | None = None
+
+    @property
+    def is_pull(self) -> bool:
+        """Whether it is a pull request."""
+        return self.pull_request is not None
+
+
+class SourceComment(msgspec.Struct, frozen=True):
+    """A comment; the address of its issue ends with the number."""
+
+    body: str | None = None
+    user: SourceUser | None = None
+    issue_url: str = ""
+    pull_request_url: str = ""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of the issue; 0 if there is none."""
+        last = (self.issue_url or self.pull_request_url).rpartition("/")[2]
+        return int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
+
+
+class SourceRepository(msgspec.Struct, frozen=True):
+    """The repository of an issue."""
+
+    full_name: str = ""
+
+
+class SourceBlocker(msgspec.Struct, frozen=True):
+    """An issue that blocks another one."""
+
+    number: int
+    repository: SourceRepository | None = None
+    repository_url: str = ""
+
+
+class SourceRelease(msgspec.Struct, frozen=True):
+    """A release."""
+
+    tag_name: str
+    target_commitish: str | None = None
+    name: str | None = None
+    body: str | None = None
+    draft: bool = False
+    prerelease: bool = False
+    created_at: datetime | None = None
+    published_at: datetime | None = None
+
+
+@redacted
+@dataclass(slots=True)
+class ApiSource:
+    """A repository in the API of another service."""
+
+    app: App
+    service: SourceService
+    url: HttpUrl
+    """The address of the repository in the API."""
+    full_name: str
+    authorization: str
+    deadline: float
+
+    def labels(self) -> Iterator[list[SourceLabel]]:
+        """Go through the labels."""
+        return self.pages("/labels", "", SourceLabel)
+
+    def milestones(self) -> Iterator[list[SourceMilestone]]:
+        """Go through the milestones."""
+        return self.pages("/milestones", "state=all&", SourceMilestone)
+
+    def issues(self, *, with_pulls: bool) -> Iterator[list[SourceIssue]]:
+        """Go through the issues, and pull requests if asked for."""
+        kind = "type=issues&" if self.service == "gitea" and not with_pulls else ""
+        order = "sort=created&direction=asc&" if self.service == "github" else ""
+        for page in self.pages("/issues", f"state=all&{kind}{order}", SourceIssue):
+            yield [one for one in page if with_pulls or not one.is_pull]
+
+    def comments(self) -> Iterator[list[SourceComment]]:
+        """Go through the comments of all issues."""
+        order = "sort=created&direction=asc&" if self.service == "github" else ""
+        return self.pages("/issues/comments", order, SourceComment)
+
+    def blockers(self, number: int) -> Iterator[list[int]]:
+        """Go through the numbers of the issues of this repository that block one."""
+        path = "dependencies" if self.service == "gitea" else "dependencies/blocked_by"
+        for page in self.pages(f"/issues/{number}/{path}", "", SourceBlocker):
+            yield [one.number for one in page if self.is_own(one)]
+
+    def is_own(self, blocker: SourceBlocker) -> bool:
+        """Tell whether a blocker belongs to this repository."""
+        if blocker.repository is not None and blocker.repository.full_name:
+            return blocker.repository.full_name.casefold() == self.full_name.casefold()
+        return blocker.repository_url.casefold().endswith(f"/repos/{self.full_name}".casefold())
+
+    def releases(self) -> Iterator[list[SourceRelease]]:
+        """Go through the releases."""
+        return self.pages("/releases", "", SourceRelease)
+
+    def pages(self, path: str, query: str, kind: type[T]) -> Iterator[list[T]]:
+        """Go through the pages of a list until one is empty."""
+        size = "limit=50" if self.service == "gitea" else "per_page=100"
+        for number in range(1, MOST_PAGES + 1):
+            content = self.read(f"{path}?{query}page={number}&{size}")
+            try:
+                # A list that is empty may also be null.
+                page = msgspec.json.decode(content, type=list[kind] | None) or []  # type: ignore[valid-type]  # a type
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                raise RemoteFailed(
+                    "the API of the other service answered with something else than expected"
+                ) from None
+            if not page:
+                return
+            yield page
+
+    def read(self, path: str) -> bytes:
+        """Read a response of the API."""
+        url = HttpUrl(self.url.scheme, self.url.host, self.url.port, f"{self.url.path}{path}")
+        headers = {"Accept": "application/json"}
+        if self.authorization:
+            headers["Authorization"] = self.authorization
+        request = HttpRequest("GET", url, headers)
+        policy = remotes.allowed_hosts(self.app).allows
+        for _ in range(MOST_REDIRECTS + 1):
+            if time.monotonic() > self.deadline:
+                raise RemoteFailed("it took longer than the setting migration_timeout allows")
+            try:
+                with sync.send(request, read_timeout=READ_SECONDS, policy=policy) as response:
+                    if not response.is_redirect:
+                        check_status(response.status)
+                        return self.body(response)
+                    request = redirected(request, response.status, response.header("location"))
+            except AddressNotAllowed as error:
+                raise remotes.refused(error.host, list(error.addresses)) from None
+            except HttpClientError as error:
+                raise RemoteFailed(f"the API of the other service cannot be read: {error}") from None
+        raise RemoteFailed(f"the API of the other service redirects more than {MOST_REDIRECTS} times")
+
+    def body(self, response: sync.SyncResponse) -> bytes:
+        """Read the body of a response, as far as the limits allow."""
+        content = bytearray()
+        while chunk := response.read(CHUNK):
+            content += chunk
+            if len(content) > MOST_BYTES or time.monotonic() > self.deadline:
+                raise RemoteFailed("the API of the other service answered with too much, or too slowly")
+        return bytes(content)
+
+
+def check_status(status: int) -> None:
+    """Raise `RemoteFailed` for a status other than 200."""
+    if status in {401, 403, 429}:
+        raise RemoteFailed(f"the API of the other service refused access, or limits the rate (status {status})")
+    if status != 200:
+        raise RemoteFailed(f"the API of the other service answered with the status {status}")
+
+
+def open_source(
+    app: App, service: SourceService, url: HttpUrl, *, token: str, credentials: remotes.Credentials
+) -> ApiSource:
+    """Return the API of the service that has a repository, given the address to clone it from."""
+    parts = url.path.removesuffix(".git").strip("/").split("/")
+    if len(parts) < 2:
+        raise RemoteFailed("the address names no owner and repository")
+    owner, name = parts[-2:]
+    prefix = "".join(f"/{part}" for part in parts[:-2])
+    scheme, host, port = url.scheme, url.host, url.port
+    if service == "gitea":
+        path = f"{prefix}/api/v1"
+    elif host == "github.com":
+        host, path = "api.github.com", ""
+    else:
+        path = f"{prefix}/api/v3"
+    where = HttpUrl(scheme, host, port, f"{path}/repos/{quote(owner, safe='%')}/{quote(name, safe='%')}")
+    authorization = f"token {token}" if token else credentials.authorization
+    deadline = time.monotonic() + app.settings.migration_timeout
+    return ApiSource(app, service, where, f"{owner}/{name}", authorization, deadline)
+
+
+def seconds_of(moment: datetime | None) -> int:
+    """Return a time in seconds since 1970; 0 for none, and for the year 1, which stands for none."""
+    if moment is None or moment.year < 1970:
+        return 0
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

@@ -1,0 +1,173 @@
+"""Pull mirrors: repositories that follow one elsewhere, at an interval and on request.
+
+What is fetched goes to a folder aside, which borrows the objects of the local copy. Then the refs are compared and
+updated as a push would update them, with its events, but by nobody's permission and without closing issues.
+"""
+
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    HostingError,
+    NoSuchRepository,
+    NotAMirror,
+    RemoteFailed,
+)
+from holdfast.hosting.git import remotes as git_remotes
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.quarantine import refused_name
+from holdfast.hosting.git.remotes import RemoteRefs
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import ref_updates, remotes
+from holdfast.hosting.services.durations import SHORTEST_INTERVAL
+from holdfast.hosting.services.ref_updates import ActorUpdates
+from holdfast.hosting.services.remotes import Credentials
+from holdfast.hosting.storage.local_copies import create_repository
+from holdfast.hosting.storage.pack_files import store_pack_file
+from holdfast.hosting.store import mirrors as store
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.mirrors import Mirror
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, change_repository, repository_by_id
+from holdfast.hosting.store.repository_log import NewPack
+
+__all__ = [
+    "choose_default_branch",
+    "fetched_refs",
+    "request_sync",
+    "sync",
+    "sync_due",
+]
+
+MIRRORED: Final = ("refs/heads/", "refs/tags/", "refs/notes/")
+PACK_SECONDS: Final = 3600.0
+log = structlog.get_logger(__name__)
+
+
+def request_sync(app: App, actor: Actor, target: RepositoryAccess) -> None:
+    """Update a mirror soon; raise `NotAMirror` if the repository is none."""
+    access.require_login(actor)
+    access.require_write(target, Unit.CODE)
+    access.require_unarchived(target)
+    if not store.request_sync(app.database, target.repository.id):
+        raise NotAMirror(target.repository.full_name)
+
+
+def sync_due(app: App) -> int:
+    """Update the mirrors that are due, one after the other; return how many there were."""
+    count = 0
+    while True:
+        now = int(time.time())
+        claim = app.settings.migration_timeout * 2 + 600
+        mirror = store.claim_due(app.database, seconds=claim, now=now)
+        if mirror is None:
+            return count
+        count += 1
+        sync(app, mirror)
+
+
+def sync(app: App, mirror: Mirror) -> None:
+    """Update a mirror; why it failed, if it did, is recorded with it."""
+    error = ""
+    try:
+        repository = repository_by_id(app.database, mirror.repository_id)
+        if not repository.is_archived:
+            fetch_changes(app, repository, mirror)
+    except NoSuchRepository:
+        return
+    except RemoteFailed as failure:
+        error = str(failure)
+    except HostingError as failure:
+        log.warning("mirror not updated", repository_id=mirror.repository_id, error=type(failure).__name__)
+        error = "the mirror could not be updated"
+    store.end_sync(app.database, mirror, error=error, retry_after=SHORTEST_INTERVAL, now=int(time.time()))
+
+
+def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
+    """Fetch what has changed elsewhere, and update the refs of a mirror."""
+    credentials = Credentials(mirror.username, app.cipher.decrypt(mirror.secret))
+    remote = remotes.open_remote(app, remotes.parse_address(mirror.remote_address, "RemoteAddress"), credentials)
+    limits = remotes.limits_of(app)
+    with app.folders.incoming() as aside:
+        folder = aside / "repository.git"
+        create_repository(folder, repository.default_branch)
+        listed = git_remotes.list_refs(folder, remote, limits)
+        if not listed.targets and not repository.is_empty:
+            raise RemoteFailed("the remote repository is empty; the mirror stays as it is")
+        if listed.targets == mirrored_refs(app, repository):
+            return
+        copy = app.copies.open(repository)
+        (folder / "objects" / "info").mkdir(exist_ok=True)
+        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(copy.folder / "objects") + b"\n")
+        git_remotes.fetch(folder, remote, limits)
+        apply(app, repository, fetched_refs(folder), listed, folder)
+
+
+def apply(app: App, repository: Repository, new: dict[str, str], listed: RemoteRefs, folder: Path) -> None:
+    """Update the refs of a mirror to those of the folder that was fetched."""
+    with app.copies.writing(repository.id) as copy:
+        old = mirrored_refs(app, repository)
+        zero = ref_updates.zero_id(repository)
+        updates = [RefUpdate(ref, old.get(ref, zero), target) for ref, target in new.items()]
+        updates += [RefUpdate(ref, target, zero) for ref, target in old.items() if ref not in new]
+        updates = [update for update in updates if update.has_effect]
+        if not updates:
+            return
+        branch = choose_default_branch(new, listed.default_branch, repository.default_branch)
+        if branch != repository.default_branch:
+            with app.database.write() as connection:
+                change_repository(connection, repository, default_branch=branch)
+            repository = repository_by_id(app.database, repository.id)
+        pack = add_objects(app, copy, folder, {update.new for update in updates if not update.deletes})
+        # Without commits: their messages speak of the issues of another repository.
+        made = ActorUpdates(repository.owner.id, updates, commits=())
+        ref_updates.record(app, repository, [made], [] if pack is None else [pack], atomic=False)
+        app.copies.update(repository.id)
+    app.pushed.add(repository.id)
+
+
+def add_objects(app: App, copy: Repo, folder: Path, ids: set[str]) -> NewPack | None:
+    """Add what some objects of a folder lead to, and no ref of a local copy does, to the copy and to the store."""
+    known = run(copy.folder, "for-each-ref", "--format=%(objectname)")
+    packs = copy.folder / "objects" / "pack"
+    packs.mkdir(exist_ok=True)
+    given = "".join(f"{one}\n" for one in sorted(ids)).encode() + b"--not\n" + known
+    name = run(
+        copy.folder,
+        "pack-objects",
+        *("-q", "--non-empty", "--revs", "--delta-base-offset", str(packs / "pack")),
+        input=given,
+        timeout=PACK_SECONDS,
+        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(folder / "objects")},
+    )
+    return store_pack_file(app.store, packs / f"pack-{name.decode().strip()}.pack") if name.strip() else None
+
+
+def mirrored_refs(app: App, repository: Repository) -> dict[str, str]:
+    """Return those refs of a mirror that come from elsewhere."""
+    with app.database.read() as connection:
+        found = repository_log.read_refs(connection, repository.id)
+    return {ref: target for ref, target in found.items() if ref.startswith(MIRRORED)}
+
+
+def fetched_refs(folder: Path) -> dict[str, str]:
+    """Return the refs of a folder, without those that a repository cannot have here."""
+    listed = run(folder, "for-each-ref", "--format=%(objectname) %(refname)")
+    found = (os.fsdecode(line).partition(" ") for line in listed.splitlines())
+    return {ref: target for target, _, ref in found if refused_name(ref, deletes=False) is None}
+
+
+def choose_default_branch(targets: dict[str, str], head: str, current: str) -> str:
+    """Return the default branch: the current one if it exists, else that of the other side, else any branch."""
+    branches = [ref.removeprefix("refs/heads/") for ref in targets if ref.startswith("refs/heads/")]
+    for name in (current, head, "main", "master", *sorted(branches)):
+        if name in branches and name.isprintable():
+            return name
+    return current

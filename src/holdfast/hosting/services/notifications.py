@@ -1,0 +1,62 @@
+"""Notifications of the acting user: listed, counted, and marked as read, unread or pinned."""
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidValue
+from holdfast.hosting.store import notifications as store
+from holdfast.hosting.store.notifications import STATUSES, NotificationFilter, NotificationThread
+
+__all__ = ["check_status", "count_unread", "find", "list_threads", "mark", "mark_all"]
+
+
+def check_status(status: str, field: str) -> str:
+    """Return the name of a status; raise an error for one there is not."""
+    if status not in STATUSES:
+        raise InvalidValue(field, f"must be one of {', '.join(STATUSES)}")
+    return status
+
+
+def list_threads(
+    app: App, actor: Actor, which: NotificationFilter, *, skip: int, limit: int
+) -> tuple[list[NotificationThread], int]:
+    """Return one page of the acting user's threads, the latest update first, and the total."""
+    user = access.require_login(actor)
+    return store.list_notifications(
+        app.database, user, which, public_only=actor.public_only, skip=skip, limit=limit
+    )
+
+
+def count_unread(app: App, actor: Actor) -> int:
+    """Return how many threads of the acting user are unread."""
+    return store.count_unread(app.database, access.require_login(actor), public_only=actor.public_only)
+
+
+def find(app: App, actor: Actor, number: int) -> NotificationThread:
+    """Return a thread of the acting user by id."""
+    user = access.require_login(actor)
+    return store.find_notification(app.database, user, number, public_only=actor.public_only)
+
+
+def mark(app: App, actor: Actor, number: int, status: str) -> NotificationThread:
+    """Change the status of a thread, and return it."""
+    user = access.require_login(actor)
+    check_status(status, "ToStatus")
+    found = find(app, actor, number)
+    store.mark_one(app.database, user, found.notification.id, status)
+    return find(app, actor, number)
+
+
+def mark_all(
+    app: App, actor: Actor, which: NotificationFilter, status: str, *, limit: int
+) -> list[NotificationThread]:
+    """Change the status of all threads that match a filter, and return those that changed, up to a limit."""
+    user = access.require_login(actor)
+    check_status(status, "ToStatus")
+    changed, _ = list_threads(app, actor, which, skip=0, limit=limit)
+    store.mark_all(app.database, user, which, status, public_only=actor.public_only)
+    return [
+        NotificationThread(store.with_status(one.notification, status), one.issue)
+        for one in changed
+        if one.notification.status != status
+    ]

@@ -1,0 +1,130 @@
+"""Comparisons of pull requests: whether they merge, and what they change; made in the background and stored.
+
+A write to a repository names it (`App.moved`), and a task compares the pull requests whose branches moved. Reading
+a pull request only reads the stored result. A pull request just opened is compared at once, within a limit.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut, HostingError, NoSuchObject
+from holdfast.hosting.git import changes as tree_changes
+from holdfast.hosting.git import history
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.merges import check_merge
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import code_owners, pull_heads
+from holdfast.hosting.store import pulls
+from holdfast.hosting.store.accounts import account_by_id
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.pulls import CLEAN, CONFLICT, FAILED, Pull, PullComparison
+from holdfast.hosting.store.repositories import find_by_id
+
+__all__ = ["compare", "compare_all", "compare_missed", "compare_now", "compare_outdated"]
+
+# How many comparisons are recorded in one transaction.
+BATCH: Final = 50
+# How many conflicting files are named.
+MOST_CONFLICTS: Final = 1000
+# How long one repository may take before others get their turn.
+SECONDS_PER_REPOSITORY: Final = 30.0
+# Of how many repositories one run takes note.
+MOST_REPOSITORIES: Final = 1000
+
+
+def compare(repo: Repo, base: str, head: str, known: Pull | None = None) -> PullComparison:
+    """Compare a head with a base; what follows from the merge base and the head is not computed twice."""
+    try:
+        found = history.merge_base(repo, base, head)
+        merge_base = found or base
+        is_same = known is not None and (known.merge_base, known.checked_head) == (merge_base, head)
+        if known is not None and is_same and known.mergeability != FAILED:
+            counts = (known.additions, known.deletions, known.changed_files)
+        else:
+            before, after = read_commit(repo, merge_base).tree, read_commit(repo, head).tree
+            stats = tree_changes.stats_between(repo, before, after)
+            counts = (stats.additions, stats.deletions, stats.changed_files)
+        check = check_merge(repo, base, head)
+    except (NoSuchObject, GitDamaged, GitFailed, GitTimedOut):
+        # Kept as failed until one of the branches moves.
+        return PullComparison(head=head, base=base, merge_base=base, mergeability=FAILED)
+    additions, deletions, changed_files = counts
+    return PullComparison(
+        head=head,
+        base=base,
+        merge_base=merge_base,
+        mergeability=CLEAN if check.is_clean else CONFLICT,
+        conflicts=check.conflicts[:MOST_CONFLICTS],
+        additions=additions,
+        deletions=deletions,
+        changed_files=changed_files,
+    )
+
+
+def compare_now(app: App, repo: Repo, issue: Issue) -> None:
+    """Compare a pull request and record the result."""
+    pull = pulls.find_pull(app.database, issue)
+    if pull.base_tip is not None and issue.head_sha:
+        save(app, [(issue, compare(repo, pull.base_tip, issue.head_sha, pull))])
+
+
+def compare_outdated(app: App, repository_id: int) -> int:
+    """Compare the open pull requests of a repository whose branches moved, and return how many those were."""
+    until = time.monotonic() + SECONDS_PER_REPOSITORY
+    count = 0
+    while found := pulls.outdated_pulls(app.database, repository_id, BATCH):
+        repo = app.copies.update(repository_id)
+        made = []
+        for issue, pull in found:
+            made.append((issue, compare(repo, pull.base_tip or "", issue.head_sha, pull)))
+            if time.monotonic() > until:
+                break
+        save(app, made)
+        known = {issue.id: pull.checked_head for issue, pull in found}
+        ask_owners(app, [issue for issue, _ in made if known[issue.id] not in {"", issue.head_sha}])
+        count += len(made)
+        if time.monotonic() > until:
+            app.moved.add(repository_id)
+            break
+    return count
+
+
+def ask_owners(app: App, moved: Sequence[Issue]) -> None:
+    """Ask the owners of the files that pull requests change for reviews, after their heads moved."""
+    for issue in moved:
+        # A pull request that is deleted meanwhile needs no review.
+        with suppress(HostingError, OSError):
+            repository = find_by_id(app.database, issue.repository_id)
+            author = None if issue.author_id is None else account_by_id(app.database, issue.author_id)
+            if repository is not None and author is not None:
+                code_owners.request_reviews(app, author, repository, issue)
+
+
+def save(app: App, made: Sequence[tuple[Issue, PullComparison]]) -> None:
+    """Record comparisons in one transaction."""
+    with app.database.quick_write(durable=False) as link:
+        for issue, comparison in made:
+            pulls.save_comparison(link, issue.id, comparison)
+
+
+def compare_all(app: App) -> None:
+    """Compare the pull requests whose branches moved in repositories that this process wrote to."""
+    for work in (pull_heads.follow_forks, compare_outdated):
+        # Following a fork names the base repository, which is compared then.
+        named = sorted(app.moved)
+        for repository_id in named:
+            if work is compare_outdated:
+                app.moved.discard(repository_id)
+            # A repository that is deleted meanwhile has nothing to compare.
+            with suppress(HostingError, OSError):
+                work(app, repository_id)
+
+
+def compare_missed(app: App) -> None:
+    """Name the repositories with something to compare, also after a process that knew of it has ended."""
+    compared, moved = pulls.repositories_with_outdated_pulls(app.database, MOST_REPOSITORIES)
+    app.moved.update(compared, moved)
+    compare_all(app)

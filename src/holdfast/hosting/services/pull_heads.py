@@ -1,0 +1,229 @@
+"""The heads of pull requests: `refs/pull/N/head` follows the head branch in the same transaction.
+
+The ref is in the log of the base repository. The head branch of a fork is in another log: its objects are copied
+to the base repository as one pack, after the push to the fork has been recorded (`follow_forks`).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut, HostingError, NoSuchObject, StillBlocked
+from holdfast.hosting.git import history
+from holdfast.hosting.git.commits import Commit
+from holdfast.hosting.git.encoding import well_formed
+from holdfast.hosting.services import branch_protection
+from holdfast.hosting.storage.pack_files import pack_new
+from holdfast.hosting.store import (
+    comments,
+    events,
+    issues,
+    protections,
+    pulls,
+    repository_log,
+    review_changes,
+)
+from holdfast.hosting.store.accounts import Account, account_by_id
+from holdfast.hosting.store.issue_transactions import issue_transaction
+from holdfast.hosting.store.issues import Issue, head_ref
+from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.hosting.store.repository_log import NewPack
+
+__all__ = [
+    "PushedRange",
+    "close_orphans",
+    "follow",
+    "follow_forks",
+    "move_head",
+    "objects_for",
+    "pushed_range",
+    "record_moves",
+]
+
+BRANCHES: Final = "refs/heads/"
+# How many commits an entry of the timeline names.
+MOST_COMMITS: Final = 100
+# From so many branches on, one query for all heads costs less than one for each.
+MANY: Final = 8
+# How many refs of a repository tell what it has when objects of a fork are packed for it.
+MOST_EXCLUDED: Final = 5000
+
+
+class PushedRange(msgspec.Struct, frozen=True):
+    """The commits that a push brought to a head, oldest first; of a forced one the old and the new head."""
+
+    is_force_push: bool
+    commit_ids: Sequence[str]
+
+
+def pushed_range(
+    app: App, repository: Repository, update: RefUpdate, commits: Sequence[Commit] | None
+) -> PushedRange:
+    """Read the commits of an update for the timeline, before the transaction begins."""
+    if commits is not None and len(commits) <= MOST_COMMITS:
+        return PushedRange(is_force_push=False, commit_ids=[commit.id for commit in commits])
+    try:
+        repo = app.copies.open_any(repository.id)
+        if history.merge_base(repo, update.old, update.new) != update.old:
+            return PushedRange(is_force_push=True, commit_ids=[update.old, update.new])
+        found = history.new_commits(repo, update.old, update.new, limit=MOST_COMMITS)
+    except (NoSuchObject, GitDamaged, GitFailed, GitTimedOut):
+        # No copy has the objects of a pack that is recorded with the update.
+        found = (update.new,)
+    return PushedRange(is_force_push=False, commit_ids=found[::-1])
+
+
+def record_moves(
+    link: Link,
+    repository: Repository,
+    actor_id: int | None,
+    updates: Sequence[RefUpdate],
+    known: Mapping[RefUpdate, PushedRange],
+) -> None:
+    """Move the refs of open pull requests whose head is one of the updated branches, and record that."""
+    # A name that is no text cannot be the head of a pull request.
+    moved = {
+        update.ref: update
+        for update in updates
+        if update.ref.startswith(BRANCHES) and update.has_effect and well_formed(update.ref) == update.ref
+    }
+    last = [update for update in moved.values() if not update.deletes]
+    if len(last) > MANY:
+        open_pulls = pulls.open_with_head(link, repository.id)
+    else:
+        open_pulls = [
+            one
+            for update in last
+            for one in pulls.open_with_head(link, repository.id, update.ref.removeprefix(BRANCHES))
+        ]
+    for issue in open_pulls:
+        update = moved.get(f"{BRANCHES}{issue.head_branch}")
+        if update is not None and not update.deletes and issue.repository_id == repository.id:
+            move_head(link, repository, issue, update.new, actor_id=actor_id, pushed=known.get(update))
+
+
+def move_head(
+    link: Link,
+    repository: Repository,
+    issue: Issue,
+    sha: str,
+    *,
+    actor_id: int | None,
+    pushed: PushedRange | None,
+    packs: Sequence[NewPack] = (),
+) -> None:
+    """Move the ref of a pull request, with the timeline entry and the event."""
+    if issue.head_sha == sha:
+        return
+    now, name = int(time.time()), head_ref(issue.number)
+    old = repository_log.target_of(link, repository.id, name) or "0" * len(sha)
+    repository_log.append(link, repository.id, [(actor_id, RefUpdate(name, old, sha))], packs)
+    pulls.set_head(link, issue, sha, now)
+    # After the head has moved, before the event shows the pull request.
+    dismiss_stale_approvals(link, repository, issue, sha, actor_id=actor_id, now=now)
+    pushed = pushed or PushedRange(is_force_push=False, commit_ids=[sha])
+    comments.ADD.run(
+        link,
+        issue_id=issue.id,
+        repository_id=0,
+        kind="pull_push",
+        author_id=actor_id,
+        body=msgspec.json.encode(pushed).decode(),
+        created_at=now,
+        updated_at=now,
+    )
+    events.record(
+        link,
+        "pull_request_sync",
+        owner_id=repository.owner.id,
+        repository_id=repository.id,
+        actor_id=actor_id,
+        details={
+            "action": "synchronized",
+            "issue_id": issue.id,
+            "number": issue.number,
+            "is_pull": True,
+            "before": issue.head_sha,
+            "after": sha,
+            "commit_id": sha,
+        },
+        now=now,
+    )
+
+
+def dismiss_stale_approvals(
+    link: Link, repository: Repository, issue: Issue, sha: str, *, actor_id: int | None, now: int
+) -> None:
+    """Dismiss the approvals of other commits, if the branch protection of the base asks for it."""
+    stale = review_changes.stale_approvals(link, issue, sha)
+    if not stale:
+        return
+    found = branch_protection.matching(protections.protections_in(link, repository), issue.base_branch)
+    if found is not None and found.rule.dismiss_stale_approvals:
+        review_changes.dismiss_approvals(link, issue, stale, actor_id=actor_id, now=now)
+
+
+def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[NewPack]:
+    """Pack what a commit of a fork leads to and the base repository does not have."""
+    repo = app.copies.update(head.id)
+    with app.database.read() as connection:
+        targets = set(repository_log.read_refs(connection, base.id).values())
+    known = [one for one in sorted(targets)[:MOST_EXCLUDED] if repo.header(one) is not None]
+    made = pack_new(app.store, repo, [sha], known)
+    return [] if made is None else [made]
+
+
+def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
+    """Bring the head of an open pull request to where its branch is; return whether it moved."""
+    if issue.head_repository_id is None:
+        return False
+    base, head = find_by_id(app.database, issue.repository_id), find_by_id(app.database, issue.head_repository_id)
+    tip = repository_log.find_ref(app.database, issue.head_repository_id, f"{BRANCHES}{issue.head_branch}")
+    if base is None or head is None or tip is None or tip == issue.head_sha:
+        return False
+    packs = [] if base.id == head.id else objects_for(app, base, head, tip)
+    old = RefUpdate(head_ref(issue.number), issue.head_sha, tip)
+    pushed = pushed_range(app, head, old, None)
+    with app.database.write() as link:
+        # Another process may have been faster.
+        now = [one for one in pulls.open_with_head(link, head.id, issue.head_branch) if one.id == issue.id]
+        if not now or now[0].head_sha != issue.head_sha:
+            return False
+        move_head(link, base, issue, tip, actor_id=actor_id, pushed=pushed, packs=packs)
+    app.moved.add(base.id)
+    return True
+
+
+def follow_forks(app: App, head_repository_id: int) -> None:
+    """Bring the heads of open pull requests in other repositories to where a fork's branches are."""
+    for issue in pulls.behind_their_branch(app.database, head_repository_id):
+        actor_id = repository_log.last_actor(app.database, head_repository_id, f"{BRANCHES}{issue.head_branch}")
+        # A repository that was deleted meanwhile, or whose objects cannot be read, does not stop the others.
+        with suppress(HostingError, OSError):
+            follow(app, issue, actor_id)
+
+
+def close_orphans(app: App, repository: Repository, actor_id: int | None, branches: Sequence[str]) -> None:
+    """Close open pull requests whose head or base branch was deleted; one with an open blocker stays open."""
+    actor = None if actor_id is None else account_by_id(app.database, actor_id)
+    if actor is None:
+        return
+    for issue in pulls.open_without_branch(app.database, repository.id, branches):
+        home = (
+            repository if issue.repository_id == repository.id else find_by_id(app.database, issue.repository_id)
+        )
+        if home is not None:
+            with suppress(StillBlocked):
+                close(app, home, actor, issue)
+
+
+def close(app: App, home: Repository, actor: Account, issue: Issue) -> None:
+    """Close a pull request on behalf of who deleted its branch."""
+    with issue_transaction(app.database, home, actor, graph=True) as change:
+        issues.close(change, issues.refresh_issue(change.connection, home, issue))

@@ -1,0 +1,648 @@
+"""Merges of pull requests, now or when their checks succeed, and updates of their head branches.
+
+A merge is one transaction: the base branch, the deleted head branch and the objects, the pull request that is
+closed and merged, the events, and the issues that closing keywords name. Open blockers are looked for inside it,
+under the lock that a new dependency takes too.
+"""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import structlog
+from sqlalchemy import Connection, bindparam, select
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    InvalidField,
+    InvalidReference,
+    MergeRefused,
+    MergeScheduled,
+    NoSuchRef,
+    NoSuchScheduledMerge,
+    NothingToMerge,
+    NotReadyToMerge,
+    OpenBlockers,
+    Outdated,
+    Permission,
+    PushRefused,
+    RefMoved,
+    StillBlocked,
+    Violation,
+)
+from holdfast.hosting.git import history, merges
+from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
+from holdfast.hosting.git.encoding import is_id
+from holdfast.hosting.git.identities import commit_email, commit_name, plain
+from holdfast.hosting.git.merge_bases import merge_bases
+from holdfast.hosting.git.packs import object_id
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.tree_writer import Draft
+from holdfast.hosting.services import (
+    forks,
+    lfs_objects,
+    maintainer_edits,
+    merge_requirements,
+    pull_heads,
+    ref_updates,
+)
+from holdfast.hosting.services.closing_keywords import parse_keywords
+from holdfast.hosting.services.commit_references import CommitReference
+from holdfast.hosting.services.fields import check_length
+from holdfast.hosting.services.merge_requirements import MergeStyle
+from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
+from holdfast.hosting.services.repositories import permissions_in
+from holdfast.hosting.storage.pack_files import INLINE_LIMIT, new_pack, pack_ids
+from holdfast.hosting.store import dependencies, hook_subscriptions, issues, lfs, pulls, repository_log
+from holdfast.hosting.store import repositories as repository_rows
+from holdfast.hosting.store.accounts import Account, account_by_id
+from holdfast.hosting.store.database import TransactionDatabase
+from holdfast.hosting.store.issue_transactions import IssueTransaction, issue_transaction
+from holdfast.hosting.store.issues import Issue, Reason
+from holdfast.hosting.store.prepared_statements import Link, Statement
+from holdfast.hosting.store.pulls import ScheduledMerge
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Declared, Repository
+from holdfast.hosting.store.repository_log import NewPack
+from holdfast.hosting.store.tables import issues as issues_table
+from holdfast.hosting.store.tables import scheduled_merges
+from holdfast.hosting.store.visible_issues import Reader, visible_issues_by_id
+
+__all__ = [
+    "MergeOrder",
+    "cancel_scheduled",
+    "is_merged",
+    "merge",
+    "retry_scheduled",
+    "try_scheduled",
+    "update_head",
+]
+
+log = structlog.get_logger(__name__)
+# How often another writer may move the base branch while a merge is made.
+ATTEMPTS: Final = 5
+TITLE_LENGTH: Final = 1000
+MESSAGE_LENGTH: Final = 65_536
+# How many commits are read for the trailers of a squashed commit, and how many people they name.
+MOST_COMMITS: Final = 500
+MOST_AUTHORS: Final = 100
+MOST_BLOCKERS: Final = 50
+MOST_SCHEDULED: Final = 100
+# How many scheduled merges one run of the task tries, and for how long.
+MOST_RETRIED: Final = 1000
+RETRY_SECONDS: Final = 30.0
+TRAILER: Final = re.compile(r"(?:^|\n\n)(?:[A-Za-z][\w-]*: [^\n]+\n?)+\Z")
+
+# Prepared: every new status asks.
+SCHEDULED: Final = Statement(
+    select(*[scheduled_merges.c[name] for name in ScheduledMerge.__dataclass_fields__])
+    .join(issues_table, issues_table.c.id == scheduled_merges.c.issue_id)
+    .where(
+        issues_table.c.repository_id == bindparam("repository_id"),
+        issues_table.c.head_sha == bindparam("head"),
+        scheduled_merges.c.head_sha == bindparam("head"),
+        ~issues_table.c.is_closed,
+    )
+    .limit(MOST_SCHEDULED)
+)
+EVERY_SCHEDULED: Final = (
+    select(
+        issues_table.c.repository_id, *[scheduled_merges.c[name] for name in ScheduledMerge.__dataclass_fields__]
+    )
+    .join(issues_table, issues_table.c.id == scheduled_merges.c.issue_id)
+    .where(issues_table.c.head_sha == scheduled_merges.c.head_sha, ~issues_table.c.is_closed)
+    .order_by(scheduled_merges.c.issue_id)
+    .limit(MOST_RETRIED)
+)
+
+
+class MergeOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """How somebody wants a pull request merged; empty texts stand for the defaults."""
+
+    style: str
+    title: str = ""
+    message: str = ""
+    head_commit_id: str = ""
+    merge_commit_id: str = ""
+    """The commit of the base branch that a pull request was merged with by hand."""
+    delete_branch: bool | None = None
+    force: bool = False
+    when_checks_succeed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MergeAttempt:
+    """A merge on the branches as they are: who wants it how, and the commits it is made of."""
+
+    app: App
+    actor: Actor
+    target: RepositoryAccess
+    user: Account
+    issue: Issue
+    style: MergeStyle
+    order: MergeOrder
+    draft: Draft
+    base: str
+
+    @property
+    def repository(self) -> Repository:
+        """The repository of the base branch."""
+        return self.target.repository
+
+
+def is_merged(issue: Issue) -> bool:
+    """Return whether a pull request is merged."""
+    return issue.merged_at > 0
+
+
+def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order: MergeOrder) -> bool:
+    """Merge a pull request, or schedule that; return whether it was merged.
+
+    Raises `MergeRefused` if it cannot be merged, and `Outdated` or `RefMoved` if a branch is elsewhere.
+    """
+    user = access.require_login(actor)
+    access.require_unarchived(target)
+    style = style_of(order.style)
+    check_length(order.title, "MergeTitleField", TITLE_LENGTH)
+    check_length(order.message, "MergeMessageField", MESSAGE_LENGTH)
+    merged = keep_trying(lambda: try_to_merge(app, actor, target, issue, (user, style, order)))
+    if merged:
+        app.pushed.add(target.repository.id)
+        if wants_deletion(target.repository, order):
+            delete_fork_branch(app, actor, issue)
+    return merged
+
+
+def keep_trying(attempt: Callable[[], bool]) -> bool:
+    """Try again on the new commit when another writer moved the base branch meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(RefMoved):
+            return attempt()
+    return attempt()
+
+
+def style_of(name: str) -> MergeStyle:
+    """Return a merge style by its name."""
+    if not name:
+        raise InvalidField("Do", Violation.REQUIRED)
+    try:
+        return MergeStyle(name)
+    except ValueError:
+        raise InvalidReference("Do", f"must be one of {', '.join(MergeStyle)}") from None
+
+
+def try_to_merge(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    issue: Issue,
+    wanted: tuple[Account, MergeStyle, MergeOrder],
+) -> bool:
+    """Merge on the branches as they are now; raise `RefMoved` if one of them moves meanwhile."""
+    repository, (user, style, order) = target.repository, wanted
+    with app.copies.writing(repository.id) as repo:
+        issue = issues.find_issue(app.database, repository, issue.number)
+        base = branch_tip(app, repository, issue.base_branch)
+        if order.head_commit_id and order.head_commit_id != issue.head_sha:
+            raise Outdated(f"the head of the pull request is {issue.head_sha}, not {order.head_commit_id}")
+        unmet = merge_requirements.unmet_requirements(app, target, user, issue, repo=repo, base=base, style=style)
+        if unmet and order.when_checks_succeed and all(one.can_wait for one in unmet):
+            schedule(app, user, issue, style, order)
+            return False
+        forced = order.force and merge_requirements.may_override(app, target, user, issue)
+        refusing = tuple(one.message for one in unmet if not (forced and one.can_wait))
+        if refusing:
+            raise NotReadyToMerge(refusing)
+        attempt = MergeAttempt(app, actor, target, user, issue, style, order, Draft(repo), base)
+        land(attempt, make_tip(attempt), forced=forced)
+    return True
+
+
+def branch_tip(app: App, repository: Repository, branch: str) -> str:
+    """Return the commit of a branch; raise `NoSuchRef` if it was deleted."""
+    found = repository_log.find_ref(app.database, repository.id, BRANCHES + branch)
+    if found is None:
+        raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
+    return found
+
+
+def make_tip(attempt: MergeAttempt) -> str:
+    """Make the objects of a merge, and return where the base branch is to point."""
+    app, issue, style, order = attempt.app, attempt.issue, attempt.style, attempt.order
+    draft, base, user = attempt.draft, attempt.base, attempt.user
+    repo = draft.repo
+    head = issue.head_sha
+    if style == MergeStyle.MANUALLY_MERGED:
+        return manual_commit(repo, base, order.merge_commit_id)
+    if style == MergeStyle.FAST_FORWARD_ONLY:
+        bases = merge_bases(repo, base, head)
+        if bases == (head,):
+            raise NothingToMerge
+        if bases != (base,):
+            raise MergeRefused("the base branch cannot be fast-forwarded: it has commits the head branch has not")
+        return head
+    own = signature_of(user)
+    if style == MergeStyle.REBASE:
+        tip = merges.add_rebase(draft, base, head, committer=own)
+        if tip == base:
+            raise NothingToMerge
+        return tip
+    if style == MergeStyle.SQUASH:
+        author = issue.author_id and account_by_id(app.database, issue.author_id)
+        commits = commits_between(repo, base, head)
+        by = signature_of(author) if author else commits[-1].author
+        message = squash_message(issue, order, commits, by)
+        return merges.add_squash(draft, base, head, author=by, committer=own, message=message)
+    add = merges.add_rebase_merge if style == MergeStyle.REBASE_MERGE else merges.add_merge_commit
+    title = order.title.strip() or default_title(app, issue)
+    return add(draft, base, head, author=own, committer=own, message=joined(title, order.message))
+
+
+def manual_commit(repo: Repo, base: str, commit: str) -> str:
+    """Return the commit that a pull request was merged with by hand; it must be in the base branch."""
+    if not is_id(commit) or (found := repo.header(commit)) is None or found[0] != "commit":
+        raise MergeRefused("merge_commit_id must be a commit of the base branch")
+    if not merges.is_ancestor(repo, commit, base):
+        raise MergeRefused("merge_commit_id is not in the base branch")
+    return commit
+
+
+def signature_of(user: Account) -> Signature:
+    """Return the signature of a user in a commit made now."""
+    return Signature(commit_name(user), commit_email(user), int(time.time()))
+
+
+def default_title(app: App, issue: Issue) -> str:
+    """Return the first line of a merge commit."""
+    head = issue.head_branch
+    if issue.head_repository_id not in {None, issue.repository_id}:
+        fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
+        head = head if fork is None else f"{fork.full_name}:{head}"
+    return f"Merge pull request '{issue.title}' (#{issue.number}) from {head} into {issue.base_branch}"
+
+
+def joined(title: str, message: str) -> str:
+    """Return a commit message of a title and a text."""
+    text = message.replace("\r\n", "\n").strip()
+    return f"{title}\n\n{text}\n" if text else f"{title}\n"
+
+
+def commits_between(repo: Repo, base: str, head: str) -> list[Commit]:
+    """Return the commits of a head branch, newest first."""
+    bases = merge_bases(repo, base, head)
+    line = history.linear_commits(repo, bases[0], head) if len(bases) == 1 else None
+    if line is None:
+        line = history.commit_ids(repo, history.commit_range(repo, head, exclude=[base]), limit=MOST_COMMITS)
+    return [read_commit(repo, one) for one in line]
+
+
+def squash_message(issue: Issue, order: MergeOrder, commits: Sequence[Commit], author: Signature) -> str:
+    """Return the message of a squashed commit, with a trailer for each further author of its commits."""
+    message = joined(order.title.strip() or f"{issue.title} (#{issue.number})", order.message)
+    others: dict[str, str] = {}
+    for commit in reversed(commits):
+        if commit.author.email.casefold() != author.email.casefold():
+            others.setdefault(
+                commit.author.email.casefold(), f"{plain(commit.author.name)} <{commit.author.email}>"
+            )
+    trailers = [f"Co-authored-by: {plain_line(one)}\n" for one in list(others.values())[:MOST_AUTHORS]]
+    new = [line for line in trailers if line not in message]
+    if not new:
+        return message
+    gap = "" if TRAILER.search(message.partition("\n")[2]) else "\n"
+    return message + gap + "".join(new)
+
+
+def plain_line(text: str) -> str:
+    """Return a text without line breaks."""
+    return " ".join(text.split())
+
+
+def wants_deletion(repository: Repository, order: MergeOrder) -> bool:
+    """Return whether the head branch is to be deleted: as asked, or by the default of the repository."""
+    if order.delete_branch is not None:
+        return order.delete_branch
+    return msgspec.json.decode(repository.declared, type=Declared).default_delete_branch_after_merge
+
+
+def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
+    """Return the update that deletes the head branch, if it is wanted and allowed."""
+    app, repository, issue = attempt.app, attempt.repository, attempt.issue
+    name = issue.head_branch
+    if issue.head_repository_id != repository.id or name in {repository.default_branch, issue.base_branch}:
+        return []
+    if not wants_deletion(repository, attempt.order):
+        return []
+    update = RefUpdate(BRANCHES + name, issue.head_sha, ref_updates.zero_id(repository))
+    if repository_log.find_ref(app.database, repository.id, update.ref) != issue.head_sha:
+        return []
+    with app.database.read() as connection:
+        others = [one for one in pulls.open_with_head(connection, repository.id, name) if one.id != issue.id]
+    described = ref_updates.described(attempt.draft.repo, update, repository.default_branch)
+    refused = ref_updates.check_rules(app, repository, attempt.user, [update], lambda _: described)
+    return [] if others or refused else [update]
+
+
+def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
+    """Delete the head branch in a fork, if the actor may; the merge stands in any case."""
+    if issue.head_repository_id in {None, issue.repository_id}:
+        return
+    fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
+    if fork is None or actor.user is None or issue.head_branch == fork.default_branch:
+        return
+    permissions = access.repository_access(actor, fork, repository_rows.grants_of(app.database, actor.user, fork))
+    place = RepositoryAccess(fork, permissions)
+    update = RefUpdate(BRANCHES + issue.head_branch, issue.head_sha, ref_updates.zero_id(fork))
+    with suppress(HostingError):
+        access.require_editable(place)
+        access.require_branch_write(place)
+        ref_updates.update_refs(app, fork, actor.user, [update])
+        home = repository_rows.repository_by_id(app.database, issue.repository_id)
+        with issue_transaction(app.database, home, actor.user) as change:
+            change.add_entries(issue, "delete_branch", [("", {"old_ref": issue.head_branch})])
+
+
+def packed(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
+    """Pack the objects of a draft; large ones are in the local copy too, and others where that is asked for."""
+    objects = draft.objects()
+    is_small = sum(len(one.content) for one in objects) <= INLINE_LIMIT
+    if not objects:
+        return []
+    if to_copy or not is_small:
+        draft.add_to_copy()
+    if is_small:
+        return [new_pack(objects)]
+    made = pack_ids(app.store, draft.repo, [object_id(one.kind, one.content) for one in objects])
+    return [] if made is None else [made]
+
+
+def brought_commits(draft: Draft, base: str, tip: str) -> list[Commit] | None:
+    """Return the commits a merge brings, oldest first, if they are few and in a line; else None."""
+    top = parse_commit(tip, draft.read(tip, "commit"))
+    line: list[Commit] = []
+    at = top
+    if len(top.parents) == 2:
+        line.append(top)
+        repo = draft.repo
+        bases = merge_bases(repo, base, top.parents[1]) if repo.header(top.parents[1]) is not None else ()
+        stop = bases[0] if len(bases) == 1 else base
+        at = parse_commit(top.parents[1], draft.read(top.parents[1], "commit"))
+    else:
+        stop = base
+    while at.id != stop and len(line) < history.STRAIGHT:
+        line.append(at)
+        if len(at.parents) != 1:
+            return None
+        at = parse_commit(at.parents[0], draft.read(at.parents[0], "commit"))
+    return line[::-1] if at.id == stop else None
+
+
+def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
+    """Commit a merge in one transaction; raise `OpenBlockers` if an open issue blocks the pull request."""
+    app, target, user, issue = attempt.app, attempt.target, attempt.user, attempt.issue
+    repository, draft, base, style = attempt.repository, attempt.draft, attempt.base, attempt.style
+    is_recorded = style == MergeStyle.MANUALLY_MERGED
+    updates = [] if is_recorded else [RefUpdate(BRANCHES + issue.base_branch, base, tip)]
+    commits = brought_commits(draft, base, tip) if updates else None
+    removed = deleted_branch(attempt)
+    sizes = fork_objects(attempt) if updates else {}
+    mentioned = [
+        CommitReference(user.id, tip, reference) for reference in parse_keywords(f"{issue.title}\n{issue.body}")
+    ]
+
+    def close(connection: Connection) -> None:
+        change = IssueTransaction(connection, repository, user, int(time.time()))
+        now = issues.refresh_issue(connection, repository, issue)
+        if now.is_closed or now.is_draft or now.base_branch != issue.base_branch:
+            raise RefMoved("the pull request was changed by another request")
+        if now.head_sha != issue.head_sha:
+            raise RefMoved("the head branch was updated by another request")
+        if not forced and not is_recorded:
+            within = TransactionDatabase(app.database, connection)
+            unmet = merge_requirements.changing_requirements(within, target, now)
+            if unmet:
+                raise NotReadyToMerge(tuple(one.message for one in unmet))
+        pulls.set_merged(connection, now, user, sha=tip, style=style, now=change.now)
+        lfs.add_links(connection, repository, sizes)
+        if removed:
+            pulls.RETARGET_BASE.run(connection, number=repository.id, old=issue.head_branch, new=issue.base_branch)
+        issues.close(change, now, Reason(tip, repository.id), kind="merge_pull")
+        if removed:
+            change.add_entries(now, "delete_branch", [("", {"old_ref": issue.head_branch})])
+
+    try:
+        made = ActorUpdates(user.id, [*updates, *removed], commits)
+        packs = packed(app, draft, to_copy=commits is None or is_shown(app, repository, made))
+        ref_updates.record(
+            app, repository, [made], packs, merging=close, mentioned=mentioned, own_number=issue.number
+        )
+    except StillBlocked:
+        raise OpenBlockers(visible_blockers(app, attempt.actor, repository, issue)) from None
+    draft.keep_recent()
+
+
+def fork_objects(attempt: MergeAttempt) -> dict[str, int]:
+    """Return the LFS objects that a merge from a fork brings, with their sizes: the base is to serve them too."""
+    app, issue = attempt.app, attempt.issue
+    if issue.head_repository_id in {None, issue.repository_id}:
+        return {}
+    fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
+    if fork is None:
+        return {}
+    return lfs_objects.brought(app, attempt.draft.repo, fork, issue.head_sha, attempt.base)
+
+
+def is_shown(app: App, repository: Repository, made: ActorUpdates) -> bool:
+    """Return whether a webhook gets the commits of an update, which are read from the local copy."""
+    return hook_subscriptions.has_push_subscribers(
+        app.database,
+        owner_id=repository.owner.id,
+        repository_id=repository.id,
+        refs=[update.ref for update in made.updates],
+    )
+
+
+def visible_blockers(app: App, actor: Actor, repository: Repository, issue: Issue) -> tuple[str, ...]:
+    """Return the names of the open blockers of a pull request that the actor may read."""
+    with app.database.read() as connection:
+        ids = dependencies.blockers_of(connection, issue)
+        seen = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
+    found = [one for one in seen.values() if one.is_readable and not one.issue.is_closed]
+    return tuple(
+        f"#{one.issue.number}"
+        if one.repository.id == repository.id
+        else f"{one.repository.full_name}#{one.issue.number}"
+        for one in found[:MOST_BLOCKERS]
+    )
+
+
+def schedule(app: App, user: Account, issue: Issue, style: MergeStyle, order: MergeOrder) -> None:
+    """Record that a pull request is to be merged when its checks succeed."""
+    new = ScheduledMerge(
+        issue.id,
+        user.id,
+        str(style),
+        order.title,
+        order.message,
+        bool(order.delete_branch),
+        issue.head_sha,
+        int(time.time()),
+    )
+    with app.database.write() as connection:
+        if issue.id in pulls.scheduled_merges_of(connection, [issue.id]):
+            raise MergeScheduled("the pull request is scheduled to be merged already")
+        pulls.schedule_merge(connection, new)
+
+
+def cancel_scheduled(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> None:
+    """Cancel a scheduled merge; whoever scheduled it may, and administrators of the repository."""
+    user = access.require_login(actor)
+    access.require_unarchived(target)
+    found = pulls.find_scheduled_merge(app.database, issue)
+    if found is None:
+        raise NoSuchScheduledMerge("the pull request is not scheduled to be merged")
+    if found.user_id != user.id and not target.permissions.is_admin:
+        raise Forbidden(Permission.ADMIN)
+    with app.database.write() as connection:
+        pulls.cancel_scheduled_merge(connection, issue)
+
+
+def try_scheduled(app: App, repository_id: int, head: str) -> int:
+    """Merge the pull requests of a repository with a head that are scheduled and ready; return how many.
+
+    To be called after a status or a review has been recorded. One whose head has moved since it was scheduled is
+    not merged: nobody has agreed to the new commits.
+    """
+    rows = app.database.rows(SCHEDULED, repository_id=repository_id, head=head)
+    waiting = [ScheduledMerge(*row) for row in rows]
+    return sum(merge_scheduled(app, repository_id, one) for one in waiting)
+
+
+def retry_scheduled(app: App) -> int:
+    """Merge all pull requests that are scheduled and ready; return how many.
+
+    For those whose last status or review was recorded by a process that ended before it tried to merge.
+    """
+    until = time.monotonic() + RETRY_SECONDS
+    with app.database.read() as connection:
+        rows = connection.execute(EVERY_SCHEDULED).all()
+    merged = 0
+    for repository_id, *scheduled in rows:
+        if time.monotonic() > until:
+            break
+        # One that fails does not stop the others.
+        with suppress(OSError):
+            merged += merge_scheduled(app, repository_id, ScheduledMerge(*scheduled))
+    return merged
+
+
+def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> bool:
+    """Merge on behalf of who scheduled it, with the permissions they have now."""
+    repository = repository_rows.find_by_id(app.database, repository_id)
+    user = account_by_id(app.database, scheduled.user_id)
+    if repository is None or user is None:
+        return False
+    actor = Actor(user)
+    permissions = access.repository_access(
+        actor, repository, repository_rows.grants_of(app.database, user, repository)
+    )
+    order = MergeOrder(
+        style=scheduled.style,
+        title=scheduled.title,
+        message=scheduled.message,
+        head_commit_id=scheduled.head_sha,
+        delete_branch=scheduled.delete_branch or None,
+    )
+    with app.database.read() as connection:
+        row = connection.execute(select(issues_table.c.number).where(issues_table.c.id == scheduled.issue_id))
+        number = row.scalar()
+    if number is None:
+        return False
+    issue = issues.find_issue(app.database, repository, number)
+    try:
+        return merge(app, actor, RepositoryAccess(repository, permissions), issue, order)
+    except NotReadyToMerge:
+        return False
+    except HostingError as error:
+        # It stays scheduled: the next status or review tries again.
+        log.info("scheduled merge not possible", repository_id=repository_id, error=type(error).__name__)
+        return False
+
+
+def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, style: str) -> None:
+    """Bring the head branch of an open pull request up to date with its base, by a merge or a rebase.
+
+    Requires write access to the head branch, which may be in a fork.
+    """
+    user = access.require_login(actor)
+    access.require_unarchived(target)
+    place = head_place(app, actor, target, issue)
+    maintainer_edits.require_branch_write(app, actor, place, issue.head_branch)
+    access.require_editable(place)
+    if style not in {"merge", "rebase"}:
+        raise InvalidReference("Style", "must be merge or rebase")
+    declared = msgspec.json.decode(target.repository.declared, type=Declared)
+    if not (declared.allow_rebase_update if style == "rebase" else declared.allow_merge_update):
+        raise Forbidden(Permission.WRITE_BRANCH)
+    repository, home = target.repository, place.repository
+    is_fork = home.id != repository.id
+    # Before the lock of the fork's copy is taken, so that no two are held.
+    source = app.copies.update(repository.id) if is_fork else None
+    with app.copies.writing(home.id) as copy:
+        issue = issues.find_issue(app.database, repository, issue.number)
+        if issue.is_closed:
+            raise Outdated("the pull request is closed")
+        head = branch_tip(app, home, issue.head_branch)
+        base = branch_tip(app, repository, issue.base_branch)
+        repo = copy if source is None else forks.add_objects(copy, source, base)
+        draft, own = Draft(repo), signature_of(user)
+        try:
+            if style == "rebase":
+                tip = merges.add_rebase(draft, base, head, committer=own)
+            else:
+                message = f"Merge branch '{issue.base_branch}' into {issue.head_branch}\n"
+                tip = merges.add_merge_commit(draft, head, base, author=own, committer=own, message=message)
+        except NothingToMerge:
+            if style == "rebase" and head != base:
+                tip = base
+            else:
+                return
+        update = RefUpdate(BRANCHES + issue.head_branch, head, tip)
+        if not update.has_effect:
+            return
+        packs = packed(app, draft, to_copy=True)
+        if is_fork:
+            packs += ref_updates.pack_targets(app, repo, [base])
+        described = ref_updates.described(repo, update, home.default_branch)
+        refused = ref_updates.check_rules(app, home, user, [update], lambda _: described)
+        if refused:
+            raise PushRefused(refused[0][1])
+        sizes = lfs_objects.brought(app, repo, repository, base, head) if is_fork else {}
+
+        def link_objects(link: Link) -> None:
+            lfs.add_links(link, home, sizes)
+
+        ref_updates.record(app, home, [ActorUpdates(user.id, [update])], packs, within=link_objects)
+    app.pushed.add(home.id)
+    if is_fork:
+        # The background task follows the fork too.
+        with suppress(HostingError, OSError):
+            pull_heads.follow(app, issue, user.id)
+
+
+def head_place(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> RepositoryAccess:
+    """Return the repository of a pull request's head branch, with the actor's permissions there."""
+    if issue.head_repository_id == target.repository.id:
+        return target
+    fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
+    if fork is None:
+        raise InvalidReference("Head", "the repository of the head branch was deleted")
+    return RepositoryAccess(fork, permissions_in(app, actor, fork))

@@ -1,0 +1,104 @@
+"""The ref log of a repository: who moved which ref from where to where, and restoring what it shows.
+
+Entries are never changed. The objects of a ref that was deleted or moved are kept for `ref_retention_days`; until
+then a branch or tag can be set to where it pointed before an entry.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import NoSuchLogEntry, NoSuchObject
+from holdfast.hosting.git import history
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import ref_updates
+from holdfast.hosting.services.branches import require_code_write
+from holdfast.hosting.services.ref_updates import BRANCHES
+from holdfast.hosting.services.revisions import open_git
+from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.ref_updates import RefUpdate
+
+__all__ = ["Kind", "RefLogEntry", "list_entries", "restore"]
+
+Kind = Literal["create", "update", "force-update", "delete"]
+TAGS = "refs/tags/"
+
+
+class RefLogEntry(msgspec.Struct, frozen=True):
+    """An update of a ref."""
+
+    version: int
+    update: RefUpdate
+    kind: Kind
+    actor: Account | None
+    """The user who made it; None for a deleted user, and for the service itself."""
+    created_at: int
+    is_restorable: bool
+    """Whether the ref can be set to where it pointed before: it is a branch or tag whose old object is kept."""
+
+
+def list_entries(
+    app: App, target: RepositoryAccess, *, ref: str = "", skip: int = 0, limit: int = 30
+) -> tuple[list[RefLogEntry], int]:
+    """Return entries of the log, the newest first, and how many there are; of one ref if it is named in full."""
+    access.require_read(target, Unit.CODE)
+    repository = target.repository
+    with app.database.read() as connection:
+        total = repository_log.count_log_entries(connection, repository.id, ref=ref or None)
+        found = repository_log.log_entries(connection, repository.id, ref=ref or None, skip=skip, limit=limit)
+        actors = accounts.accounts_by_id(connection, {one.actor_id for one in found if one.actor_id is not None})
+    repo = open_git(app, target)
+    entries = [
+        RefLogEntry(
+            one.version,
+            one.update,
+            kind_of(repo, one.update),
+            None if one.actor_id is None else actors.get(one.actor_id),
+            one.created_at,
+            is_restorable(repo, one.update),
+        )
+        for one in found
+    ]
+    return entries, total
+
+
+def kind_of(repo: Repo, update: RefUpdate) -> Kind:
+    """Return what an update did; one whose old commit is not kept any more counts as forced."""
+    if update.creates:
+        return "create"
+    if update.deletes:
+        return "delete"
+    is_kept = all(repo.header(one) is not None for one in (update.old, update.new))
+    is_branch = update.ref.startswith(BRANCHES)
+    is_forward = is_branch and is_kept and history.merge_base(repo, update.old, update.new) == update.old
+    return "update" if is_forward else "force-update"
+
+
+def is_restorable(repo: Repo, update: RefUpdate) -> bool:
+    """Return whether a ref can be set back to where it pointed before an update."""
+    return not update.creates and update.ref.startswith((BRANCHES, TAGS)) and repo.header(update.old) is not None
+
+
+def restore(app: App, actor: Actor, target: RepositoryAccess, version: int) -> RefUpdate:
+    """Set a branch or tag to where it pointed before an entry; branch protection applies as to a forced push.
+
+    Raises `NoSuchLogEntry` if there is none that can be restored, and `NoSuchObject` after the retention time.
+    """
+    user = require_code_write(actor, target)
+    repository = target.repository
+    with app.database.read() as connection:
+        entry = repository_log.log_entry(connection, repository.id, version)
+    if entry is None or entry.update.creates or not entry.update.ref.startswith((BRANCHES, TAGS)):
+        raise NoSuchLogEntry(version)
+    repo = open_git(app, target)
+    if repo.header(entry.update.old) is None:
+        raise NoSuchObject(f"{entry.update.old} is not kept any more")
+    ref = entry.update.ref
+    current = repository_log.find_ref(app.database, repository.id, ref)
+    update = RefUpdate(ref, current or ref_updates.zero_id(repository), entry.update.old)
+    ref_updates.update_refs(app, repository, user, [update])
+    return update

@@ -1,0 +1,384 @@
+"""Updates of refs: branch protection, then one transaction with the refs, their objects and their events.
+
+Every write to a repository ends here: commits through the API, pushes, branches and tags. The objects are in a
+pack before the transaction begins. The transaction compares and sets the refs and records
+the packs, the log, the webhook events, the idempotency keys and the issues that commit messages close; when it has
+committed, the write is acknowledged.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import PushRefused, RefMoved, RefRefused
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.changes import TreeChanges, changes_between
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.encoding import well_formed
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import branch_protection, commit_references, pull_heads, tag_protection
+from holdfast.hosting.services.commit_references import CommitReference
+from holdfast.hosting.storage.pack_files import pack_unreachable
+from holdfast.hosting.store import (
+    hook_subscriptions,
+    protections,
+    pulls,
+    ref_events,
+    releases,
+    repositories,
+    repository_log,
+    tag_protections,
+)
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issue_transactions import lock_graph, lock_repository_rows
+from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import NewPack
+from holdfast.hosting.webhooks.payloads.pushes import PushedCommits, read_push
+
+__all__ = [
+    "ActorUpdates",
+    "check_rules",
+    "described",
+    "read_pushes",
+    "record",
+    "teams_in",
+    "update_refs",
+    "zero_id",
+]
+
+BRANCHES: Final = "refs/heads/"
+TAGS: Final = "refs/tags/"
+# Of how many refs of one push a webhook gets the commits; git is asked for each of them.
+DETAILED_REFS: Final = 50
+
+
+class ActorUpdates(msgspec.Struct, frozen=True):
+    """Updates of refs that one user makes."""
+
+    actor_id: int | None
+    updates: Sequence[RefUpdate]
+    commits: Sequence[Commit] | None = None
+    """All commits the updates bring, oldest first, where they are in memory."""
+    files: TreeChanges | None = None
+    """What the only one of these commits changed, where that is in memory too."""
+    options: Sequence[str] = ()
+    """The options of the push (`git push -o`)."""
+
+
+def zero_id(repository: Repository) -> str:
+    """Return the id that stands for no object."""
+    return "0" * (64 if repository.object_format == "sha256" else 40)
+
+
+def teams_in(app: App, user: Account, repository: Repository) -> frozenset[int]:
+    """Return the teams of the repository's organization that a user is a member of."""
+    if not repository.owner.is_organization:
+        return frozenset()
+    grants = repositories.grants_of(app.database, user, repository)
+    return frozenset(grant.team_id for grant in grants if grant.team_id is not None)
+
+
+def check_rules(
+    app: App,
+    repository: Repository,
+    actor: Account,
+    updates: Sequence[RefUpdate],
+    describe: Callable[[RefUpdate], branch_protection.BranchChange],
+    *,
+    by_deploy_key: bool = False,
+) -> list[tuple[RefUpdate, str]]:
+    """Return the updates that branch and tag protection reject, each with the reason."""
+    rejected = check_tags(app, repository, actor, updates, by_deploy_key=by_deploy_key)
+    branches = [update for update in updates if update.ref.startswith(BRANCHES)]
+    rules = protections.protections_of(app.database, repository) if branches else []
+    if not rules:
+        return rejected
+    teams = frozenset[int]() if by_deploy_key else teams_in(app, actor, repository)
+    for update in branches:
+        rule = branch_protection.matching(rules, update.ref.removeprefix(BRANCHES))
+        if rule is None:
+            continue
+        reason = branch_protection.refusal_of(rule, describe(update), actor, teams, by_deploy_key=by_deploy_key)
+        if reason is not None:
+            rejected.append((update, reason))
+    return rejected
+
+
+def check_tags(
+    app: App, repository: Repository, actor: Account, updates: Sequence[RefUpdate], *, by_deploy_key: bool
+) -> list[tuple[RefUpdate, str]]:
+    """Return the updates of tags that the actor may not make, each with the reason."""
+    tags = [update for update in updates if update.ref.startswith(TAGS)]
+    rules = tag_protections.tag_protections_of(app.database, repository) if tags else []
+    if not rules:
+        return []
+    teams = frozenset[int]() if by_deploy_key else teams_in(app, actor, repository)
+    names = ((update, update.ref.removeprefix(TAGS)) for update in tags)
+    return [
+        (update, f"Tag {well_formed(name)} is protected")
+        for update, name in names
+        if not tag_protection.is_allowed(rules, name, actor, teams, by_deploy_key=by_deploy_key)
+    ]
+
+
+def described(repo: Repo, update: RefUpdate, default_branch: str) -> branch_protection.BranchChange:
+    """Describe an update between commits the repository has already."""
+
+    def before() -> str | None:
+        if not update.creates:
+            return update.old
+        default = refs.branch(repo, default_branch)
+        return None if default is None else history.merge_base(repo, default.id, update.new)
+
+    def is_forced() -> bool:
+        return not update.creates and history.merge_base(repo, update.old, update.new) != update.old
+
+    def paths() -> list[str]:
+        base = before()
+        old = None if base is None else read_commit(repo, base).tree
+        changed = changes_between(repo, old, read_commit(repo, update.new).tree)
+        return [change.path for change in changed.files]
+
+    def unsigned() -> str | None:
+        base = before()
+        new = history.commit_range(repo, update.new, exclude=[] if base is None else [base])
+        # No user's keys are known here, so no signature counts.
+        return next(iter(history.commit_ids(repo, new, limit=1)), None)
+
+    return branch_protection.BranchChange(
+        update.ref.removeprefix(BRANCHES), update.deletes, is_forced, paths, unsigned
+    )
+
+
+def update_refs(
+    app: App,
+    repository: Repository,
+    actor: Account,
+    updates: Sequence[RefUpdate],
+    *,
+    packs: Sequence[NewPack] = (),
+    parents: Sequence[str] = (),
+    within: Callable[[Link], None] | None = None,
+) -> None:
+    """Update refs to objects that are in the repository or in `packs`, all of them or none.
+
+    `parents` are the objects of the repository that those in `packs` lead to. `within` runs in the same
+    transaction. Raises `RefMoved` when one of the refs is not at its old id.
+    """
+    with app.copies.writing(repository.id) as repo:
+        rejected = check_rules(
+            app, repository, actor, updates, lambda update: described(repo, update, repository.default_branch)
+        )
+        if rejected:
+            raise PushRefused(rejected[0][1])
+        if not any(update.has_effect for update in updates):
+            return
+        check_names(app, repository, updates)
+        targets = parents if packs else [update.new for update in updates if not update.deletes]
+        packs = [*packs, *pack_targets(app, repo, targets)]
+        record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within)
+        # The caller answers with the ref, which it reads from the copy.
+        app.copies.update(repository.id)
+
+
+def check_names(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> None:
+    """Raise `RefRefused` for a new ref that git does not allow beside another one that stays."""
+    deleted = {update.ref for update in updates if update.deletes}
+    with app.database.read() as connection:
+        for update in updates:
+            other = (
+                repository_log.conflicting_ref(connection, repository.id, update.ref) if update.creates else None
+            )
+            if other is not None and other not in deleted:
+                raise name_conflict(update.ref, other)
+
+
+def name_conflict(ref: str, other: str) -> RefRefused:
+    """Return the error for a ref that git does not allow beside another one."""
+    return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(other)}")
+
+
+def pack_targets(app: App, repo: Repo, targets: Iterable[str]) -> list[NewPack]:
+    """Pack what refs are about to lead to and the log may not have: what no ref leads to yet."""
+    missing = [one for one in set(targets) if not refs.is_target(repo, one)]
+    made = pack_unreachable(app.store, repo, missing) if missing else None
+    return [] if made is None else [made]
+
+
+def record(
+    app: App,
+    repository: Repository,
+    made: Sequence[ActorUpdates],
+    packs: Sequence[NewPack],
+    *,
+    atomic: bool = True,
+    durable: bool = True,
+    within: Callable[[Link], None] | None = None,
+    merging: Callable[[Connection], None] | None = None,
+    mentioned: Sequence[CommitReference] = (),
+    own_number: int = 0,
+) -> list[RefUpdate]:
+    """Commit updates of refs, in their order, and return those that were rejected because their ref has moved.
+
+    With `atomic`, the default, one rejected update raises `RefMoved` and nothing is committed. Without `durable`
+    the commit does not wait for the disk. The lock of the local copy is held by the caller. `merging` runs in the
+    same transaction like `within`, with the dependency graph and the repository locked; `mentioned` are references
+    besides those of the commits, and `own_number` is that of the pull request, which its merge commit names.
+    """
+    updates = [update for one in made for update in one.updates]
+    references = [
+        (update, reference)
+        for one in made
+        if one.actor_id is not None
+        for update in one.updates
+        for reference in commit_references.find_references(app, repository, one.actor_id, update, one.commits)
+        if not own_number or (reference.repository, reference.reference.number) != (("", ""), own_number)
+    ]
+    default_branch = new_default_branch(repository, updates)
+    known = read_pushes(app, repository, made, default_branch)
+    ranges = read_ranges(app, repository, made)
+    rejected: list[RefUpdate] = []
+
+    def write(link: Link) -> None:
+        nonlocal rejected
+        rows = [(one.actor_id, update) for one in made for update in one.updates]
+        _, rejected = repository_log.append(link, repository.id, rows, packs)
+        if rejected and atomic:
+            raise RefMoved(f"{well_formed(rejected[0].ref)} was updated by another request")
+        lost = set(rejected)
+        landed = [update for update in updates if update not in lost]
+        # Before the events, whose payloads show the repository as it is after the push.
+        note_refs(link, repository, landed, sum(pack.size for pack in packs))
+        deleted = [update.ref for update in landed if update.deletes and update.ref.startswith(TAGS)]
+        if deleted:
+            releases.withdraw_tags(link, repository, [ref.removeprefix(TAGS) for ref in deleted])
+        for one in made:
+            ref_events.record_updates(
+                link,
+                repository,
+                one.actor_id,
+                [update for update in one.updates if update not in lost],
+                options=one.options,
+                known=known,
+            )
+            pull_heads.record_moves(
+                link, repository, one.actor_id, [update for update in one.updates if update not in lost], ranges
+            )
+        if within is not None:
+            within(link)
+
+    is_plain = not (references or ranges or mentioned) and default_branch == repository.default_branch
+    # The payload of a pull request is not made of prepared statements alone.
+    if not is_plain or merging is not None:
+        with app.database.write() as connection:
+            if merging is not None:
+                lock_graph(connection)
+                lock_repository_rows(connection, {repository.id})
+            named = [*(reference for _, reference in references), *mentioned]
+            locked = (
+                commit_references.lock_repositories(app.database, connection, repository, named) if named else {}
+            )
+            if default_branch != repository.default_branch:
+                repositories.change_repository(connection, repository, default_branch=default_branch)
+            write(connection)
+            if merging is not None:
+                merging(connection)
+            lost = set(rejected)
+            landed = [*(reference for update, reference in references if update not in lost), *mentioned]
+            if landed:
+                newest = commit_references.newest(landed)
+                commit_references.apply(app.database, connection, repository, locked, newest)
+    else:
+        with app.database.quick_write(durable=durable) as link:
+            write(link)
+    app.moved.add(repository.id)
+    for one in made:
+        deleted = [update.ref.removeprefix(BRANCHES) for update in one.updates if deletes_branch(update)]
+        if deleted:
+            pull_heads.close_orphans(app, repository, one.actor_id, deleted)
+    return rejected
+
+
+def deletes_branch(update: RefUpdate) -> bool:
+    """Tell whether an update deletes a branch."""
+    is_named = update.ref.startswith(BRANCHES) and well_formed(update.ref) == update.ref
+    return update.deletes and update.has_effect and is_named
+
+
+def read_ranges(
+    app: App, repository: Repository, made: Sequence[ActorUpdates]
+) -> dict[RefUpdate, pull_heads.PushedRange]:
+    """Read the commits of updated branches that are heads of open pull requests, which show them."""
+    if not repository.open_pulls:
+        return {}
+    moved = [
+        (one, update)
+        for one in made
+        for update in one.updates
+        if update.keeps_ref and update.ref.startswith(BRANCHES) and well_formed(update.ref) == update.ref
+    ]
+    return {
+        update: pull_heads.pushed_range(app, repository, update, one.commits)
+        for one, update in moved[:DETAILED_REFS]
+        if pulls.is_open_head(app.database, repository.id, update.ref.removeprefix(BRANCHES))
+    }
+
+
+def note_refs(link: Link, repository: Repository, updates: Sequence[RefUpdate], bytes_added: int) -> None:
+    """Update the columns of a repository that follow from its refs: branch count, emptiness, last push."""
+    branches = [update for update in updates if update.ref.startswith(BRANCHES)]
+    change = sum(update.creates for update in branches) - sum(update.deletes for update in branches)
+    repositories.set_refs_changed(
+        link,
+        repository,
+        branch_change=change,
+        pushed=any(not update.deletes for update in updates),
+        bytes_added=bytes_added,
+    )
+
+
+def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> str:
+    """Return the default branch after an update: the first branch pushed to an empty repository becomes it."""
+    if not repository.is_empty:
+        return repository.default_branch
+    made = [
+        update.ref.removeprefix(BRANCHES)
+        for update in updates
+        # A name that is no text cannot be the default branch.
+        if update.ref.startswith(BRANCHES) and not update.deletes and well_formed(update.ref) == update.ref
+    ]
+    return made[0] if made and repository.default_branch not in made else repository.default_branch
+
+
+def read_pushes(
+    app: App, repository: Repository, made: Sequence[ActorUpdates], default_branch: str
+) -> Mapping[RefUpdate, PushedCommits]:
+    """Read the commits of a push where a webhook gets them, so that no transaction waits for git."""
+    names = [update.ref for one in made for update in one.updates]
+    if not hook_subscriptions.has_push_subscribers(
+        app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=names
+    ):
+        # A hook that is added meanwhile gets what is in memory; no copy has its objects before the transaction.
+        found = [(one, in_memory(one)) for one in made]
+        return {update: pushed for one, pushed in found if pushed is not None for update in one.updates}
+    now = msgspec.structs.replace(repository, default_branch=default_branch)
+    known: dict[RefUpdate, PushedCommits] = {}
+    for one in made:
+        pushed = in_memory(one)
+        for update in one.updates:
+            brief = len(known) >= DETAILED_REFS
+            known[update] = read_push(app, now, update, briefly=brief) if pushed is None else pushed
+    return known
+
+
+def in_memory(one: ActorUpdates) -> PushedCommits | None:
+    """Return the commits of an update if nothing has to be read for it: one commit on top of the old one."""
+    if one.commits is None or one.files is None:
+        return None
+    ((commit,), (update,)) = one.commits, one.updates
+    return PushedCommits(commit, [commit], 1, update.old, {commit.id: one.files})

@@ -1,0 +1,102 @@
+"""Suggested changes: a line comment that holds the text its line should have, and applying it."""
+
+import re
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidReference, NoSuchBranch, NoSuchComment, Outdated
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.git.line_positions import file_at
+from holdfast.hosting.services import comments, file_commits, line_comments
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import FileCommit
+from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.revisions import open_latest
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.line_comments import find_line_comment
+
+__all__ = ["apply", "suggestion_in"]
+
+# A fence of Markdown with the language `suggestion`.
+FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})suggestion[ \t]*\n(?P<text>.*?)^(?P=fence)[ \t]*$")
+# Longer comments are not searched for one.
+LONGEST: Final = 65_536
+
+
+def suggestion_in(body: str) -> str | None:
+    """Return the text that a comment suggests for its line, with a line break at its end; None without one."""
+    found = FENCE.search(body[:LONGEST].replace("\r\n", "\n"))
+    return None if found is None else found["text"]
+
+
+def with_line(content: bytes, line: int, text: str) -> bytes:
+    """Return the content of a file with a line replaced; its line break stays what it is."""
+    lines = split_lines(content) or [b""]
+    old = lines[line - 1]
+    ending = b"\r\n" if old.endswith(b"\r\n") else b"\n" if old.endswith(b"\n") else b""
+    new = text.encode().replace(b"\n", ending or b"\n")
+    lines[line - 1] = new.removesuffix(b"\n") if not ending else new
+    return b"".join(lines)
+
+
+def split_lines(content: bytes) -> list[bytes]:
+    """Split at line feeds only, as git counts lines."""
+    return [part for part in re.split(rb"(?<=\n)", content) if part]
+
+
+def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int) -> str:
+    """Commit the change that a line comment suggests to the head branch, and return the path of the file.
+
+    The one who suggested it is named as co-author, and the conversation is resolved. Raises `Outdated` when the
+    line has changed since.
+    """
+    user = access.require_login(actor)
+    access.require_unarchived(target)
+    access.require_read(target, Unit.CODE)
+    place, found = find_line_comment(app.database, target.repository, comment_id)
+    if found.id != issue.id:
+        raise NoSuchComment("not found")
+    comment, _ = comments.find(app, target, comment_id)
+    text = suggestion_in(comment.body)
+    if text is None or place.is_old_side:
+        raise InvalidReference("Suggestion", "the comment suggests no change")
+    if issue.is_closed:
+        raise Outdated("the pull request is closed")
+    if issue.head_repository_id != target.repository.id:
+        raise InvalidReference("Head", "a suggestion for a branch of a fork is applied there")
+    repo = open_latest(app, target)
+    head = refs.branch(repo, issue.head_branch)
+    if head is None:
+        raise NoSuchBranch(target.repository.id, issue.head_branch)
+    position = line_comments.current_positions(app, target, issue, [place], head.id).get(comment_id)
+    file = None if position is None or not position.line else file_at(repo, head.id, position.path)
+    if position is None or file is None or file.content is None or not file.has_line(position.line):
+        raise Outdated("the line of this suggestion has changed")
+    content = with_line(file.content, position.line, text)
+    if content == file.content:
+        raise Outdated("the suggestion was applied already")
+    author = None
+    if comment.author_id is not None and comment.author_id != user.id:
+        with app.database.read() as connection:
+            author = accounts.accounts_by_id(connection, [comment.author_id]).get(comment.author_id)
+    message = f"Apply suggestion to {file.path}"
+    if author is not None:
+        message += f"\n\nCo-authored-by: {commit_name(author)} <{commit_email(author)}>"
+    change = FileChange(
+        operation="update",
+        path=file.path,
+        from_path=file.path,
+        content=FileContent(content),
+        sha=file.blob_id,
+    )
+    wanted = FileCommit(changes=[change], message=message, branch=issue.head_branch)
+    file_commits.commit(app, actor, target, wanted)
+    if place.resolved_at == 0 and access.may_edit(
+        actor, target.permissions, is_pull=True, author_id=issue.author_id
+    ):
+        line_comments.resolve(app, actor, target, comment_id)
+    return file.path

@@ -1,0 +1,116 @@
+"""Tag protection: who may create, move and delete the tags whose names a pattern matches.
+
+A pattern is a glob, or a regular expression between slashes. A tag that no rule matches is open to who may write.
+Of the rules that match, one has to name the user or one of their teams; a rule that names nobody admits nobody.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidValue, PatternRefused
+from holdfast.hosting.services.branch_protection import LONGEST_RULE_NAME, team_ids, user_ids
+from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.store import tag_protections as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.globs import Glob, compile_glob
+from holdfast.hosting.store.regular_expressions import compile_regular_expression
+from holdfast.hosting.store.tag_protections import TagProtection
+
+__all__ = ["TagProtectionEdit", "create", "delete", "edit", "find", "is_allowed", "list_all", "matches"]
+
+FIELD: Final = "NamePattern"
+
+
+class TagProtectionEdit(msgspec.Struct, frozen=True):
+    """Changes of a rule, by API field names; unset fields keep their value."""
+
+    name_pattern: str | UnsetType = UNSET
+    whitelist_usernames: list[str] | UnsetType = UNSET
+    whitelist_teams: list[str] | UnsetType = UNSET
+
+
+def compiled(pattern: str) -> Glob:
+    """Compile a pattern; raise `PatternRefused` for one that is invalid."""
+    if len(pattern) < 3 or not (pattern.startswith("/") and pattern.endswith("/")):
+        return compile_glob(pattern, "")
+    # An expression is searched for in the name, unless its ends say otherwise.
+    expression = pattern[1:-1]
+    start = "" if expression.startswith("^") else ".*"
+    end = "" if expression.endswith("$") else ".*"
+    return compile_regular_expression(f"{start}({expression.removeprefix('^').removesuffix('$')}){end}")
+
+
+def matches(pattern: str, tag: str) -> bool:
+    """Return whether a pattern matches the name of a tag."""
+    return compiled(pattern).matches(tag)
+
+
+def is_allowed(
+    rules: Sequence[TagProtection], tag: str, user: Account, teams: frozenset[int], *, by_deploy_key: bool = False
+) -> bool:
+    """Return whether a user may change a tag; administrators and deploy keys are not exempt."""
+    found = [rule for rule in rules if matches(rule.name_pattern, tag)]
+    if not found:
+        return True
+    if by_deploy_key:
+        return False
+    return any(user.id in rule.users or not teams.isdisjoint(rule.teams) for rule in found)
+
+
+def list_all(app: App, actor: Actor, target: RepositoryAccess) -> list[TagProtection]:
+    """List the rules of a repository."""
+    access.require_repository_admin(actor, target)
+    return store.tag_protections_of(app.database, target.repository)
+
+
+def find(app: App, actor: Actor, target: RepositoryAccess, number: int) -> TagProtection:
+    """Return a rule by id; raise `NoSuchProtection` if there is none."""
+    access.require_repository_admin(actor, target)
+    return store.find_tag_protection(app.database, target.repository, number)
+
+
+def create(app: App, actor: Actor, target: RepositoryAccess, wanted: TagProtectionEdit) -> TagProtection:
+    """Protect the tags that a pattern matches."""
+    access.require_repository_admin(actor, target)
+    access.require_unarchived(target)
+    pattern = checked("" if wanted.name_pattern is UNSET else wanted.name_pattern)
+    users = () if wanted.whitelist_usernames is UNSET else user_ids(app, wanted.whitelist_usernames)
+    teams = () if wanted.whitelist_teams is UNSET else team_ids(app, target, wanted.whitelist_teams)
+    return store.add_tag_protection(app.database, target.repository, pattern, users, teams)
+
+
+def edit(
+    app: App, actor: Actor, target: RepositoryAccess, number: int, changes: TagProtectionEdit
+) -> TagProtection:
+    """Change a rule."""
+    rule = find(app, actor, target, number)
+    access.require_unarchived(target)
+    pattern = rule.name_pattern if changes.name_pattern is UNSET else checked(changes.name_pattern)
+    users = rule.users if changes.whitelist_usernames is UNSET else user_ids(app, changes.whitelist_usernames)
+    teams = rule.teams if changes.whitelist_teams is UNSET else team_ids(app, target, changes.whitelist_teams)
+    return store.change_tag_protection(
+        app.database, target.repository, rule.id, pattern=pattern, users=users, teams=teams
+    )
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess, number: int) -> None:
+    """Delete a rule."""
+    store.delete_tag_protection(app.database, find(app, actor, target, number).id)
+
+
+def checked(pattern: str) -> str:
+    """Return a pattern without spaces around it; raise an error for one that is invalid."""
+    stripped = pattern.strip()
+    check_required(stripped, FIELD)
+    check_length(stripped, FIELD, LONGEST_RULE_NAME)
+    try:
+        compiled(stripped)
+    except PatternRefused as error:
+        raise InvalidValue(FIELD, str(error)) from None
+    return stripped

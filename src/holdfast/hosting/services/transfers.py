@@ -1,0 +1,121 @@
+"""Transfers of repositories: at once to an owner one may create repositories for, else with their consent.
+
+A transfer that waits changes nothing until the new owner accepts it; they, and the owners of the repository, may
+reject it.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import Forbidden, InvalidValue, NoSuchAccount, NoSuchTransfer, NoSuchUser, Permission
+from holdfast.hosting.services import repositories, users
+from holdfast.hosting.services.fields import check_required
+from holdfast.hosting.services.repositories import may_create_for
+from holdfast.hosting.store import accounts, teams
+from holdfast.hosting.store import repositories as repository_rows
+from holdfast.hosting.store import transfers as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_events import record_transferred
+from holdfast.hosting.store.teams import Team
+from holdfast.hosting.store.transfers import Transfer
+
+__all__ = ["accept", "find", "may_accept", "reject", "start", "teams_of"]
+
+MOST_TEAMS: Final = 100
+
+
+def find(app: App, repository: Repository) -> Transfer | None:
+    """Return the transfer of a repository that waits, for those who may see the repository."""
+    return store.find_transfer(app.database, repository)
+
+
+def may_accept(app: App, actor: Actor, repository: Repository) -> bool:
+    """Return whether a transfer waits for the actor: for themselves, or for an organization they act for."""
+    found = store.find_transfer(app.database, repository)
+    return found is not None and may_create_for(app, actor, found.recipient)
+
+
+def start(
+    app: App, actor: Actor, target: RepositoryAccess, new_owner: str, team_ids: Sequence[int] = ()
+) -> Repository:
+    """Transfer a repository, or ask the new owner if the actor may not create repositories for them.
+
+    `team_ids` are the teams of the new owner that get access. Raise `TransferPending` if another transfer waits.
+    """
+    user = access.require_repository_owner(actor, target)
+    check_required(new_owner, "NewOwner")
+    try:
+        recipient = accounts.find_account(app.database, new_owner)
+    except NoSuchUser:
+        raise NoSuchAccount(new_owner) from None
+    is_direct = may_create_for(app, actor, recipient)
+    if not is_direct and not users.is_visible(app, actor, recipient):
+        raise NoSuchAccount(new_owner)
+    wanted = tuple(dict.fromkeys(team_ids))
+    check_teams(app, recipient, wanted)
+    if is_direct:
+        return repositories.transfer(app, actor, target, new_owner, wanted)
+    store.add_transfer(app.database, target.repository, user, recipient, wanted)
+    return target.repository
+
+
+def check_teams(app: App, recipient: Account, team_ids: Sequence[int]) -> None:
+    """Raise `InvalidValue` unless the ids are those of teams of the new owner, an organization."""
+    if not team_ids:
+        return
+    if not recipient.is_organization:
+        raise InvalidValue("TeamIDs", "only an organization has teams")
+    if len(team_ids) > MOST_TEAMS:
+        raise InvalidValue("TeamIDs", f"at most {MOST_TEAMS} teams can be named")
+    found = teams_of(app, Transfer(recipient, recipient, tuple(team_ids)))
+    for number in team_ids:
+        if number not in {one.id for one in found}:
+            raise InvalidValue("TeamIDs", f"team {number} does not belong to {recipient.name}")
+
+
+def teams_of(app: App, transfer: Transfer) -> list[Team]:
+    """Return the teams that a transfer gives access, as far as they still exist."""
+    with app.database.read() as connection:
+        found = teams.teams_by_id(connection, transfer.team_ids)
+    return [
+        one
+        for number in transfer.team_ids
+        if (one := found.get(number)) is not None and one.organization_id == transfer.recipient.id
+    ]
+
+
+def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
+    """Accept the transfer that waits for the actor, who then owns the repository, or whose organization does."""
+    user = access.require_login(actor)
+    found = required(app, target)
+    if not may_create_for(app, actor, found.recipient):
+        raise Forbidden(Permission.ACCEPT_TRANSFER)
+    with app.database.write() as connection:
+        store.remove_transfer(connection, target.repository, found.recipient)
+        repository_rows.transfer_repository(connection, target.repository, found.recipient)
+        teams.give_transferred(connection, found.recipient, target.repository.id, found.team_ids)
+        record_transferred(connection, target.repository, found.recipient, user)
+    return repository_rows.repository_by_id(app.database, target.repository.id)
+
+
+def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
+    """Reject the transfer that waits, as its recipient, or take it back as an owner of the repository."""
+    access.require_login(actor)
+    found = required(app, target)
+    if not may_create_for(app, actor, found.recipient) and not target.permissions.is_owner:
+        raise Forbidden(Permission.ACCEPT_TRANSFER)
+    with app.database.write() as connection:
+        store.remove_transfer(connection, target.repository, found.recipient)
+    return target.repository
+
+
+def required(app: App, target: RepositoryAccess) -> Transfer:
+    """Return the transfer that waits; raise `NoSuchTransfer` without one."""
+    found = store.find_transfer(app.database, target.repository)
+    if found is None:
+        raise NoSuchTransfer("the repository has no transfer that waits")
+    return found

@@ -1,0 +1,77 @@
+"""A small HTTP server for tests of what is fetched from elsewhere."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+__all__ = ["HttpStub", "SeenRequest", "http_stub"]
+
+
+@dataclass(frozen=True)
+class SeenRequest:
+    """A request that arrived."""
+
+    path: str
+    host: str
+    authorization: str
+
+
+@dataclass
+class HttpStub:
+    """A running server: what it answers by path, and what it was asked."""
+
+    port: int = 0
+    answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
+    seen: list[SeenRequest] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def http_stub(answers: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -> Iterator[HttpStub]:
+    """Serve answers by path, with the query or without; everything else is a 404."""
+    stub = HttpStub(answers=dict(answers))
+    stopped = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        """Answers from the table."""
+
+        def do_GET(self) -> None:
+            """Answer a request."""
+            if delay:
+                stopped.wait(delay)
+            path = self.path.partition("?")[0]
+            asked = self.headers
+            stub.seen.append(SeenRequest(path, asked.get("Host", ""), asked.get("Authorization", "")))
+            redirect = stub.redirects.get(path)
+            status, body = stub.answers.get(self.path) or stub.answers.get(path) or (404, b"{}")
+            self.send_response(302 if redirect else status)
+            if redirect:
+                self.send_header("Location", redirect)
+            is_git = path.endswith("/info/refs")
+            kind = "application/x-git-upload-pack-advertisement" if is_git else "application/json"
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as the standard library has it
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    stub.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield stub
+    finally:
+        stopped.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,189 @@
+"""What a killed process of an earlier version had noted is recorded if it happened, once, and else forgotten."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import text
+
+from holdfast.hosting.app import App
+from holdfast.hosting.doctor.checks import examine
+from holdfast.hosting.services import adoption
+from holdfast.hosting.services.adoption import adopt, has_happened, record_pending_updates
+from holdfast.hosting.store import migrate, pending_ref_updates
+from holdfast.hosting.store.commit_keys import IdempotencyKey, find_key
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import repository_by_id
+from holdfast.settings import Settings
+from tests.hosting.git import oracle
+from tests.hosting.old_data_folder import LOOSE, OldDataFolder, make_old_data_folder
+from tests.hosting.repository_helpers import recorded_events
+
+ZERO = "0" * 40
+
+
+@pytest.fixture
+def old(settings: Settings, empty_database: Database) -> OldDataFolder:
+    """Make a data folder of the last version before the log."""
+    return make_old_data_folder(settings, empty_database)
+
+
+@pytest.fixture
+def app(settings: Settings, old: OldDataFolder) -> Iterator[App]:
+    """Open it."""
+    opened = App.open(settings)
+    yield opened
+    opened.close()
+
+
+def note(old: OldDataFolder, update: RefUpdate, *, key: str = "", is_done: bool = False) -> None:
+    """Write an update of a ref as earlier versions did before it happened, with an idempotency key."""
+    with old.database.write() as connection:
+        number = connection.execute(
+            text(
+                "INSERT INTO ref_updates (repository_id, actor_id, ref, old, new, is_done, created_at) "
+                f"VALUES ({LOOSE}, :actor, :ref, :old, :new, :is_done, 1000) RETURNING id"
+            ),
+            {"actor": old.owner.id, "ref": update.ref, "old": update.old, "new": update.new, "is_done": is_done},
+        ).scalar_one()
+        if key:
+            connection.execute(
+                text(
+                    "INSERT INTO commit_keys (repository_id, user_id, key, fingerprint, update_id, created_at) "
+                    f"VALUES ({LOOSE}, :actor, :key, 'f', :number, 1000)"
+                ),
+                {"actor": old.owner.id, "key": key, "number": number},
+            )
+
+
+def pushes(app: App) -> list[tuple[str, str]]:
+    """Return the kinds of events that were recorded, and the commits after them."""
+    return [(kind, details["after"]) for kind, details in recorded_events(app.database)]
+
+
+def test_what_happened_is_recorded_once_and_the_rest_is_forgotten(app: App, old: OldDataFolder) -> None:
+    """Keys stay with commits that were made; a request whose commit was not made can be made again."""
+    first, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
+    note(old, RefUpdate("refs/heads/main", first, second), key="settled", is_done=True)
+    note(old, RefUpdate("refs/heads/main", second, head), key="happened")
+    note(old, RefUpdate("refs/heads/main", second, head))
+    note(old, RefUpdate("refs/heads/main", head, "1" * 40), key="lost")
+    note(old, RefUpdate("refs/heads/new", ZERO, head))
+    migrate.upgrade(old.database)
+    adopt(app)
+    assert pushes(app) == [("push", head)]
+    assert pending_ref_updates.pending_updates(app.database) == []
+    kept = repository_by_id(app.database, LOOSE)
+    assert kept.pushed_at > 0
+    found = [
+        find_key(app.database, kept, IdempotencyKey(old.owner.id, name, "f"))
+        for name in ("settled", "happened", "lost")
+    ]
+    assert [one and one.commit_id for one in found] == [second, head, None]
+    adopt(app)
+    assert pushes(app) == [("push", head)]
+    assert list(examine(app, deep=True)) == []
+
+
+def test_what_was_made_again_and_recorded_is_not_recorded_twice(app: App, old: OldDataFolder) -> None:
+    """Its event is there, later than the note."""
+    first, second, _ = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
+    note(old, RefUpdate("refs/heads/main", first, second))
+    migrate.upgrade(old.database)
+    adopt(app)
+    assert pushes(app) == [("push", second)]
+    with old.database.write() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO ref_updates (repository_id, ref, old, new, created_at) "
+                f"VALUES ({LOOSE}, 'refs/heads/main', '{first}', '{second}', 1000)"
+            )
+        )
+    assert record_pending_updates(app) == 0
+    assert pushes(app) == [("push", second)]
+
+
+def test_an_interruption_between_both_steps_loses_nothing(
+    app: App, old: OldDataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repositories are adopted; the next start records what was pending."""
+    *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
+    note(old, RefUpdate("refs/heads/main", second, head))
+    migrate.upgrade(old.database)
+
+    def interrupted(app: App) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(adoption, "record_pending_updates", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            adopt(app)
+    assert pushes(app) == []
+    adopt(app)
+    assert pushes(app) == [("push", head)]
+
+
+def test_a_repository_that_is_not_adopted_keeps_what_is_pending(app: App, old: OldDataFolder) -> None:
+    """What happened in a folder that is missing is not known."""
+    *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
+    note(old, RefUpdate("refs/heads/main", second, head))
+    migrate.upgrade(old.database)
+    away = old.loose.rename(old.loose.with_name("away"))
+    adopt(app)
+    assert [one.update.new for one in pending_ref_updates.pending_updates(app.database)] == [head]
+    away.rename(old.loose)
+    adopt(app)
+    assert pushes(app) == [("push", head)]
+
+
+def test_a_closing_keyword_of_what_happened_closes_its_issue(app: App, old: OldDataFolder) -> None:
+    """As it would have done if the process had lived."""
+    with old.database.write() as connection:
+        connection.execute(
+            text(f"INSERT INTO issues (repository_id, number, title) VALUES ({LOOSE}, 1, 'It leaks')")
+        )
+        connection.execute(text(f"UPDATE repositories SET last_issue = 1, open_issues = 1 WHERE id = {LOOSE}"))
+    before = oracle.line(old.loose, "rev-parse", "main")
+    head = oracle.commit(old.loose, {b"a.txt": b"pumped\n"}, message=b"closes #1\n")
+    note(old, RefUpdate("refs/heads/main", before, head))
+    migrate.upgrade(old.database)
+    adopt(app)
+    with app.database.read() as connection:
+        assert connection.execute(text("SELECT is_closed FROM issues")).scalar_one()
+
+
+@pytest.mark.parametrize(
+    ("update", "at", "happened"),
+    [
+        (("first", "second"), "second", True),
+        (("first", "second"), "third", True),
+        (("first", "second"), "first", False),
+        (("first", "second"), None, False),
+        (("first", "second"), "side", False),
+        (("second", "first"), "third", False),
+        (("third", "first"), "first", True),
+        ((None, "first"), "third", True),
+        ((None, "second"), "side", False),
+        (("first", None), None, True),
+        (("first", None), "first", False),
+        (("first", "first"), "first", False),
+    ],
+)
+def test_the_ref_tells_whether_an_update_happened(
+    app: App,
+    old: OldDataFolder,
+    update: tuple[str | None, str | None],
+    at: str | None,
+    happened: bool,  # noqa: FBT001
+) -> None:
+    """Also when more has happened since; a branch that went on from where it was did not go back before."""
+    first, second, third = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
+    side = oracle.commit(old.loose, {b"side": b"s"}, branch="side", parents=[first])
+    ids = {"first": first, "second": second, "third": third, "side": side, None: ZERO}
+    if at is not None:
+        oracle.git(old.loose, "update-ref", "refs/heads/x", ids[at])
+    migrate.upgrade(old.database)
+    adopt(app)
+    before, after = update
+    made = RefUpdate("refs/heads/x", ids[before], ids[after])
+    assert has_happened(app.copies.update(LOOSE), made) is happened

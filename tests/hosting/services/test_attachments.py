@@ -1,0 +1,93 @@
+"""Attached files: their bytes, their garbage and their download counts."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import AttachmentTaken, InvalidField, InvalidValue, TooManyAtOnce
+from holdfast.hosting.services import attachments, maintenance, release_assets, releases, repositories
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.store import attachments as store
+from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.releases import Release, ReleaseFields, holder_of
+from tests.hosting.services.scenario import Caller, accessed
+
+LATER = attachments.GRACE + 60
+
+
+@pytest.fixture
+def ada(app: App) -> Caller:
+    """Make a repository, and return the arguments of a service that its owner calls."""
+    user = find_user(app.database, "admin")
+    ship = repositories.create(app, user, user, NewRepository(name="ship"), {"a.txt": b"one\n"})
+    return app, Actor(user), accessed(app, Actor(user), ship)
+
+
+@pytest.fixture
+def release(ada: Caller) -> Release:
+    """Make a release."""
+    return releases.create(*ada, ReleaseFields(tag_name="v1"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Write a file."""
+    (tmp_path / "file").write_bytes(b"content")
+    return tmp_path / "file"
+
+
+def keys(app: App) -> set[str]:
+    """Return the uuids of the files in the object store."""
+    return {number for number, _ in attachments.stored(app)}
+
+
+def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, release: Release, path: Path) -> None:
+    """Those of a deleted file and of an upload that failed; not during a backup, and never those of a file."""
+    kept = release_assets.add(*ada, release, name="kept", path=path)
+    deleted = release_assets.add(*ada, release, name="deleted", path=path)
+    with pytest.raises(AttachmentTaken):
+        release_assets.add(*ada, release, name="kept", path=path)
+    release_assets.delete(*ada, deleted)
+    assert len(keys(app)) == 3
+    maintenance.clean(app)
+    assert len(keys(app)) == 3
+    with backup_lease(app.database):
+        assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
+    maintenance.clean(app, now=time.time() + LATER)
+    assert keys(app) == {kept.uuid}
+    releases.delete(*ada, release)
+    assert attachments.collect_garbage(app, now=time.time() + LATER) == 1
+    assert keys(app) == set()
+
+
+def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Release, path: Path) -> None:
+    """What is counted is written once."""
+    made = release_assets.add(*ada, release, name="a", path=path)
+    app.downloads += [made.id, made.id]
+    attachments.save_downloads(app)
+    attachments.save_downloads(app)
+    assert store.attachments_of(app.database, holder_of(release))[0].download_count == 2
+
+
+def test_a_release_has_a_limited_number_of_files(
+    ada: Caller, release: Release, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no list of releases grows without bounds."""
+    monkeypatch.setattr(attachments, "MOST_FILES", 1)
+    release_assets.add(*ada, release, name="a", path=path)
+    with pytest.raises(TooManyAtOnce):
+        release_assets.add(*ada, release, name="b", path=path)
+
+
+@pytest.mark.parametrize("name", ["a/b", "a\\b", ".", "..", "a\x00b", "a\nb", "a\ufffdb"])
+def test_names_that_are_no_file_names(name: str) -> None:
+    """Are refused."""
+    with pytest.raises(InvalidValue):
+        attachments.check_file_name(name)
+    for empty in ("", " ", "x" * 256):
+        with pytest.raises(InvalidField):
+            attachments.check_file_name(empty)

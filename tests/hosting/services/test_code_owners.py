@@ -1,0 +1,145 @@
+"""Code owners: which rules name the owners of paths, who is asked, and whose approval is missing."""
+
+from base64 import b64encode
+
+import httpx
+import pytest
+
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.services import code_owners, pull_comparisons, pulls, repositories
+from holdfast.hosting.services.code_owners import CodeOwners, parse, rules_for
+from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.repositories import find_repository
+from tests.conftest import wait_for
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import let_in
+
+GITEA = r"""
+# a comment
+.*\.go @ann @crew/hands
+docs/.* @bea # and why
+!src/.* @cid
+*.js @broken
+src/nobody
+"""
+GITHUB = """
+* @ann
+*.md @bea
+/docs/ @cid
+src/*.go @dan
+build
+lib/* @eve
+apps/web @fay
+"""
+
+
+def owners(text: str, *paths: str, is_github: bool = False) -> list[str]:
+    """Return the owners of paths."""
+    found = rules_for(parse(text, is_github=is_github), paths, last_counts=is_github)
+    return [name for rule in found for name in rule.owners]
+
+
+def test_all_rules_that_match_count_in_giteas_syntax() -> None:
+    """A pattern matches a whole path; a line that cannot be read is left out."""
+    assert owners(GITEA, "src/a.go") == ["ann", "crew/hands"]
+    assert owners(GITEA, "docs/a.go") == ["ann", "crew/hands", "bea", "cid"]
+    assert owners(GITEA, "src/x/docs/a", "src/a.js") == []
+    assert owners(GITEA, "src/nobody") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("x", "ann"),
+        ("a/b.md", "bea"),
+        ("docs/b.md", "cid"),
+        ("a/docs/x", "ann"),
+        ("src/a.go", "dan"),
+        ("src/b/a.go", "ann"),
+        ("lib/a", "eve"),
+        ("lib/a/b", "ann"),
+        ("apps/web/a/b", "fay"),
+    ],
+)
+def test_the_last_rule_that_matches_counts_in_githubs_syntax(path: str, name: str) -> None:
+    """As with `.gitignore`; a rule without owners takes them away."""
+    assert owners(GITHUB, path, is_github=True) == [name]
+    assert owners(GITHUB, "build/x", is_github=True) == []
+
+
+def write(client: httpx.Client, path: str, text: str, branch: str, new: str = "") -> None:
+    """Write a file."""
+    body = {"content": b64encode(text.encode()).decode(), "branch": branch, "new_branch": new}
+    assert client.post(f"/repos/ada/ship/contents/{path}", json=body).status_code == 201
+
+
+def test_owners_are_asked_and_one_of_them_has_to_approve(clients: ServiceClients, app: App) -> None:
+    """Neither the author, nor those who reviewed already, are asked."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    ship = find_repository(clients.database, "ada", "ship")
+    people = {name: clients.account(name) for name in ("bob", "eve")}
+    let_in(clients.database, ship, people["bob"], 2)
+    write(ada, ".gitea/CODEOWNERS", "hull.* @bob @ada\nmast @eve @bob\nsail @nobody\nkeel @ada\n", "main")
+    for path in ("hull.txt", "sail", "keel"):
+        write(ada, path, "x\n", "fix" if path != "hull.txt" else "main", "fix" if path == "hull.txt" else "")
+    ada.post("/repos/ada/ship/pulls", json={"title": "t", "head": "fix", "base": "main"})
+    owner = find_user(app.database, "ada")
+    home = find_repository(app.database, "ada", "ship")
+    target = RepositoryAccess(home, repositories.permissions_in(app, Actor(owner), home))
+    issue = pulls.find(app, target, 1)
+
+    def asked() -> list[str]:
+        shown = ada.get("/repos/ada/ship/pulls/1").json()["requested_reviewers"]
+        return [one["login"] for one in shown]
+
+    assert asked() == ["bob"]
+    head = ada.get("/repos/ada/ship/branches/fix").json()["commit"]["id"]
+    both = CodeOwners(frozenset({people["bob"].id, owner.id}), frozenset())
+    assert code_owners.missing_approvals(app, home, issue, head, None) == [both]
+    ada.post("/repos/ada/ship/branch_protections", json={"rule_name": "main", "block_on_codeowner_reviews": True})
+    refused = ada.post("/repos/ada/ship/pulls/1/merge", json={"do": "merge"})
+    assert (refused.status_code, "code owners" in refused.json()["message"]) == (405, True)
+    bob = clients.with_token(people["bob"])
+    assert bob.post("/repos/ada/ship/pulls/1/reviews", json={"event": "APPROVED"}).status_code == 200
+    assert code_owners.missing_approvals(app, home, issue, head, None) == []
+    write(ada, "mast", "x\n", "fix")
+    pull_comparisons.compare_outdated(app, home.id)
+    # The task of the service may be at it at the same time.
+    wait_for(lambda: asked() == ["eve"])
+    pull_comparisons.compare_outdated(app, home.id)
+    code_owners.request_reviews(app, owner, home, issue)
+    assert asked() == ["eve"]
+    assert ada.post("/repos/ada/ship/pulls/1/merge", json={"do": "merge"}).status_code == 200
+
+
+def test_a_team_owns_files_and_one_of_its_members_approves(clients: ServiceClients, app: App) -> None:
+    """A team that cannot read the repository, or that nobody knows, is not asked."""
+    ada, bob = clients.user("ada"), clients.account("bob")
+    ada.post("/orgs", json={"username": "fleet"})
+    ada.post("/orgs/fleet/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    teams = {}
+    for name in ("crew", "cooks"):
+        body = {"name": name, "permission": "write", "units": ["repo.code", "repo.pulls"]}
+        teams[name] = ada.post("/orgs/fleet/teams", json=body).json()["id"]
+        ada.put(f"/teams/{teams[name]}/members/bob")
+    ada.put(f"/teams/{teams['crew']}/repos/fleet/ship")
+
+    def put(path: str, text: str, branch: str, new: str = "") -> None:
+        body = {"content": b64encode(text.encode()).decode(), "branch": branch, "new_branch": new}
+        assert ada.post(f"/repos/fleet/ship/contents/{path}", json=body).status_code == 201
+
+    put("CODEOWNERS", "hull @fleet/crew @fleet/cooks @fleet/nobody\n", "main")
+    put("hull", "x\n", "main", "fix")
+    made = ada.post("/repos/fleet/ship/pulls", json={"title": "t", "head": "fix", "base": "main"}).json()
+    shown = ada.get("/repos/fleet/ship/pulls/1").json()
+    assert [one["name"] for one in shown["requested_reviewers_teams"]] == ["crew"]
+    home = find_repository(app.database, "fleet", "ship")
+    target = RepositoryAccess(home, repositories.permissions_in(app, Actor(bob), home))
+    issue = pulls.find(app, target, 1)
+    owners = CodeOwners(frozenset(), frozenset({teams["crew"]}))
+    assert code_owners.missing_approvals(app, home, issue, made["head"]["sha"], None) == [owners]
+    member = clients.with_token(bob)
+    assert member.post("/repos/fleet/ship/pulls/1/reviews", json={"event": "APPROVED"}).status_code == 200
+    assert code_owners.missing_approvals(app, home, issue, made["head"]["sha"], None) == []

@@ -1,0 +1,98 @@
+"""Commit statuses: who may add them, what they may be, and the event."""
+
+import json
+
+import pytest
+from msgspec import structs
+
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    NoSuchRevision,
+    RepositoryArchived,
+    TooManyAtOnce,
+)
+from holdfast.hosting.services import commit_statuses as service
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.commit_statuses import NewStatus
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store.accounts import Account, find_user
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.repository_helpers import READ, let_in, make_people
+from tests.hosting.services.scenario import accessed
+from tests.hosting.webhooks.event_helpers import add_hook, last
+
+PASSED = NewStatus(state="success")
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Return the owner of the repository."""
+    return find_user(app.database, "admin")
+
+
+@pytest.fixture
+def ship(app: App, ada: Account) -> Repository:
+    """Create a repository with one commit."""
+    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+
+
+def test_a_status_is_told_with_its_commit(app: App, ada: Account, ship: Repository) -> None:
+    """The payload is that of the moment; an empty context is `default`."""
+    add_hook(app.database, ada, events="status")
+    actor = Actor(ada)
+    target = accessed(app, actor, ship)
+    new = NewStatus(state="failure", description="2 of 3", target_url="https://ci.example.org/1")
+    status = service.create(app, actor, target, "main", new)
+    assert (status.context, status.state, status.creator_id) == ("default", "failure", ada.id)
+    told = json.loads(last(app.database, "status").payload)
+    assert (told["id"], told["sha"]) == (status.id, status.sha)
+    assert (told["state"], told["context"]) == ("failure", "default")
+    assert (told["description"], told["target_url"]) == ("2 of 3", "https://ci.example.org/1")
+    assert (told["commit"]["id"], told["repository"]["name"]) == (status.sha, "ship")
+    assert told["sender"]["login"] == ada.name
+
+
+def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship: Repository) -> None:
+    """Whoever calls the service: there is no guard before it."""
+    (eve,) = make_people(app.database, "eve")
+    let_in(app.database, ship, eve, READ)
+    with pytest.raises(Forbidden):
+        service.create(app, Actor(eve), accessed(app, Actor(eve), ship), "main", PASSED)
+    with pytest.raises(LoginRequired):
+        service.create(app, ANONYMOUS, accessed(app, ANONYMOUS, ship), "main", PASSED)
+    archived = structs.replace(ship, archived_at=1)
+    with pytest.raises(RepositoryArchived):
+        service.create(app, Actor(ada), accessed(app, Actor(ada), archived), "main", PASSED)
+
+
+def test_what_is_refused(app: App, ada: Account, ship: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown commit and state, fields that are too long, and more statuses than a commit may have."""
+    actor = Actor(ada)
+    target = accessed(app, actor, ship)
+    with pytest.raises(NoSuchRevision):
+        service.create(app, actor, target, "1" * 40, PASSED)
+    with pytest.raises(InvalidValue, match="State"):
+        service.create(app, actor, target, "main", NewStatus(state="purple"))
+    for new in (
+        NewStatus(state="success", context="x" * 256),
+        NewStatus(state="success", description="x" * 4097),
+        NewStatus(state="success", target_url="https://" + "a" * 2048),
+    ):
+        with pytest.raises(InvalidField):
+            service.create(app, actor, target, "main", new)
+    service.create(app, actor, target, "main", PASSED)
+    monkeypatch.setattr(service, "MOST_PER_COMMIT", 1)
+    with pytest.raises(TooManyAtOnce):
+        service.create(app, actor, target, "main", PASSED)
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ci.example.org", "/1", "data:text/html,x", "http://[x"])
+def test_addresses_that_a_page_must_not_link_to(url: str) -> None:
+    """Are refused when they are sent, not when they are shown."""
+    with pytest.raises(InvalidValue, match="TargetURL"):
+        service.check_target_url(url)

@@ -1,0 +1,38 @@
+"""Durations in the form of the API."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import InvalidValue
+from holdfast.hosting.services.durations import checked_interval, format_duration, parse_duration
+
+
+@given(st.integers(0, 10 * 365 * 86_400))
+def test_what_is_written_is_read_again(seconds: int) -> None:
+    """Every whole number of seconds."""
+    assert parse_duration(format_duration(seconds), "Interval") == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("8h", 28_800), ("1h30m", 5400), ("1.5h", 5400), ("90000ms", 90), ("0", 0), ("0s", 0)]
+)
+def test_the_forms_clients_send(text: str, seconds: int) -> None:
+    """Units in any number."""
+    assert parse_duration(text, "Interval") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "8", "h", "8 h", "-8h", "1d", "8h " * 50, "999999999h", "٣h"])
+def test_other_texts_are_refused(text: str) -> None:
+    """With the name of the field."""
+    with pytest.raises(InvalidValue, match="Interval"):
+        parse_duration(text, "Interval")
+
+
+def test_an_interval_is_ten_minutes_at_least() -> None:
+    """Or none; without one it is eight hours."""
+    assert checked_interval("", "Interval") == 8 * 3600
+    assert checked_interval("10m", "Interval") == 600
+    assert checked_interval("0", "Interval") == 0
+    with pytest.raises(InvalidValue, match="10m0s"):
+        checked_interval("599s", "Interval")

@@ -1,0 +1,42 @@
+"""Templates of licenses, .gitignore files and labels."""
+
+import pytest
+
+from holdfast.hosting.errors import InvalidValue, NoSuchTemplate
+from holdfast.hosting.services import file_templates
+from holdfast.hosting.store.labels import check_color
+
+
+def test_gitignore_files_are_joined_once_each() -> None:
+    """In the order in which they are named."""
+    joined = file_templates.join_gitignores("Python, Go,Python")
+    assert joined.count("# ---> ") == 2
+    assert joined.index("# ---> Python") < joined.index("# ---> Go")
+    with pytest.raises(InvalidValue):
+        file_templates.join_gitignores("Python,../Python")
+
+
+def test_a_license_has_the_year_and_its_holder() -> None:
+    """Whichever way the text marks them; a holder is taken as it is written."""
+    for key in ("MIT", "BSD-3-Clause", "Apache-2.0"):
+        text = file_templates.fill_license(key, r"Ada \1 & Co", 0)
+        assert "1970" in text
+        assert r"Ada \1 & Co" in text
+    with pytest.raises(InvalidValue):
+        file_templates.fill_license("none", "Ada", 0)
+
+
+def test_every_license_has_a_text() -> None:
+    """Also those that are not UTF-8."""
+    assert len(file_templates.licenses()) > 100
+    for one in file_templates.licenses():
+        assert file_templates.license_text(one.key)[1].strip()
+
+
+def test_the_labels_of_a_set_are_valid() -> None:
+    """Their colours, and their names once each."""
+    for chosen in file_templates.LABEL_SETS.values():
+        assert [check_color(one.color) for one in chosen] == [one.color for one in chosen]
+        assert len({one.name for one in chosen}) == len(chosen)
+    with pytest.raises(NoSuchTemplate):
+        file_templates.label_set("none")

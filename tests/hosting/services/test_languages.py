@@ -1,0 +1,99 @@
+"""Language statistics are computed in the background and kept; a request only reads them."""
+
+import pytest
+
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git import languages as counting
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.services import languages, repositories
+from holdfast.hosting.services.repositories import NewRepository, initial_commit
+from holdfast.hosting.store import languages as rows
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from tests.hosting.repository_helpers import make_people
+
+
+def make(app: App) -> Repository:
+    """Make a repository with a file of ten bytes in Python and one of five in C."""
+    (ada,) = make_people(app.database, "ada")
+    made = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.py": b"x" * 10, "b.c": b"y" * 5})
+    return repository_by_id(app.database, made.id)
+
+
+def push(app: App, repository: Repository) -> None:
+    """Replace the default branch by a commit with one file of another language."""
+    commit, pack = initial_commit({"a.rs": b"z", "b.rs": b"z"}, Signature("Ada", "ada@example.org", 1))
+    old = repository_log.find_ref(app.database, repository.id, "refs/heads/main")
+    with app.database.write() as connection:
+        update = RefUpdate("refs/heads/main", old or "", commit)
+        repository_log.append(connection, repository.id, [(None, update)], [pack])
+
+
+def shown(app: App, repository: Repository) -> list[tuple[str, int]]:
+    """Return what a request answers."""
+    now = repository_by_id(app.database, repository.id)
+    target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
+    return list(languages.list_languages(app, target).items())
+
+
+def test_a_large_tree_is_counted_in_the_background_only(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until then what was counted before is shown, and the repository is noted."""
+    monkeypatch.setattr(languages, "SMALL_TREE", 1)
+    ship = make(app)
+    app.pushed.clear()
+    assert (shown(app, ship), app.pushed) == ([], {ship.id})
+    app.pushed.clear()
+    languages.count(app, ship.id)
+    assert (shown(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], set())
+    assert repository_by_id(app.database, ship.id).language == "Python"
+    push(app, ship)
+    assert (shown(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], {ship.id})
+
+
+def test_a_small_tree_is_counted_at_once_and_kept_later(app: App) -> None:
+    """So that a push is seen."""
+    ship = make(app)
+    assert shown(app, ship) == [("Python", 10), ("C", 5)]
+    assert rows.find_statistics(app.database, ship.id) is None
+    assert ship.id in app.pushed
+
+
+def test_what_is_kept_is_not_counted_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for a request nor after a push that left the tree as it was."""
+    ship = make(app)
+    languages.count(app, ship.id)
+    monkeypatch.setattr(counting, "languages", None)
+    assert shown(app, ship) == [("Python", 10), ("C", 5)]
+    languages.count(app, ship.id)
+    assert rows.outdated(app.database, 10) == []
+
+
+def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an upgrade, or after the process that took the push has ended; one that is damaged only once."""
+    ship = make(app)
+    assert rows.outdated(app.database, 10) == [ship.id]
+    languages.count_missed(app)
+    assert rows.outdated(app.database, 10) == []
+    push(app, ship)
+    assert rows.outdated(app.database, 10) == [ship.id]
+
+    def fail(*_: object) -> dict[str, int]:
+        raise GitDamaged("a tree is missing")
+
+    monkeypatch.setattr(counting, "languages", fail)
+    languages.count_missed(app)
+    assert rows.outdated(app.database, 10) == []
+    assert rows.find_statistics(app.database, ship.id) == rows.LanguageStatistics("", {})
+
+
+def test_an_empty_or_deleted_repository_has_none(app: App) -> None:
+    """And is no error."""
+    (ada,) = make_people(app.database, "ada")
+    made = repositories.create(app, ada, ada, NewRepository(name="empty"))
+    languages.count(app, made.id)
+    languages.count(app, 999_999)
+    assert shown(app, made) == []
+    assert rows.outdated(app.database, 10) == []

@@ -1,0 +1,89 @@
+"""The head of a pull request follows its branch, and stays when the branch is deleted."""
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import MergedAlready
+from holdfast.hosting.services import branches, pulls
+from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.store import comments, repository_log
+from holdfast.hosting.store.issues import Issue, find_issue
+from holdfast.hosting.store.pulls import set_merged
+from tests.hosting.repository_helpers import add_commit
+from tests.hosting.services.scenario import Scenario, make_scenario
+
+FIX = IssueDraft(title="Stop the leak")
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people, and a repository with the branches main, fix and other."""
+    made = make_scenario(app)
+    add_commit(app.database, made.repository, "main", "fix", "other")
+    return made
+
+
+def opened(scenario: Scenario, head: str = "fix", base: str = "main") -> Issue:
+    """Open a pull request."""
+    return pulls.create(*scenario.seen_by(scenario.reader), FIX, head=head, base=base)
+
+
+def current(scenario: Scenario, issue: Issue) -> Issue:
+    """Return a pull request as it is now."""
+    return find_issue(scenario.app.database, scenario.repository, issue.number)
+
+
+def head_of(scenario: Scenario, issue: Issue) -> str | None:
+    """Return where the ref of a pull request is."""
+    return repository_log.find_ref(scenario.app.database, scenario.repository.id, f"refs/pull/{issue.number}/head")
+
+
+def entries(scenario: Scenario, issue: Issue) -> list[comments.Comment]:
+    """Return the timeline of a pull request."""
+    return comments.entries_of(scenario.app.database, issue, plain=False, skip=0, limit=50)[0]
+
+
+def test_the_ref_is_made_with_the_pull_request_and_goes_with_it(scenario: Scenario) -> None:
+    """It is at the head, in the log of the repository."""
+    made = opened(scenario)
+    assert head_of(scenario, made) == made.head_sha
+    branches.delete(*scenario.seen_by(scenario.writer), "fix")
+    assert head_of(scenario, made) == made.head_sha
+
+
+def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> None:
+    """On behalf of who deleted the branch."""
+    one, two = opened(scenario), opened(scenario, "main", "other")
+    for branch in ("fix", "other"):
+        branches.delete(*scenario.seen_by(scenario.writer), branch)
+    assert [current(scenario, issue).is_closed for issue in (one, two)] == [True, True]
+    assert [entry.kind for entry in entries(scenario, one)] == ["close"]
+    assert entries(scenario, one)[0].author_id == scenario.writer.id
+
+
+def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
+    """It stays closed."""
+    made = opened(scenario)
+    writer = scenario.seen_by(scenario.writer)
+    closed = pulls.edit(*writer, made, IssueEdit(state="closed"))
+    with scenario.app.database.write() as connection:
+        set_merged(connection, closed, scenario.writer, sha="3" * 40, style="merge", now=1)
+    with pytest.raises(MergedAlready):
+        pulls.edit(*writer, current(scenario, made), IssueEdit(state="open"))
+    assert current(scenario, made).is_closed
+    found = pulls.find_merged(scenario.app, writer[2], "3" * 40)
+    assert found is not None
+    assert found.number == made.number
+
+
+def test_a_renamed_branch_takes_its_pull_requests_along(scenario: Scenario) -> None:
+    """Both as head and as base."""
+    one, two = opened(scenario), opened(scenario, "main", "other")
+    writer = scenario.seen_by(scenario.writer)
+    branches.rename(*writer, "fix", "repair")
+    branches.rename(*writer, "other", "stable")
+    now = [current(scenario, issue) for issue in (one, two)]
+    assert [(issue.head_branch, issue.base_branch, issue.is_closed) for issue in now] == [
+        ("repair", "main", False),
+        ("main", "stable", False),
+    ]

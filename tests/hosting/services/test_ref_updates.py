@@ -1,0 +1,193 @@
+"""Updates of refs: the log, the row of the repository and the events are one transaction."""
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import RefMoved, RefRefused
+from holdfast.hosting.git.packs import decode_pack
+from holdfast.hosting.git.quarantine import AcceptedPush
+from holdfast.hosting.services import ref_updates, repositories
+from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.ref_updates import ActorUpdates
+from holdfast.hosting.services.repositories import NewRepository, initial_commit
+from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from tests.hosting.storage.log_helpers import ADA
+from tests.hosting.webhooks.event_helpers import add_hook, last
+
+ZERO = "0" * 40
+MAIN = "refs/heads/main"
+
+
+@pytest.fixture
+def repository(app: App) -> Repository:
+    """Make a repository with one commit."""
+    admin = accounts.find_user(app.database, "admin")
+    return repositories.create(app, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
+
+
+def kinds(app: App) -> list[str]:
+    """Return the kinds of what has happened, in order."""
+    with app.database.read() as connection:
+        return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
+
+
+def head_of(app: App, repository: Repository, ref: str = MAIN) -> str:
+    """Return where a ref is."""
+    return repository_log.find_ref(app.database, repository.id, ref) or ZERO
+
+
+def push(
+    app: App, repository: Repository, *updates: RefUpdate, options: tuple[str, ...] = (), atomic: bool = False
+) -> Sequence[str]:
+    """Push updates to commits that are there, and return the rejected refs."""
+    pushing = Pushing(app, repository, repository.owner)
+    return [one.ref for one in pushing.update(AcceptedPush(updates, options, atomic))]
+
+
+def test_a_ref_that_stays_where_it_is_was_not_updated(app: App, repository: Repository) -> None:
+    """Neither is one that is not there and is deleted; nothing is recorded."""
+    head, version = head_of(app, repository), repository.version
+    updates = [
+        RefUpdate(MAIN, head, head),
+        RefUpdate("refs/heads/nope", ZERO, ZERO),
+        RefUpdate("refs/tags/nope", ZERO, ZERO),
+    ]
+    ref_updates.update_refs(app, repository, repository.owner, updates)
+    assert push(app, repository, *updates) == []
+    assert push(app, repository, RefUpdate("refs/heads/gone", head, ZERO)) == []
+    assert kinds(app) == ["repository"]
+    assert repository_log.current_version(app.database, repository.id) == version
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_of_a_push_that_is_late_nothing_is_recorded(app: App, repository: Repository, *, atomic: bool) -> None:
+    """Somebody else was quicker; what else it brings is recorded unless it is atomic."""
+    head = head_of(app, repository)
+    stale = RefUpdate("refs/tags/x", head[::-1], head)
+    fine = RefUpdate("refs/heads/y", ZERO, head)
+    rejected = push(app, repository, stale, fine, atomic=atomic)
+    assert stale.ref in rejected
+    assert head_of(app, repository, fine.ref) == (ZERO if atomic else head)
+    assert kinds(app) == (["repository"] if atomic else ["repository", "create", "push"])
+
+
+def test_an_error_inside_the_transaction_undoes_all_of_it(app: App, repository: Repository) -> None:
+    """The refs, their events, the packs and what the caller added."""
+    commit, pack = initial_commit({"b": b"b"}, ADA)
+
+    def fail(link: Link) -> None:
+        assert repository_log.conflicting_ref(link, repository.id, "refs/heads/x/y") == "refs/heads/x"
+        raise ValueError("no")
+
+    update = RefUpdate("refs/heads/x", ZERO, commit)
+    with pytest.raises(ValueError, match="no"):
+        ref_updates.update_refs(app, repository, repository.owner, [update], packs=[pack], within=fail)
+    assert head_of(app, repository, update.ref) == ZERO
+    assert kinds(app) == ["repository"]
+    with app.database.read() as connection:
+        assert len(repository_log.live_packs(connection, repository.id, 0)) == 1
+    ref_updates.update_refs(app, repository, repository.owner, [update], packs=[pack])
+    assert head_of(app, repository, update.ref) == commit
+    with app.database.read() as connection:
+        (entry,) = repository_log.log_entries(connection, repository.id, ref=update.ref)
+    assert (entry.update, entry.actor_id) == (update, repository.owner.id)
+
+
+def test_updates_are_all_done_or_none(app: App, repository: Repository) -> None:
+    """A ref that another request has updated is named."""
+    head = head_of(app, repository)
+    updates = [RefUpdate("refs/heads/x", ZERO, head), RefUpdate("refs/tags/v1", head, ZERO)]
+    with pytest.raises(RefMoved, match="refs/tags/v1 was updated by another request"):
+        ref_updates.update_refs(app, repository, repository.owner, updates)
+    assert head_of(app, repository, "refs/heads/x") == ZERO
+    with pytest.raises(RefRefused, match="refs/heads/main/x cannot be there beside refs/heads/main"):
+        ref_updates.update_refs(app, repository, repository.owner, [RefUpdate(f"{MAIN}/x", ZERO, head)])
+    assert kinds(app) == ["repository"]
+
+
+def test_many_refs_are_pushed_and_deleted(app: App, repository: Repository) -> None:
+    """Each has its events, and the number of branches is right."""
+    head = head_of(app, repository)
+    made = [RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(1100)]
+    assert push(app, repository, *made) == []
+    assert kinds(app).count("create") == kinds(app).count("push") == 1100
+    assert repository_by_id(app.database, repository.id).branch_count == 1101
+    assert push(app, repository, *(RefUpdate(one.ref, head, ZERO) for one in made)) == []
+    assert kinds(app).count("delete") == 1100
+    assert repository_by_id(app.database, repository.id).branch_count == 1
+
+
+def test_the_row_of_a_repository_follows_its_refs(app: App, repository: Repository) -> None:
+    """Whether it is empty, how large it is, when it was pushed to, and how many branches it has."""
+    commit, pack = initial_commit({"b": b"b" * 1000}, ADA)
+    ref_updates.update_refs(
+        app, repository, repository.owner, [RefUpdate("refs/tags/v1", ZERO, commit)], packs=[pack]
+    )
+    now = repository_by_id(app.database, repository.id)
+    assert (now.branch_count, now.size - repository.size, now.is_empty) == (1, pack.size, False)
+    assert now.pushed_at > 0
+    deletions = [RefUpdate(MAIN, head_of(app, repository), ZERO), RefUpdate("refs/tags/v1", commit, ZERO)]
+    ref_updates.update_refs(app, repository, repository.owner, deletions)
+    now = repository_by_id(app.database, repository.id)
+    assert (now.branch_count, now.is_empty) == (0, True)
+
+
+def test_the_first_branch_of_an_empty_repository_is_its_default_branch(app: App) -> None:
+    """Unless that is among those that are pushed, or the name is no text."""
+    admin = accounts.find_user(app.database, "admin")
+    odd = os.fsdecode(b"refs/heads/caf\xe9")
+    for number, (names, expected) in enumerate(
+        [
+            (["refs/heads/x", "refs/heads/y"], "x"),
+            (["refs/heads/x", MAIN], "main"),
+            ([odd, "refs/heads/x"], "x"),
+            ([odd], "main"),
+            (["refs/tags/v1"], "main"),
+        ]
+    ):
+        empty = repositories.create(app, admin, admin, NewRepository(name=f"empty{number}"))
+        commit, pack = initial_commit({"b": b"b"}, ADA)
+        updates = [RefUpdate(name, ZERO, commit) for name in names]
+        assert ref_updates.record(app, empty, [ActorUpdates(admin.id, updates)], [pack]) == []
+        assert repository_by_id(app.database, empty.id).default_branch == expected
+
+
+def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repository: Repository) -> None:
+    """Not with those that only say that a ref was created."""
+    update = RefUpdate("refs/heads/x", ZERO, head_of(app, repository))
+    assert push(app, repository, update, options=("ci.skip",)) == []
+    with app.database.read() as connection:
+        found = connection.exec_driver_sql("SELECT kind, details FROM events ORDER BY id").all()
+    options = {kind: msgspec.json.decode(details).get("push_options") for kind, details in found}
+    assert options == {"repository": None, "create": None, "push": ["ci.skip"]}
+
+
+def test_a_branch_whose_name_is_not_utf8_is_recorded(app: App, repository: Repository) -> None:
+    """The database keeps every byte of it, and people see what can be shown."""
+    name = os.fsdecode(b"refs/heads/caf\xe9\xc3\xa9")
+    assert push(app, repository, RefUpdate(name, ZERO, head_of(app, repository))) == []
+    assert head_of(app, repository, name) == head_of(app, repository)
+    with app.database.read() as connection:
+        (details,) = connection.exec_driver_sql("SELECT details FROM events WHERE kind = 'push'").one()
+    assert msgspec.json.decode(details)["ref"] == "refs/heads/caf\N{REPLACEMENT CHARACTER}é"
+
+
+def test_a_webhook_gets_the_commits_of_an_update(app: App, repository: Repository) -> None:
+    """They are read before the transaction, from the copy."""
+    add_hook(app.database, repository.owner, events="push")
+    commit, pack = initial_commit({"b": b"b"}, ADA)
+    repo = app.copies.open(repository)
+    for one in decode_pack(pack.content or b"") or ():
+        repo.write(one.kind, one.content)
+    ref_updates.update_refs(
+        app, repository, repository.owner, [RefUpdate("refs/heads/x", ZERO, commit)], packs=[pack]
+    )
+    payload = msgspec.json.decode(last(app.database, "push").payload)
+    assert [one["id"] for one in payload["commits"]] == [commit]

@@ -1,0 +1,120 @@
+"""Releases: who may change them, and that a release and its tag are one transaction."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from msgspec import structs
+
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    LoginRequired,
+    NoSuchRelease,
+    NoSuchRevision,
+    ReleaseTaken,
+    RepositoryArchived,
+)
+from holdfast.hosting.git import refs
+from holdfast.hosting.services import branches, releases, repositories
+from holdfast.hosting.services.releases import ReleaseEdit
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.revisions import open_latest
+from holdfast.hosting.store import releases as store
+from holdfast.hosting.store import repositories as stored_repositories
+from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.releases import ReleaseFields
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.repository_helpers import READ, let_in, make_people
+from tests.hosting.services.scenario import Caller, accessed
+
+ONE = ReleaseFields(tag_name="v1")
+
+
+@pytest.fixture
+def ship(app: App) -> Repository:
+    """Create a repository with one commit."""
+    ada = find_user(app.database, "admin")
+    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+
+
+def caller(app: App, actor: Actor, ship: Repository) -> Caller:
+    """Return the arguments of a service that an actor calls."""
+    return app, actor, accessed(app, actor, ship)
+
+
+def test_only_those_who_may_write_releases_change_them(app: App, ship: Repository) -> None:
+    """Whoever calls the service: there is no guard before it. A draft does not exist for a reader."""
+    ada = caller(app, Actor(ship.owner), ship)
+    made = releases.create(*ada, ONE)
+    draft = releases.create(*ada, ReleaseFields(tag_name="v2", is_draft=True))
+    (eve,) = make_people(app.database, "eve")
+    let_in(app.database, ship, eve, READ)
+    calls: list[Callable[[Caller], object]] = [
+        lambda who: releases.create(*who, ReleaseFields(tag_name="v3")),
+        lambda who: releases.edit(*who, made, ReleaseEdit(name="x")),
+        lambda who: releases.delete(*who, made),
+    ]
+    archived = structs.replace(ship, archived_at=1)
+    for call in calls:
+        with pytest.raises(Forbidden):
+            call(caller(app, Actor(eve), ship))
+        with pytest.raises(LoginRequired):
+            call(caller(app, ANONYMOUS, ship))
+        with pytest.raises(RepositoryArchived):
+            call(caller(app, Actor(ship.owner), archived))
+    target = accessed(app, Actor(eve), ship)
+    assert releases.find(app, target, made.id) == made
+    with pytest.raises(NoSuchRelease):
+        releases.find(app, target, draft.id)
+    with pytest.raises(NoSuchRelease):
+        releases.find_tagged(app, target, "v2")
+    off = accessed(app, Actor(ship.owner), structs.replace(ship, has_releases=False))
+    with pytest.raises(Forbidden):
+        releases.find(app, off, made.id)
+
+
+def test_a_release_that_fails_creates_no_tag(app: App, ship: Repository) -> None:
+    """They are one transaction: a draft that has the tag makes publishing a second one fail as a whole."""
+    ada = caller(app, Actor(ship.owner), ship)
+    releases.create(*ada, ReleaseFields(tag_name="v1", is_draft=True))
+    with pytest.raises(ReleaseTaken):
+        releases.create(*ada, ONE, tag_message="annotated")
+    with pytest.raises(NoSuchRevision):
+        releases.create(*ada, ReleaseFields(tag_name="v2", target="nowhere"))
+    repo = open_latest(app, ada[2])
+    assert refs.tag(repo, "v1") is None
+    assert refs.tag(repo, "v2") is None
+
+
+def test_of_many_who_create_the_same_release_one_does(app: App, ship: Repository) -> None:
+    """The others are told of the conflict."""
+    ada = caller(app, Actor(ship.owner), ship)
+
+    def attempt(_: int) -> str:
+        try:
+            releases.create(*ada, ONE)
+        except HostingError as error:
+            return type(error).__name__
+        return "created"
+
+    with ThreadPoolExecutor(4) as pool:
+        results = sorted(pool.map(attempt, range(4)))
+    assert results.count("created") == 1
+    assert set(results) <= {"created", "ReleaseTaken", "RefMoved"}
+    now = stored_repositories.repository_by_id(app.database, ship.id)
+    assert now.release_count == 1
+
+
+def test_deleting_a_tag_withdraws_its_release_only(app: App, ship: Repository) -> None:
+    """Other releases stay published; a branch of the same name does not matter."""
+    ada = caller(app, Actor(ship.owner), ship)
+    for tag in ("v1", "v2"):
+        releases.create(*ada, ReleaseFields(tag_name=tag))
+    branches.create(*ada, "v2x", "main")
+    branches.delete(*ada, "v2x")
+    branches.delete_tag(*ada, "v1")
+    found, _ = store.releases_of(app.database, ship, is_draft=None, is_prerelease=None, skip=0, limit=10)
+    assert [(one.tag_name, one.is_draft) for one in found] == [("v2", False), ("v1", True)]

@@ -1,0 +1,116 @@
+"""The check of a repository elsewhere before git is sent there."""
+
+import ipaddress
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidValue, RemoteFailed
+from holdfast.hosting.services import remotes
+from holdfast.hosting.services.remotes import Credentials
+from holdfast.http_client import connector
+from holdfast.http_client.urls import Address
+from tests.hosting.services.http_stub import http_stub
+
+NOBODY = Credentials()
+
+
+@pytest.fixture
+def inside(app: App) -> App:
+    """Let repositories be fetched from this machine."""
+    return replace(app, settings=msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32"))
+
+
+def test_redirects_are_followed_before_git_is_started(inside: App) -> None:
+    """The address at the end is the one git gets; credentials stay with the first server."""
+    with http_stub({"/b.git/info/refs": (200, b"")}) as other, http_stub({}) as stub:
+        stub.redirects["/a/info/refs"] = f"{other.url}/b.git/info/refs?service=git-upload-pack"
+        url = remotes.parse_address(f"{stub.url}/a/", "CloneAddr")
+        found = remotes.open_remote(inside, url, Credentials("ada", "secret"))
+    assert (found.url, found.addresses, found.authorization) == (f"{other.url}/b.git", ("127.0.0.1",), "")
+    assert [one.authorization for one in other.seen] == [""]
+    assert stub.seen[0].authorization == Credentials("ada", "secret").authorization
+
+
+def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(inside: App) -> None:
+    """As the first address would be."""
+    for target in ("http://169.254.169.254/a/info/refs", "http://[::1]:1/a/info/refs", "file:///etc/passwd"):
+        with http_stub({}) as stub:
+            stub.redirects["/a/info/refs"] = target
+            with pytest.raises(RemoteFailed):
+                remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+
+
+def test_redirects_end(inside: App) -> None:
+    """A server cannot keep us busy."""
+    with http_stub({}) as stub:
+        stub.redirects["/a/info/refs"] = f"{stub.url}/a/info/refs?service=git-upload-pack"
+        with pytest.raises(RemoteFailed, match="redirects more than 5 times"):
+            remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+    assert len(stub.seen) == 6
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, "credentials"),
+        (403, "credentials"),
+        (404, "no repository"),
+        (410, "no repository"),
+        (500, "status 500"),
+    ],
+)
+def test_what_the_server_answers_is_said(inside: App, status: int, reason: str) -> None:
+    """Without what is in the body."""
+    with (
+        http_stub({"/a/info/refs": (status, b"inner")}) as stub,
+        pytest.raises(RemoteFailed, match=reason) as caught,
+    ):
+        remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+    assert "inner" not in str(caught.value)
+
+
+def test_a_page_is_no_repository(inside: App) -> None:
+    """What is not git's smart protocol is refused, since its size could not be told."""
+    with http_stub({"/page": (200, b"")}) as stub:
+        stub.redirects["/a/info/refs"] = f"{stub.url}/page"
+        with pytest.raises(RemoteFailed, match="no git repository"):
+            remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+
+
+def test_only_allowed_addresses_of_a_name_are_given_to_git(inside: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may resolve to another address a moment later (DNS rebinding)."""
+    answers = [["127.0.0.1"], ["10.0.0.7", "127.0.0.1"], ["10.0.0.7"]]
+
+    def resolve(host: str, port: int) -> list[Address]:
+        del port
+        assert host == "git.example"
+        return [ipaddress.ip_address(one) for one in answers.pop(0)]
+
+    monkeypatch.setattr(connector, "look_up", resolve)
+    monkeypatch.setattr(remotes, "look_up", resolve)
+    with http_stub({"/a/info/refs": (200, b"")}) as stub:
+        url = remotes.parse_address(f"http://git.example:{stub.port}/a", "CloneAddr")
+        assert remotes.open_remote(inside, url, NOBODY).addresses == ("127.0.0.1",)
+        answers[:] = [["127.0.0.1"], ["10.0.0.7"]]
+        with pytest.raises(RemoteFailed, match=r"10\.0\.0\.7"):
+            remotes.open_remote(inside, url, NOBODY)
+
+
+@pytest.mark.parametrize("address", ["ftp://a/b", "a", "", "http://a/b?c", "https://a:99999/b", "javascript:1"])
+def test_other_addresses_are_refused(address: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(InvalidValue):
+        remotes.parse_address(address, "CloneAddr")
+
+
+def test_credentials_of_an_address_are_used_and_not_shown() -> None:
+    """Unless others are given."""
+    url = remotes.parse_address("https://ada:p%40ss@git.example/a.git", "CloneAddr")
+    assert url.url == "https://git.example/a.git"
+    found = remotes.credentials_for(url, NOBODY)
+    assert (found.username, found.password) == ("ada", "p@ss")
+    assert "p@ss" not in repr(found)
+    assert remotes.credentials_for(url, Credentials("bob", "x")).username == "bob"

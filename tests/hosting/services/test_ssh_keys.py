@@ -1,0 +1,92 @@
+"""Public keys: parsed as OpenSSH writes them, weak ones refused."""
+
+import base64
+from contextlib import suppress
+
+import asyncssh
+import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import SshKeyRefused
+from holdfast.hosting.services.ssh_keys import LONGEST_KEY, parse
+from tests.hosting.ssh_key_helpers import new_key, public_text
+
+PLAIN = " ".join(public_text(new_key()).split()[:2])
+DSA = "ssh-dss AAAAB3NzaC1kc3MAAACBAP"
+
+
+def rsa(bits: int) -> str:
+    """Return a public RSA key of some size."""
+    public = generate_private_key(65537, bits).public_key()
+    return public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
+)
+def test_a_key_is_stored_without_its_comment(algorithm: str) -> None:
+    """The fingerprint is the one `ssh-keygen -l` shows."""
+    key = new_key(algorithm)
+    text = " ".join(public_text(key).split()[:2])
+    parsed = parse(f"  {text} ada@laptop (work)\n")
+    assert (parsed.content, parsed.fingerprint) == (text, key.get_fingerprint("sha256"))
+    assert parsed.fingerprint.startswith("SHA256:")
+
+
+def test_rsa_keys_of_a_good_size_are_accepted() -> None:
+    """2048 bits are the fewest."""
+    assert parse(rsa(2048)).content.startswith("ssh-rsa ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not a public key in OpenSSH format"),
+        ("ssh-ed25519", "not a public key in OpenSSH format"),
+        ("ssh-ed25519 AAAA\nssh-ed25519 AAAA", "not a public key in OpenSSH format"),
+        ("ssh-ed25519 AAAA", "damaged or incomplete"),
+        (DSA, "DSA keys are too weak"),
+        ("ssh-ed25519-cert-v01@openssh.com AAAA", "not supported"),
+        ("x" * (LONGEST_KEY + 1), f"at most {LONGEST_KEY} characters"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA", "not a public key in OpenSSH format"),
+    ],
+)
+def test_other_text_is_refused_with_a_reason(text: str, message: str) -> None:
+    """A private key pasted by mistake is refused too."""
+    with pytest.raises(SshKeyRefused, match=message):
+        parse(text)
+
+
+def test_a_weak_rsa_key_is_refused() -> None:
+    """1024 bits can be factored."""
+    with pytest.raises(SshKeyRefused, match="this one has 1024"):
+        parse(rsa(1024))
+
+
+def test_a_key_under_the_name_of_another_algorithm_is_refused() -> None:
+    """Otherwise one key could be stored twice."""
+    text = public_text(new_key()).split()[1]
+    with pytest.raises(SshKeyRefused):
+        parse(f"ecdsa-sha2-nistp256 {text}")
+
+
+@given(
+    text=st.text(max_size=200) | st.from_regex(r"\A(ssh-rsa|ssh-ed25519|ecdsa-sha2-nistp256) [A-Za-z0-9+/=]+\Z")
+)
+def test_any_text_is_a_key_or_refused(text: str) -> None:
+    """No text makes the parser fail in another way."""
+    with suppress(SshKeyRefused):
+        assert parse(text).fingerprint == asyncssh.import_public_key(text.strip()).get_fingerprint("sha256")
+
+
+@given(place=st.integers(0, 50), byte=st.integers(0, 255))
+def test_a_damaged_key_is_a_key_or_refused(place: int, byte: int) -> None:
+    """Also one with the right header."""
+    algorithm, data = PLAIN.split()
+    raw = bytearray(base64.b64decode(data))
+    raw[place % len(raw)] = byte
+    with suppress(SshKeyRefused):
+        parse(f"{algorithm} {base64.b64encode(raw).decode()}")

@@ -1,0 +1,38 @@
+"""Suggested changes; applying them is tested on the pages of pull requests."""
+
+import pytest
+
+from holdfast.hosting.services.suggestions import suggestion_in, with_line
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("no fence", None),
+        ("```\nplain\n```", None),
+        ("Better:\n```suggestion\nline ten\n```\nor so", "line ten\n"),
+        ("```suggestion\r\none\r\ntwo\r\n```", "one\ntwo\n"),
+        ("```suggestion\n```", ""),
+        ("````suggestion\n```\ninner\n```\n````", "```\ninner\n```\n"),
+        ("```suggestion\nnever closed", None),
+    ],
+)
+def test_a_suggestion_is_found(body: str, expected: str | None) -> None:
+    """In a fence with that language."""
+    assert suggestion_in(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "text", "expected"),
+    [
+        (b"a\nb\nc\n", 2, "B\n", b"a\nB\nc\n"),
+        (b"a\nb\nc\n", 2, "", b"a\nc\n"),
+        (b"a\nb", 2, "B\nC\n", b"a\nB\nC"),
+        (b"a\r\nb\r\n", 1, "A\nAA\n", b"A\r\nAA\r\nb\r\n"),
+        (b"a\x0cb\nc\n", 1, "x\n", b"x\nc\n"),
+        (b"", 1, "x\n", b"x"),
+    ],
+)
+def test_a_line_is_replaced(content: bytes, line: int, text: str, expected: bytes) -> None:
+    """By as many as are suggested; line breaks stay as they are in the file."""
+    assert with_line(content, line, text) == expected

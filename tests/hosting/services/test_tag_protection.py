@@ -1,0 +1,50 @@
+"""Patterns of protected tags, and who may change what they match."""
+
+import pytest
+
+from holdfast.hosting.services.tag_protection import is_allowed, matches
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tag_protections import TagProtection
+from tests.hosting.repository_helpers import make_people
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tag", "expected"),
+    [
+        ("v1", "v1", True),
+        ("v1", "v10", False),
+        ("v*", "v1.0", True),
+        ("v*", "v1/rc", True),
+        ("v*", "rev", False),
+        ("/^v[0-9]+/", "v1-rc", True),
+        ("/^v[0-9]+$/", "v1-rc", False),
+        ("/rc/", "v1-rc1", True),
+        ("/a|b/", "xbx", True),
+        ("/rc", "v1-rc1", False),
+    ],
+)
+def test_a_pattern_is_a_glob_or_a_regular_expression_between_slashes(
+    pattern: str, tag: str, *, expected: bool
+) -> None:
+    """An expression is searched for, unless it has anchors."""
+    assert matches(pattern, tag) is expected
+
+
+def rule(pattern: str, *users: Account, teams: tuple[int, ...] = ()) -> TagProtection:
+    """Make a rule."""
+    return TagProtection(1, pattern, tuple(user.id for user in users), teams, 0, 0)
+
+
+def test_one_of_the_rules_that_match_has_to_name_the_user(database: Database) -> None:
+    """A rule that names nobody admits nobody, and no rule everybody; a deploy key is nobody."""
+    ada, bob = make_people(database, "ada", "bob")
+    none: frozenset[int] = frozenset()
+    assert is_allowed([rule("x*")], "v1", ada, none)
+    assert not is_allowed([rule("v*")], "v1", ada, none)
+    assert is_allowed([rule("v*"), rule("v1", ada)], "v1", ada, none)
+    assert not is_allowed([rule("v*"), rule("v1", ada)], "v1", bob, none)
+    assert is_allowed([rule("v*", teams=(7,))], "v1", bob, frozenset({7}))
+    assert not is_allowed([rule("v*", teams=(7,))], "v1", bob, frozenset({8}))
+    assert not is_allowed([rule("v*", ada)], "v1", ada, none, by_deploy_key=True)
+    assert is_allowed([rule("x*")], "v1", ada, none, by_deploy_key=True)

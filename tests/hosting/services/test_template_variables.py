@@ -1,0 +1,103 @@
+"""Variables in the files of a template repository."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.trees import DIRECTORY, walk
+from holdfast.hosting.services import template_variables
+from holdfast.hosting.services.template_variables import RepositoryAddresses, expand_text, expand_tree, variables
+from tests.hosting.git.oracle import commit, new_repository
+
+ADDRESSES = RepositoryAddresses("https://example.org/ada/go-sdk", "https://example.org/ada/go-sdk.git", "git@x:y")
+KNOWN = variables("REPO", name="go-sdk", owner="ada", description="A $REPO_NAME/..", addresses=ADDRESSES)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an empty bare repository."""
+    return new_repository(tmp_path / "7.git")
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        (b"$REPO_NAME ${REPO_NAME}s", b"go-sdk go-sdks"),
+        (b"$$REPO_NAME $${REPO_NAME} 5$", b"$REPO_NAME ${REPO_NAME} 5$"),
+        (b"$HOME ${REPO_NAMES} $REPO_NAMES", b"$HOME ${REPO_NAMES} $REPO_NAMES"),
+        (b"${REPO_DESCRIPTION}", b"A $REPO_NAME/.."),
+        (b"$REPO_NAME_SNAKE $REPO_NAME_KEBAB $REPO_NAME_CAMEL $REPO_NAME_PASCAL", b"go_sdk go-sdk goSdk GoSdk"),
+        (b"$REPO_NAME_LOWER $REPO_NAME_UPPER $REPO_NAME_TITLE $REPO_OWNER", b"go-sdk GO-SDK Go-Sdk ada"),
+        (
+            b"$REPO_LINK $REPO_HTTPS_URL $REPO_SSH_URL",
+            " ".join((ADDRESSES.link, ADDRESSES.https, ADDRESSES.ssh)).encode(),
+        ),
+    ],
+)
+def test_variables_are_expanded(text: bytes, expanded: bytes) -> None:
+    """Names that are no variables stay, and a double dollar sign is one."""
+    assert expand_text(text, KNOWN) == expanded
+
+
+def expanded_files(folder: Path, files: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the files of the expanded tree of a commit."""
+    repo = open_repository(folder)
+    made = commit(folder, files)
+    repo = open_repository(folder)
+    tree, objects = expand_tree(repo, read_commit(repo, made).tree, KNOWN)
+    for one in objects:
+        repo.write(one.kind, one.content)
+    repo = open_repository(folder)
+    return {path: repo.read(at, "blob") for mode, path, at in walk(repo, tree) if mode != DIRECTORY}
+
+
+def test_files_that_the_template_names_are_expanded(folder: Path) -> None:
+    """Their contents and paths; the list itself is left out."""
+    files = {
+        b".gitea/template": b"# comment\n\n**.md\n/src/$REPO_NAME/*.go\nd/*.txt\n{\n",
+        b"a/README.md": b"# $REPO_NAME\n",
+        b"plain.txt": b"$REPO_NAME",
+        b"src/$REPO_NAME/main.go": b"package ${REPO_NAME_SNAKE}",
+        b"src/$REPO_NAME/x/y.go": b"$REPO_NAME",
+        b"d/${REPO_DESCRIPTION}.txt": b"x",
+    }
+    assert expanded_files(folder, files) == {
+        b"a/README.md": b"# go-sdk\n",
+        b"plain.txt": b"$REPO_NAME",
+        b"src/go-sdk/main.go": b"package go_sdk",
+        b"src/$REPO_NAME/x/y.go": b"$REPO_NAME",
+        b"d/A $REPO_NAME_.txt": b"x",
+    }
+
+
+def test_a_path_that_is_taken_or_not_allowed_stays(folder: Path) -> None:
+    """No file is lost."""
+    files = {
+        b".gitea/template": b"**",
+        b"$REPO_NAME": b"1",
+        b"go-sdk": b"2",
+        b"$REPO_OWNER/x": b"3",
+        b"ada": b"4",
+    }
+    assert expanded_files(folder, files) == {
+        b"$REPO_NAME": b"1",
+        b"go-sdk": b"2",
+        b"$REPO_OWNER/x": b"3",
+        b"ada": b"4",
+    }
+
+
+def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large files, and those after a lot of text, are taken as they are."""
+    monkeypatch.setattr(template_variables, "LARGEST_FILE", 20)
+    monkeypatch.setattr(template_variables, "MOST_BYTES", 15)
+    files = {b".gitea/template": b"**", b"a": b"$REPO_NAME", b"b": b"$REPO_NAME" * 3, b"c": b"$REPO_NAME"}
+    assert expanded_files(folder, files) == {b"a": b"go-sdk", b"b": b"$REPO_NAME" * 3, b"c": b"$REPO_NAME"}
+
+
+def test_a_repository_without_the_list_is_taken_as_it_is(folder: Path) -> None:
+    """Nothing is expanded."""
+    files = {b"README.md": b"$REPO_NAME"}
+    assert expanded_files(folder, files) == files
