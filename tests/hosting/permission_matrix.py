@@ -144,7 +144,8 @@ def create_matrix(clients: ServiceClients) -> PermissionMatrix:
     people["restricted"] = clients.account("restricted", is_restricted=True)
     callers = {name: clients.with_token(account) for name, account in people.items()}
     read_all = [
-        f"read:{category}" for category in ("admin", "issue", "misc", "organization", "repository", "user")
+        f"read:{category}"
+        for category in ("admin", "issue", "misc", "notification", "organization", "repository", "user")
     ]
     callers |= {
         "nobody": clients.anonymous,

@@ -21,7 +21,7 @@ class EndpointPermission:
     body: Mapping[str, object] | None = None
     harmless: Mapping[str, str] | None = None
     """Other parameters for those who are let; without any, and without a body to spoil, they do not try."""
-    let: int | None = None
+    let: int | tuple[int, ...] | None = None
     """The status that shows that a reader was let, where what they ask for is not there."""
 
 
@@ -50,6 +50,21 @@ def reads_code(who: InRepository) -> int | None:
 def writes_code(who: InRepository) -> int | None:
     """Ask for writing code."""
     return None if who.code >= 2 else 403
+
+
+def reads_releases(who: InRepository) -> int | None:
+    """Ask for the releases."""
+    return None if who.base >= 1 else 403
+
+
+def writes_releases(who: InRepository) -> int | None:
+    """Ask for writing releases."""
+    return None if who.base >= 2 else 403
+
+
+def merges(who: InRepository) -> int | None:
+    """Ask for writing code, in the words of a merge."""
+    return None if who.code >= 2 else 405
 
 
 def finds_issues(who: InRepository) -> int | None:
@@ -102,6 +117,8 @@ KNOWN: Asked = (sees, is_known)
 READ_CODE: Asked = (sees, reads_code)
 WRITE_CODE: Asked = (sees, reads_code, is_live, is_known, writes_code)
 READ_FILES: Asked = (sees, reads_code, is_known, writes_code)
+READ_RELEASES: Asked = (sees, reads_releases)
+WRITE_RELEASES: Asked = (sees, reads_releases, is_live, is_known, writes_releases)
 READ_ISSUES: Asked = (sees, finds_issues)
 OPEN_ISSUE: Asked = (sees, finds_plain_issues, is_known, is_live)
 TAKE_PART: Asked = (sees, finds_issues, is_known, is_live)
@@ -110,6 +127,7 @@ MANAGE_ISSUES: Asked = (sees, finds_issues, is_known, writes_issues, is_live)
 DELETE_ISSUE: Asked = (sees, finds_issues, is_known, administers, is_live)
 LINK_ISSUES: Asked = (sees, finds_issues, is_known, links_here)
 READ_PULLS: Asked = (sees, finds_pulls)
+READ_PULL_CODE: Asked = (sees, finds_pulls, reads_code)
 OPEN_PULL: Asked = (sees, finds_pulls, is_known, is_live)
 WRITE_PULL: Asked = (sees, finds_pulls, is_known, is_live, writes_pulls)
 ADMINISTER: Asked = (sees, is_known, administers)
@@ -143,6 +161,50 @@ def about_hooks(
     }
 
 
+def about_reviews(path: str) -> dict[str, EndpointPermission]:
+    """List what can be done with reviews of a pull request; the service decides about those that are there."""
+    pull, review = {"index": "<pull>"}, {"index": "<pull>", "id": "999999"}
+    one = f"{path}/{{index}}/reviews/{{id}}"
+    asked = {"reviewers": ["stranger"]}
+    return {
+        f"GET {path}/{{index}}/reviews": EndpointPermission(READ_PULLS, pull),
+        f"POST {path}/{{index}}/reviews": EndpointPermission(OPEN_PULL, pull, {"event": "APPROVED"}),
+        f"GET {one}": EndpointPermission(READ_PULLS, review, let=404),
+        f"POST {one}": EndpointPermission(OPEN_PULL, review, {"event": "APPROVED"}),
+        f"DELETE {one}": EndpointPermission(OPEN_PULL, review, harmless=review),
+        f"GET {one}/comments": EndpointPermission(READ_PULLS, review, let=404),
+        f"POST {one}/dismissals": EndpointPermission(OPEN_PULL, review, {"message": "taken"}),
+        f"POST {one}/undismissals": EndpointPermission(OPEN_PULL, review, harmless=review),
+        f"POST {path}/{{index}}/requested_reviewers": EndpointPermission(OPEN_PULL, pull, asked),
+        f"DELETE {path}/{{index}}/requested_reviewers": EndpointPermission(OPEN_PULL, pull, asked),
+        f"POST {path}/comments/{{id}}/resolve": EndpointPermission(OPEN_PULL, review, harmless=review),
+        f"POST {path}/comments/{{id}}/unresolve": EndpointPermission(OPEN_PULL, review, harmless=review),
+    }
+
+
+def about_attachments(
+    path: str, owner: Mapping[str, str], nothing: Mapping[str, str]
+) -> dict[str, EndpointPermission]:
+    """List what can be done with the files of an issue or a comment."""
+    one, file = f"{path}/assets/{{attachment_id}}", {**owner, "attachment_id": "999999"}
+    return {
+        f"GET {path}/assets": EndpointPermission(READ_ISSUES, owner),
+        f"POST {path}/assets": EndpointPermission(TAKE_PART, owner, harmless=nothing),
+        f"GET {one}": EndpointPermission(READ_ISSUES, file, let=404),
+        f"PATCH {one}": EndpointPermission(TAKE_PART, file, {"name": "taken"}),
+        f"DELETE {one}": EndpointPermission(TAKE_PART, file, harmless=file),
+    }
+
+
+def about_reactions(path: str, to: Mapping[str, str]) -> dict[str, EndpointPermission]:
+    """List what can be done with the reactions to an issue or a comment."""
+    return {
+        f"GET {path}/reactions": EndpointPermission(READ_ISSUES, to),
+        f"POST {path}/reactions": EndpointPermission(TAKE_PART, to, {"content": "taken"}),
+        f"DELETE {path}/reactions": EndpointPermission(TAKE_PART, to, {"content": "taken"}),
+    }
+
+
 ISSUE = {"index": "<issue>"}
 FILE, NEW_FILE = {"filepath": "README.md"}, {"filepath": "taken.txt"}
 TAKEN = {"operation": "create", "path": "taken.txt", "content": ""}
@@ -152,7 +214,23 @@ ABOUT_REPOSITORIES = {
     "PATCH /repos/{owner}/{repo}": EndpointPermission(ADMINISTER, body={"description": "taken over"}),
     "DELETE /repos/{owner}/{repo}": EndpointPermission(OWN),
     "POST /repos/{owner}/{repo}/transfer": EndpointPermission(OWN, body={"new_owner": "stranger"}),
+    "POST /repos/{owner}/{repo}/transfer/accept": EndpointPermission(KNOWN),
+    "POST /repos/{owner}/{repo}/transfer/reject": EndpointPermission(KNOWN),
     # Who works on it.
+    "GET /user/starred/{owner}/{repo}": EndpointPermission(KNOWN, let=404),
+    "PUT /user/starred/{owner}/{repo}": EndpointPermission(KNOWN),
+    "DELETE /user/starred/{owner}/{repo}": EndpointPermission(KNOWN),
+    "GET /repos/{owner}/{repo}/stargazers": EndpointPermission(SEE),
+    "GET /repos/{owner}/{repo}/subscribers": EndpointPermission(SEE),
+    "GET /repos/{owner}/{repo}/subscription": EndpointPermission(KNOWN, let=404),
+    "PUT /repos/{owner}/{repo}/subscription": EndpointPermission(KNOWN),
+    "DELETE /repos/{owner}/{repo}/subscription": EndpointPermission(KNOWN),
+    "GET /repos/{owner}/{repo}/keys": EndpointPermission(ADMINISTER),
+    "POST /repos/{owner}/{repo}/keys": EndpointPermission(ADMINISTER, body={"title": "taken", "key": "taken"}),
+    "GET /repos/{owner}/{repo}/keys/{id}": EndpointPermission(ADMINISTER, {"id": "999999"}, let=404),
+    "DELETE /repos/{owner}/{repo}/keys/{id}": EndpointPermission(
+        ADMINISTER, {"id": "999999"}, harmless={"id": "999999"}
+    ),
     "GET /repos/{owner}/{repo}/collaborators": EndpointPermission(ADMINISTER),
     "GET /repos/{owner}/{repo}/collaborators/{collaborator}": EndpointPermission(
         ADMINISTER, {"collaborator": "reader"}
@@ -168,6 +246,25 @@ ABOUT_REPOSITORIES = {
     ),
     "GET /repos/{owner}/{repo}/assignees": EndpointPermission(SEE),
     # Topics.
+    "POST /repos/{owner}/{repo}/generate": EndpointPermission(
+        (sees, reads_code, is_known), body={"owner": "ada", "name": "a b"}
+    ),
+    "GET /repos/{owner}/{repo}/forks": EndpointPermission(READ_CODE),
+    "POST /repos/{owner}/{repo}/forks": EndpointPermission((sees, reads_code, is_known), body={"name": "a b"}),
+    "POST /repos/{owner}/{repo}/merge-upstream": EndpointPermission(WRITE_CODE, body={"branch": "none"}),
+    "GET /repos/{owner}/{repo}/migration": EndpointPermission(READ_CODE, let=404),
+    "POST /repos/{owner}/{repo}/mirror-sync": EndpointPermission(
+        (sees, reads_code, is_known, writes_code, is_live)
+    ),
+    "GET /repos/{owner}/{repo}/push_mirrors": EndpointPermission(ADMINISTER),
+    "POST /repos/{owner}/{repo}/push_mirrors": EndpointPermission(ADMINISTER, body={"remote_address": "taken"}),
+    "POST /repos/{owner}/{repo}/push_mirrors-sync": EndpointPermission(ADMINISTER),
+    "GET /repos/{owner}/{repo}/push_mirrors/{name}": EndpointPermission(ADMINISTER, {"name": "none"}, let=404),
+    "DELETE /repos/{owner}/{repo}/push_mirrors/{name}": EndpointPermission(
+        ADMINISTER, {"name": "none"}, harmless={"name": "none"}
+    ),
+    "POST /repos/{owner}/{repo}/avatar": EndpointPermission(ADMINISTER_LIVE, body={"image": "taken"}),
+    "DELETE /repos/{owner}/{repo}/avatar": EndpointPermission(ADMINISTER_LIVE),
     "GET /repos/{owner}/{repo}/topics": EndpointPermission(SEE),
     "PUT /repos/{owner}/{repo}/topics": EndpointPermission(ADMINISTER_LIVE, body={"topics": ["taken"]}),
     "PUT /repos/{owner}/{repo}/topics/{topic}": EndpointPermission(
@@ -190,6 +287,15 @@ ABOUT_REPOSITORIES = {
     "PUT /repos/{owner}/{repo}/branches/{branch...}": EndpointPermission(
         WRITE_CODE, {"branch": "side"}, {"new_commit_id": "main"}
     ),
+    "GET /repos/{owner}/{repo}/tag_protections": EndpointPermission(ADMINISTER),
+    "GET /repos/{owner}/{repo}/tag_protections/{id}": EndpointPermission(ADMINISTER, {"id": "999999"}, let=404),
+    "POST /repos/{owner}/{repo}/tag_protections": EndpointPermission(ADMINISTER_LIVE, body={"name_pattern": "t"}),
+    "PATCH /repos/{owner}/{repo}/tag_protections/{id}": EndpointPermission(
+        ADMINISTER_LIVE, {"id": "999999"}, {"name_pattern": "t"}
+    ),
+    "DELETE /repos/{owner}/{repo}/tag_protections/{id}": EndpointPermission(
+        ADMINISTER, {"id": "999999"}, harmless={"id": "999999"}
+    ),
     "GET /repos/{owner}/{repo}/branch_protections": EndpointPermission(ADMINISTER),
     "GET /repos/{owner}/{repo}/branch_protections/{name...}": EndpointPermission(ADMINISTER, {"name": "kept"}),
     "POST /repos/{owner}/{repo}/branch_protections": EndpointPermission(ADMINISTER, body={"rule_name": "taken"}),
@@ -208,6 +314,10 @@ ABOUT_REPOSITORIES = {
     "GET /repos/{owner}/{repo}/commits": EndpointPermission(READ_CODE),
     "GET /repos/{owner}/{repo}/commits/{sha}": EndpointPermission(READ_CODE, {"sha": "<commit>"}),
     "GET /repos/{owner}/{repo}/git/commits/{sha}": EndpointPermission(READ_CODE, {"sha": "<commit>"}),
+    "GET /repos/{owner}/{repo}/ref-log": EndpointPermission(READ_CODE),
+    "POST /repos/{owner}/{repo}/ref-log/{version}/restore": EndpointPermission(
+        WRITE_CODE, {"version": "1"}, harmless={"version": "999999"}
+    ),
     # Its files.
     "GET /repos/{owner}/{repo}/contents": EndpointPermission(READ_CODE),
     "GET /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(READ_CODE, FILE),
@@ -222,6 +332,7 @@ ABOUT_REPOSITORIES = {
     "GET /repos/{owner}/{repo}/zipball/{ref...}": EndpointPermission(READ_CODE, {"ref": "main"}),
     "GET /repos/{owner}/{repo}/bundle/{ref...}": EndpointPermission(READ_CODE, {"ref": "main"}),
     "GET /repos/{owner}/{repo}/editorconfig/{filepath...}": EndpointPermission(READ_CODE, FILE, let=404),
+    "POST /repos/{owner}/{repo}/diffpatch": EndpointPermission(WRITE_CODE, body={"content": "no patch"}),
     "POST /repos/{owner}/{repo}/contents": EndpointPermission(WRITE_CODE, body={"files": [TAKEN]}),
     "POST /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(WRITE_CODE, NEW_FILE, {"content": ""}),
     "PUT /repos/{owner}/{repo}/contents/{filepath...}": EndpointPermission(WRITE_CODE, NEW_FILE, {"content": ""}),
@@ -230,15 +341,47 @@ ABOUT_REPOSITORIES = {
         WRITE_CODE, NEW_FILE, harmless={"filepath": ".git/x"}
     ),
     "GET /repos/{owner}/{repo}/languages": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/issue_config": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/issue_config/validate": EndpointPermission(READ_CODE),
+    "GET /repos/{owner}/{repo}/issue_templates": EndpointPermission(READ_CODE),
     "GET /repos/{owner}/{repo}/compare/{basehead...}": EndpointPermission(READ_CODE, {"basehead": "main...side"}),
     "GET /repos/{owner}/{repo}/commits/{ref...}/statuses": EndpointPermission(READ_CODE, {"ref": "main"}),
     "GET /repos/{owner}/{repo}/commits/{ref...}/status": EndpointPermission(READ_CODE, {"ref": "main"}),
     "GET /repos/{owner}/{repo}/statuses/{sha}": EndpointPermission(READ_CODE, {"sha": "main"}),
+    "POST /repos/{owner}/{repo}/statuses/{sha}": EndpointPermission(
+        WRITE_CODE, {"sha": "main"}, {"state": "success"}
+    ),
     "GET /repos/{owner}/{repo}/git/tags/{sha}": EndpointPermission(READ_CODE, {"sha": "<tag>"}),
     "GET /repos/{owner}/{repo}/git/refs": EndpointPermission(READ_CODE),
     "GET /repos/{owner}/{repo}/git/refs/{ref...}": EndpointPermission(READ_CODE, {"ref": "heads/main"}),
     "GET /repos/{owner}/{repo}/git/trees/{sha...}": EndpointPermission(READ_CODE, {"sha": "<tree>"}),
     "GET /repos/{owner}/{repo}/git/blobs/{sha}": EndpointPermission(READ_CODE, {"sha": "<blob>"}),
+    # Releases.
+    "GET /repos/{owner}/{repo}/releases": EndpointPermission(READ_RELEASES),
+    "POST /repos/{owner}/{repo}/releases": EndpointPermission(WRITE_RELEASES, body={"tag_name": "v9"}),
+    "GET /repos/{owner}/{repo}/releases/latest": EndpointPermission(READ_RELEASES, let=404),
+    "GET /repos/{owner}/{repo}/releases/tags/{tag...}": EndpointPermission(READ_RELEASES, {"tag": "v0"}, let=404),
+    "DELETE /repos/{owner}/{repo}/releases/tags/{tag...}": EndpointPermission(
+        WRITE_RELEASES, {"tag": "v0"}, harmless={"tag": "nowhere"}
+    ),
+    "GET /repos/{owner}/{repo}/releases/{id}": EndpointPermission(READ_RELEASES, {"id": "1"}, let=404),
+    "PATCH /repos/{owner}/{repo}/releases/{id}": EndpointPermission(WRITE_RELEASES, {"id": "1"}, {"name": "x"}),
+    "GET /repos/{owner}/{repo}/releases/{id}/assets": EndpointPermission(READ_RELEASES, {"id": "1"}, let=404),
+    "POST /repos/{owner}/{repo}/releases/{id}/assets": EndpointPermission(
+        WRITE_RELEASES, {"id": "1"}, harmless={"id": "999999"}
+    ),
+    "GET /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}": EndpointPermission(
+        READ_RELEASES, {"id": "1", "attachment_id": "1"}, let=404
+    ),
+    "PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}": EndpointPermission(
+        WRITE_RELEASES, {"id": "1", "attachment_id": "1"}, {"name": "x"}
+    ),
+    "DELETE /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}": EndpointPermission(
+        WRITE_RELEASES, {"id": "1", "attachment_id": "1"}, harmless={"id": "999999"}
+    ),
+    "DELETE /repos/{owner}/{repo}/releases/{id}": EndpointPermission(
+        WRITE_RELEASES, {"id": "1"}, harmless={"id": "999999"}
+    ),
     # Issues.
     "GET /repos/{owner}/{repo}/issues": EndpointPermission(READ_ISSUES),
     "POST /repos/{owner}/{repo}/issues": EndpointPermission(OPEN_ISSUE, body={"title": "Mine"}),
@@ -266,6 +409,39 @@ ABOUT_REPOSITORIES = {
     ),
     "DELETE /repos/{owner}/{repo}/issues/comments/{id}": EndpointPermission(
         WRITE_ISSUE, {"id": "<comment>"}, harmless={"id": "999999"}
+    ),
+    **about_attachments("/repos/{owner}/{repo}/issues/{index}", {"index": "<issue>"}, {"index": "999"}),
+    **about_attachments("/repos/{owner}/{repo}/issues/comments/{id}", {"id": "<comment>"}, {"id": "999999"}),
+    **about_reactions("/repos/{owner}/{repo}/issues/{index}", {"index": "<issue>"}),
+    **about_reactions("/repos/{owner}/{repo}/issues/comments/{id}", {"id": "<comment>"}),
+    "GET /repos/{owner}/{repo}/teams": EndpointPermission(KNOWN, let=(404, 405)),
+    "GET /repos/{owner}/{repo}/teams/{team}": EndpointPermission(KNOWN, {"team": "nobody"}, let=(404, 405)),
+    "PUT /repos/{owner}/{repo}/teams/{team}": EndpointPermission(KNOWN, {"team": "nobody"}),
+    "DELETE /repos/{owner}/{repo}/teams/{team}": EndpointPermission(KNOWN, {"team": "nobody"}),
+    "GET /repos/{owner}/{repo}/notifications": EndpointPermission(KNOWN),
+    "PUT /repos/{owner}/{repo}/notifications": EndpointPermission(KNOWN),
+    "GET /repos/{owner}/{repo}/git/notes/{sha}": EndpointPermission(READ_CODE, {"sha": "0" * 40}, let=404),
+    "GET /repos/{owner}/{repo}/issues/pinned": EndpointPermission((sees, finds_plain_issues)),
+    "GET /repos/{owner}/{repo}/pulls/pinned": EndpointPermission(READ_PULLS),
+    "GET /repos/{owner}/{repo}/new_pin_allowed": EndpointPermission(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/issues/{index}/pin": EndpointPermission(
+        DELETE_ISSUE, ISSUE, harmless={"index": "999"}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/pin": EndpointPermission(
+        DELETE_ISSUE, ISSUE, harmless={"index": "999"}
+    ),
+    "PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}": EndpointPermission(
+        DELETE_ISSUE, {**ISSUE, "position": "1"}, harmless={"index": "999", "position": "1"}
+    ),
+    "GET /repos/{owner}/{repo}/issues/{index}/subscriptions": EndpointPermission(READ_ISSUES, ISSUE),
+    "GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check": EndpointPermission(
+        (sees, finds_issues, is_known), ISSUE
+    ),
+    "PUT /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}": EndpointPermission(
+        (sees, finds_issues, is_known), {**ISSUE, "user": "writer"}, harmless={"index": "999", "user": "writer"}
+    ),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}": EndpointPermission(
+        (sees, finds_issues, is_known), {**ISSUE, "user": "writer"}, harmless={"index": "999", "user": "writer"}
     ),
     "POST /repos/{owner}/{repo}/issues/{index}/assignees": EndpointPermission(
         WRITE_ISSUE, ISSUE, {"assignees": ["writer"]}
@@ -319,11 +495,29 @@ ABOUT_REPOSITORIES = {
         MANAGE_ISSUES, {"id": "<milestone>"}, harmless={"id": "999999"}
     ),
     # Pull requests, as far as they are issues.
+    "GET /repos/{owner}/{repo}/reviewers": EndpointPermission(READ_PULLS),
+    **about_reviews("/repos/{owner}/{repo}/pulls"),
     "GET /repos/{owner}/{repo}/pulls": EndpointPermission(READ_PULLS),
     "POST /repos/{owner}/{repo}/pulls": EndpointPermission(
         OPEN_PULL, body={"title": "Mine", "head": "side", "base": "main"}
     ),
     "GET /repos/{owner}/{repo}/pulls/{index}": EndpointPermission(READ_PULLS, {"index": "<pull>"}),
+    "GET /repos/{owner}/{repo}/pulls/{base}/{head}": EndpointPermission(
+        READ_PULLS, {"base": "main", "head": "side"}
+    ),
+    "GET /repos/{owner}/{repo}/commits/{sha}/pull": EndpointPermission(READ_PULL_CODE, {"sha": "0" * 40}, let=404),
+    "GET /repos/{owner}/{repo}/pulls/{index}/files": EndpointPermission(READ_PULL_CODE, {"index": "<pull>"}),
+    "GET /repos/{owner}/{repo}/pulls/{index}/commits": EndpointPermission(READ_PULL_CODE, {"index": "<pull>"}),
+    "GET /repos/{owner}/{repo}/pulls/{index}/merge": EndpointPermission(READ_PULLS, {"index": "<pull>"}, let=404),
+    "POST /repos/{owner}/{repo}/pulls/{index}/merge": EndpointPermission(
+        (*OPEN_PULL, merges), {"index": "<pull>"}, {"do": "merge"}
+    ),
+    "DELETE /repos/{owner}/{repo}/pulls/{index}/merge": EndpointPermission(
+        OPEN_PULL, {"index": "<pull>"}, harmless={"index": "999"}
+    ),
+    "POST /repos/{owner}/{repo}/pulls/{index}/update": EndpointPermission(
+        (*OPEN_PULL, writes_code), {"index": "<pull>"}, harmless={"index": "999"}
+    ),
     "PATCH /repos/{owner}/{repo}/pulls/{index}": EndpointPermission(
         WRITE_PULL, {"index": "<pull>"}, {"title": "Taken over"}
     ),
@@ -375,6 +569,8 @@ ABOUT_ORGANIZATIONS = {
     "GET /orgs/{org}": EndpointPermission(SEE_IT),
     "PATCH /orgs/{org}": EndpointPermission(OWN_IT, body={"description": "taken over"}),
     "POST /orgs/{org}/rename": EndpointPermission(OWN_IT, body={"new_name": "taken"}),
+    "POST /orgs/{org}/avatar": EndpointPermission(OWN_IT, body={"image": "taken"}),
+    "DELETE /orgs/{org}/avatar": EndpointPermission(OWN_IT),
     "DELETE /orgs/{org}": EndpointPermission(OWN_IT),
     "GET /orgs/{org}/repos": EndpointPermission(SEE_IT),
     "POST /orgs/{org}/repos": EndpointPermission(OWN_IT, body={"name": "taken"}),
@@ -426,6 +622,12 @@ USER = {"username": "stranger"}
 # anyone; whoever is known; who gave a password, as nobody of the cast does; administrators of the service.
 ELSEWHERE = {
     "GET /version": EndpointPermission("anyone"),
+    "GET /gitignore/templates": EndpointPermission("anyone"),
+    "GET /gitignore/templates/{name}": EndpointPermission("anyone", {"name": "none"}, let=404),
+    "GET /label/templates": EndpointPermission("anyone"),
+    "GET /label/templates/{name}": EndpointPermission("anyone", {"name": "none"}, let=404),
+    "GET /licenses": EndpointPermission("anyone"),
+    "GET /licenses/{name}": EndpointPermission("anyone", {"name": "none"}, let=404),
     "GET /swagger": EndpointPermission("anyone"),
     "GET /settings/api": EndpointPermission("anyone"),
     "GET /settings/repository": EndpointPermission("anyone"),
@@ -440,13 +642,38 @@ ELSEWHERE = {
     "GET /orgs": EndpointPermission("anyone"),
     "GET /user": EndpointPermission("known"),
     "GET /user/emails": EndpointPermission("known"),
+    "POST /user/emails": EndpointPermission("known", body={"emails": ["taken@example.org"]}),
+    "DELETE /user/emails": EndpointPermission("known", body={"emails": ["none@example.org"]}),
+    "POST /user/avatar": EndpointPermission("known", body={"image": "taken"}),
+    "DELETE /user/avatar": EndpointPermission("known"),
+    "GET /user/gpg_keys": EndpointPermission("known"),
+    "POST /user/gpg_keys": EndpointPermission("known"),
+    "GET /users/{username}/gpg_keys": EndpointPermission("anyone", USER),
     "GET /user/settings": EndpointPermission("known"),
     "PATCH /user/settings": EndpointPermission("known", body={"full_name": "taken"}),
     "GET /user/repos": EndpointPermission("known"),
     "POST /user/repos": EndpointPermission("known", body={"name": "taken"}),
+    "POST /repos/migrate": EndpointPermission("known", body={"clone_addr": "taken", "repo_name": "taken"}),
     "GET /user/orgs": EndpointPermission("known"),
     "GET /user/teams": EndpointPermission("known"),
     "POST /orgs": EndpointPermission("known", body={"username": "taken"}),
+    "GET /notifications": EndpointPermission("known"),
+    "PUT /notifications": EndpointPermission("known"),
+    "GET /notifications/new": EndpointPermission("known"),
+    "GET /notifications/threads/{id}": EndpointPermission("known", {"id": "999999"}, let=404),
+    "PATCH /notifications/threads/{id}": EndpointPermission("known", {"id": "999999"}, harmless={"id": "999999"}),
+    "POST /markdown": EndpointPermission("known", body={"Text": "taken"}),
+    "POST /markdown/raw": EndpointPermission("known"),
+    "POST /markup": EndpointPermission("known", body={"Text": "taken"}),
+    "GET /user/starred": EndpointPermission("known"),
+    "GET /user/subscriptions": EndpointPermission("known"),
+    "GET /users/{username}/starred": EndpointPermission("anyone", USER),
+    "GET /users/{username}/subscriptions": EndpointPermission("anyone", USER),
+    "GET /user/keys": EndpointPermission("known"),
+    "POST /user/keys": EndpointPermission("known", body={"title": "taken", "key": "taken"}),
+    "GET /user/keys/{id}": EndpointPermission("known", {"id": "999999"}, let=404),
+    "DELETE /user/keys/{id}": EndpointPermission("known", {"id": "999999"}, harmless={"id": "999999"}),
+    "GET /users/{username}/keys": EndpointPermission("anyone", USER),
     "GET /token": EndpointPermission("known"),
     "DELETE /token": EndpointPermission("known"),
     "GET /users/{username}/tokens": EndpointPermission("password", USER),
@@ -462,11 +689,17 @@ ELSEWHERE = {
     "DELETE /admin/users/{username}": EndpointPermission("admin", USER, harmless={"username": "nobody-at-all"}),
     "POST /admin/users/{username}/rename": EndpointPermission("admin", USER, {"new_username": "taken"}),
     "POST /admin/users/{username}/repos": EndpointPermission("admin", USER, {"name": "taken"}),
+    "POST /admin/users/{username}/keys": EndpointPermission("admin", USER, {"title": "taken", "key": "taken"}),
+    "DELETE /admin/users/{username}/keys/{id}": EndpointPermission(
+        "admin", {**USER, "id": "999999"}, harmless={**USER, "id": "999999"}
+    ),
     "GET /admin/orgs": EndpointPermission("admin"),
     "POST /admin/users/{username}/orgs": EndpointPermission("admin", USER, {"username": "taken"}),
 }
 UNSCOPED = {
     *("GET /version", "GET /settings/api", "GET /settings/repository", "GET /settings/ui"),
+    *("GET /gitignore/templates", "GET /gitignore/templates/{name}", "GET /licenses", "GET /licenses/{name}"),
+    *("GET /label/templates", "GET /label/templates/{name}"),
     *("GET /settings/attachment", "GET /token", "DELETE /token", "GET /swagger"),
 }
 """What a token needs no scope for."""

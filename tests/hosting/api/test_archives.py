@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.hosting.file_responses import archives
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from tests.hosting.api.file_helpers import make_files
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git
@@ -144,3 +146,91 @@ def test_an_archive_is_for_those_who_may_read(clients: ServiceClients, tmp_path:
     assert clients.anonymous.get(f"{AT}/main.zip").status_code == 404
     assert clients.user("stranger").get(f"{AT}/main.zip").status_code == 404
     assert clients.admin.get(f"{AT}/main.zip").status_code == 200
+
+
+def test_an_archive_is_made_once(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next who ask get the same bytes, whole or in parts, or nothing when they have them."""
+    monkeypatch.setattr(archives, "kept", KeptBytes(2**20))
+    for kind in ("zip", "tar.gz"):
+        first = clients.anonymous.get(f"{AT}/main.{kind}")
+        etag = first.headers["etag"]
+        assert "content-length" not in first.headers
+        again = clients.anonymous.get(f"{AT}/v2.0.{kind}")
+        assert (again.content, again.headers["etag"]) == (first.content, etag)
+        assert again.headers["content-length"] == str(len(first.content))
+        assert again.headers["content-disposition"] == f"attachment; filename=Notes-v2.0.{kind}"
+        assert again.headers["link"] == first.headers["link"]
+        part = clients.anonymous.get(f"{AT}/main.{kind}", headers={"Range": "bytes=10-19"})
+        assert (part.status_code, part.content) == (206, first.content[10:20])
+        assert part.headers["content-range"] == f"bytes 10-19/{len(first.content)}"
+        late = clients.anonymous.get(f"{AT}/main.{kind}", headers={"Range": "bytes=9999999-"})
+        assert late.status_code == 416
+        # A branch moves on, so that nothing on the way may keep the answer.
+        for answer in (first, again, part):
+            assert answer.headers["cache-control"] == "max-age=0, private, must-revalidate"
+        known = clients.anonymous.get(f"{AT}/main.{kind}", headers={"If-None-Match": etag})
+        assert (known.status_code, known.content) == (304, b"")
+        assert known.headers["cache-control"] == "max-age=0, private, must-revalidate"
+        head = clients.anonymous.head(f"{AT}/main.{kind}")
+        assert head.headers["content-length"] == str(len(first.content))
+        other = clients.anonymous.get(f"{AT}/v1.0.{kind}", headers={"If-None-Match": etag})
+        assert (other.status_code, other.headers["etag"] == etag) == (200, False)
+
+
+def test_an_archive_larger_than_memory_is_read_from_its_file(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In parts too."""
+    monkeypatch.setattr(archives, "LARGEST_KEPT", 16)
+    monkeypatch.setattr(archives, "kept", KeptBytes(16, 16))
+    monkeypatch.setattr(archives, "CHUNK", 32)
+    first, again = (clients.anonymous.get(f"{AT}/main.zip").content for _ in range(2))
+    assert again == first
+    part = clients.anonymous.get(f"{AT}/main.zip", headers={"Range": "bytes=20-99"})
+    assert part.content == first[20:100]
+
+
+def test_an_archive_that_names_branches_is_not_kept(clients: ServiceClients, git: Git) -> None:
+    """What it says of a commit changes with the branches and tags."""
+    for path, content in (("sub/.gitattributes", "version export-subst\n"), ("sub/version", "$Format:%D$\n")):
+        file = git.folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    git("add", ".")
+    git("commit", "-q", "-m", "version")
+    git("push", "-q", "origin", "main")
+    before = zipped(clients.anonymous.get(f"{AT}/main.zip").content)["notes/sub/version"]
+    git("tag", "v9")
+    git("push", "-q", "origin", "v9")
+    after = clients.anonymous.get(f"{AT}/main.zip")
+    assert b"v9" not in before
+    assert b"v9" in zipped(after.content)["notes/sub/version"]
+    assert "etag" not in after.headers
+
+
+def test_an_archive_is_made_where_nothing_can_be_kept(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file where its folder should be stands for a disk that cannot be written."""
+    monkeypatch.setattr(archives, "kept", KeptBytes(0))
+    folder = clients.service.settings.data / "cache"
+    folder.mkdir(exist_ok=True)
+    (folder / "archives").write_bytes(b"")
+    assert "notes/README.md" in zipped(clients.anonymous.get(f"{AT}/main.zip").content)
+
+
+def test_archives_go_with_their_repository(
+    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it goes with its owner."""
+    monkeypatch.setattr(archives, "kept", KeptBytes(0))
+    folder, admin = clients.service.settings.data / "cache" / "archives", clients.admin
+    bob = clients.user("bob")
+    assert bob.post("/user/repos", json={"name": "logs", "auto_init": True}).status_code == 201
+    for address in (f"{AT}/main.zip", "/repos/bob/logs/archive/main.zip"):
+        assert clients.anonymous.get(address).status_code == 200
+    assert len(list(folder.iterdir())) == 2
+    assert admin.delete("/repos/ada/Notes").status_code == 204
+    assert len(list(folder.iterdir())) == 1
+    assert admin.delete("/admin/users/bob", params={"purge": "true"}).status_code == 204
+    assert list(folder.iterdir()) == []

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.api import commits
+from holdfast.hosting.store import accounts
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 
@@ -136,3 +137,19 @@ def test_a_commit_of_very_many_files_names_the_first(
     assert len(newest["files"]) == 300
     assert not any("files" in commit for commit in others)
     assert all("stats" in commit for commit in others)
+
+
+def test_a_listed_commit_shows_its_author_as_they_are_now(clients: ServiceClients, work: Git) -> None:
+    """To everybody what they may see, although commits never change and their JSON is kept."""
+    ada = clients.with_token(accounts.find_user(clients.database, "ada"))
+    address = "/repos/ada/notes/commits"
+    for client in (clients.anonymous, ada, clients.admin, clients.anonymous):
+        for _ in range(2):
+            author = client.get(address).json()[0]["author"]
+            assert author["full_name"] == ""
+            assert author["email"].endswith("noreply.localhost" if client is clients.anonymous else "@example.org")
+    ada.patch("/user/settings", json={"full_name": "Ada L.", "hide_email": True})
+    for client in (clients.anonymous, ada):
+        assert client.get(address).json()[0]["author"]["full_name"] == "Ada L."
+    plain = clients.anonymous.get(address, params={"stat": "false", "files": "false"}).json()[0]
+    assert not {"stats", "files"} & plain.keys()

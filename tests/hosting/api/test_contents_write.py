@@ -4,6 +4,8 @@ import base64
 import json
 import socket
 import subprocess
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -12,11 +14,12 @@ import httpx
 import pytest
 
 from holdfast.hosting.app import App
-from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import ref_updates, repositories
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, find_repository
+from holdfast.settings import Settings
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
 
@@ -41,14 +44,35 @@ def made(
         host.close()
 
 
-def folder(clients: ServiceClients, repository: Repository) -> Path:
+@dataclass(frozen=True)
+class RepositoryFolder:
+    """The local copy of a repository, brought up to date whenever it is asked for."""
+
+    settings: Settings
+    repository: Repository
+
+    def current(self) -> Path:
+        """Return the copy as it is now."""
+        with closing(App.open(self.settings)) as app:
+            return app.copies.update(self.repository.id).folder
+
+    def set_branch(self, name: str, commit: str) -> None:
+        """Point a branch to a commit that was made in the copy."""
+        with closing(App.open(self.settings)) as app:
+            ref = f"refs/heads/{name}"
+            old = repository_log.find_ref(app.database, self.repository.id, ref) or ZERO
+            ref_updates.update_refs(app, self.repository, self.repository.owner, [RefUpdate(ref, old, commit)])
+
+
+def folder(clients: ServiceClients, repository: Repository) -> RepositoryFolder:
     """Return where a repository lies."""
-    return Folders(clients.service.settings.data / "repositories").existing(repository.id)
+    return RepositoryFolder(clients.service.settings, repository)
 
 
-def git(place: Path, *arguments: str) -> str:
+def git(place: RepositoryFolder, *arguments: str, given: bytes = b"") -> str:
     """Ask the real git."""
-    return subprocess.run(["git", "-C", str(place), *arguments], check=True, capture_output=True).stdout.decode()
+    command = ["git", "-C", str(place.current()), *arguments]
+    return subprocess.run(command, input=given, check=True, capture_output=True).stdout.decode()
 
 
 @pytest.fixture
@@ -69,7 +93,7 @@ def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     return made(clients, files)
 
 
-def sha(client: httpx.Client, place: Path, path: str, branch: str = "main") -> str:
+def sha(client: httpx.Client, place: RepositoryFolder, path: str, branch: str = "main") -> str:
     """Return the id of what lies at a path."""
     del client
     return git(place, "rev-parse", f"{branch}:{path}").strip()
@@ -351,12 +375,10 @@ def test_what_is_in_the_way_is_told(clients: ServiceClients, ada: httpx.Client, 
     link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
     assert ada.post(SHIP, json={"files": [link]}).status_code == 201
     tree = git(place, "ls-tree", "main") + f"160000 commit {'1' * 40}\tsub\n"
-    made_tree = subprocess.run(
-        ["git", "-C", str(place), "mktree"], input=tree.encode(), check=True, capture_output=True
-    )
+    made_tree = git(place, "mktree", given=tree.encode()).strip()
     identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
-    commit = git(place, *identity, "commit-tree", made_tree.stdout.decode().strip(), "-p", "main", "-m", "sub")
-    git(place, "update-ref", "refs/heads/main", commit.strip())
+    commit = git(place, *identity, "commit-tree", made_tree, "-p", "main", "-m", "sub")
+    place.set_branch("main", commit.strip())
 
     def create(path: str, **more: str) -> httpx.Response:
         return ada.post(f"{SHIP}/{path}", json={"content": "", **more})
@@ -453,13 +475,10 @@ def test_a_name_that_is_no_text_can_be_changed_and_deleted(
     place = folder(clients, ship)
     blob = git(place, "rev-parse", "main:README.md").strip()
     entry = f"100644 blob {blob}\t".encode() + b"caf\xe9"
-    made_tree = subprocess.run(
-        ["git", "-C", str(place), "mktree"], input=entry + b"\n", check=True, capture_output=True
-    )
     who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    tree = made_tree.stdout.decode().strip()
+    tree = git(place, "mktree", given=entry + b"\n").strip()
     commit = git(place, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
-    git(place, "update-ref", "refs/heads/odd", commit)
+    place.set_branch("odd", commit)
 
     listed = ada.get(f"{SHIP}?ref=odd").json()
     assert [one["path"] for one in listed] == ["caf\ufffd"]
@@ -608,6 +627,12 @@ def test_the_same_content_again_is_a_commit_of_its_own(
     assert answer.status_code == 200
     assert answer.json()["commit"]["sha"] != before
     assert answer.json()["content"]["last_commit_sha"] == before
+    # Whether or not the local copy has the commits before it.
+    for path in ("x", "y"):
+        assert ada.post(f"{SHIP}/{path}", json={"content": encoded(path)}).status_code == 201
+    for dry_run in (True, False):
+        answer = ada.put(f"{SHIP}/README.md", json={**body, "dry_run": dry_run})
+        assert (answer.status_code, answer.json()["content"]["last_commit_sha"]) == (200, before)
 
 
 def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:

@@ -428,7 +428,8 @@ def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch
         with counting_queries(clients.database, monkeypatch) as asked:
             answer = person.get(f"{SHIP}/1/{path}", params={"limit": 50})
         assert len(answer.json()) == count
-        assert 3 < len(asked) <= 7, asked
+        # Whose token it is may be in a cache.
+        assert 2 < len(asked) <= 7, asked
     seen = clients.with_token(eve).get(f"{SHIP}/1/dependencies", params={"limit": 50}).json()
     assert {one["title"] for one in seen} == {"t", "HIDDEN"}
     assert all(one["labels"][0]["name"] == "bug" for one in seen if one["title"] == "t")

@@ -110,8 +110,9 @@ def test_a_hidden_repository_is_as_good_as_none(
                 if name not in {"date", "content-length", "x-request-id"}
             }
             answers.append((said, headers))
-            asked.append([text.split("IN (")[0] for text in found])
+            # Whose token it is is asked for once, and then in a cache.
+            asked.append([text.split("IN (")[0] for text in found if "tokens.token_hash" not in text])
     assert all(answer == answers[0] for answer in answers)
     assert all(one == asked[0] for one in asked)
-    assert len(asked[0]) == 6
+    assert len(asked[0]) == 5
     assert answers[0][0] == "repository does not exist [id: 0, uid: 0, owner_name: OWNER, name: REPO]"

@@ -1,14 +1,18 @@
 """Pull requests: issues that name two branches."""
 
+import json
 from base64 import b64encode
 
 import httpx
-import pytest
 
-from holdfast.hosting.services import pulls
+from holdfast.hosting.app import App
+from holdfast.hosting.services import pull_comparisons
+from holdfast.hosting.store import repositories, repository_log
 from holdfast.hosting.store.accounts import find_user
+from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import make_repository
+from tests.hosting.repository_helpers import make_repository, with_branches
+from tests.hosting.webhooks.event_helpers import recorded
 
 PULLS = "/repos/ada/ship/pulls"
 NEW = {"title": "Plug it", "head": "fix", "base": "main"}
@@ -34,6 +38,17 @@ def test_two_open_ones_for_the_same_branches_are_one_too_many(ada: httpx.Client)
     assert ada.post(PULLS, json={**NEW, "head": "ada:fix"}).status_code == 409
     ada.patch(f"{PULLS}/1", json={"state": "closed"})
     assert ada.post(PULLS, json={**NEW, "head": "Ada:fix"}).json()["number"] == 2
+
+
+def test_no_change_makes_two_of_the_same_branches(ada: httpx.Client) -> None:
+    """Neither another base nor opening it again."""
+    for base in ("main", "other"):
+        assert ada.post(PULLS, json={**NEW, "base": base}).status_code == 201
+    assert ada.patch(f"{PULLS}/2", json={"base": "main"}).status_code == 409
+    assert ada.patch(f"{PULLS}/2", json={"state": "closed"}).status_code == 201
+    assert ada.patch(f"{PULLS}/2", json={"base": "main"}).status_code == 201
+    assert ada.patch(f"{PULLS}/2", json={"state": "open"}).status_code == 409
+    assert ada.get(f"{PULLS}/2").json()["state"] == "closed"
 
 
 def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -92,7 +107,7 @@ def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None
     assert ada.patch(f"{PULLS}/1", json={"base": "nowhere"}).status_code == 404
 
 
-def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients) -> None:
+def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients, app: App) -> None:
     """As comparing them does, and as they are now; whether they can be merged follows both."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
@@ -110,23 +125,103 @@ def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients)
     assert made["changed_files"] == len(compared["files"])
     assert made["head"]["sha"] == compared["commits"][0]["sha"]
     write("mast.txt", "four\n", "fix")
+    pull_comparisons.compare_missed(app)
     moved = ada.get(f"{PULLS}/1").json()
     assert (moved["mergeable"], moved["changed_files"], moved["additions"]) == (True, 3, 4)
     assert moved["head"]["sha"] == ada.get("/repos/ada/ship/branches/fix").json()["commit"]["id"]
     assert ada.get(PULLS).json() == [moved]
     write("hull.txt", "another\n", "main")
+    pull_comparisons.compare_missed(app)
     stuck = ada.get(f"{PULLS}/1").json()
     assert (stuck["mergeable"], stuck["changed_files"], stuck["merge_base"]) == (False, 3, made["merge_base"])
     assert stuck["base"]["sha"] == ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
     closed = ada.patch(f"{PULLS}/1", json={"state": "closed"}).json()
-    assert (closed["mergeable"], closed["changed_files"]) == (False, 2)
+    assert (closed["mergeable"], closed["changed_files"]) == (False, 3)
     assert ada.delete("/repos/ada/ship/branches/fix").status_code == 204
-    assert ada.get(f"{PULLS}/1").json()["changed_files"] == 2
+    kept = ada.get(f"{PULLS}/1").json()
+    assert (kept["changed_files"], kept["head"]["ref"], kept["head"]["sha"]) == (
+        3,
+        "refs/pull/1/head",
+        moved["head"]["sha"],
+    )
 
 
-def test_working_out_many_pull_requests_ends(ada: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those it did not come to are shown all the same."""
+def write_file(client: httpx.Client, repository: str, branch: str, path: str, text: str = "one\n") -> str:
+    """Commit a new file to a branch, and return the commit."""
+    body = {"content": b64encode(text.encode()).decode(), "branch": branch}
+    answer = client.post(f"/repos/{repository}/contents/{path}", json=body)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["commit"]["sha"])
+
+
+def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Client:
+    """Give somebody a fork of ada/ship with these branches, and return their client."""
+    client = clients.user(owner)
+    parent = repositories.find_repository(clients.database, "ada", "ship")
+    account = find_user(clients.database, owner)
+    made = make_repository(clients.database, account, "ship", fork_of=parent.id)
+    with_branches(clients, made, *branches)
+    return client
+
+
+def test_commits_to_the_head_are_told(clients: ServiceClients, ada: httpx.Client) -> None:
+    """The ref follows in the same moment; the timeline has the commits, and webhooks hear of it."""
     ada.post(PULLS, json=NEW)
-    monkeypatch.setattr(pulls, "TIME_LIMIT_SECONDS", -1.0)
-    [shown] = ada.get(PULLS).json()
-    assert (shown["mergeable"], shown["changed_files"]) == (False, 0)
+    sha = write_file(ada, "ada/ship", "fix", "hull.txt")
+    assert ada.get(f"{PULLS}/1").json()["head"]["sha"] == sha
+    ship = repositories.find_repository(clients.database, "ada", "ship")
+    assert repository_log.find_ref(clients.database, ship.id, "refs/pull/1/head") == sha
+    (pushed,) = ada.get("/repos/ada/ship/issues/1/timeline").json()
+    assert pushed["type"] == "pull_push"
+    assert json.loads(pushed["body"]) == {"is_force_push": False, "commit_ids": [sha]}
+    assert [event.kind for event in recorded(clients.database)].count("pull_request_sync") == 1
+    ada.patch(f"{PULLS}/1", json={"state": "closed"})
+    later = write_file(ada, "ada/ship", "fix", "mast.txt")
+    assert ada.get(f"{PULLS}/1").json()["head"]["sha"] == sha
+    assert ada.patch(f"{PULLS}/1", json={"state": "open"}).json()["head"]["sha"] == later
+
+
+def test_a_fork_opens_a_pull_request(clients: ServiceClients, ada: httpx.Client, app: App) -> None:
+    """Its objects come along, now and when it is pushed to; its deletion leaves them."""
+    bob = make_fork(clients, "bob", "fix")
+    sha = write_file(bob, "bob/ship", "fix", "hull.txt")
+    made = bob.post(PULLS, json={**NEW, "head": "bob:fix", "allow_maintainer_edit": True})
+    assert made.status_code == 201, made.text
+    pull = made.json()
+    assert (pull["head"]["sha"], pull["head"]["repo"]["full_name"]) == (sha, "bob/ship")
+    assert (pull["base"]["repo"]["full_name"], pull["allow_maintainer_edit"]) == ("ada/ship", True)
+    assert (pull["mergeable"], pull["changed_files"]) == (True, 1)
+    assert bob.post(PULLS, json={**NEW, "head": "bob/ship:fix"}).status_code == 409
+    assert ada.post(PULLS, json=NEW).status_code == 201
+    later = write_file(bob, "bob/ship", "fix", "mast.txt")
+
+    def is_current() -> bool:
+        # The task of the service may be at it at the same time.
+        pull_comparisons.compare_missed(app)
+        moved = ada.get(f"{PULLS}/1").json()
+        return (moved["head"]["sha"], moved["changed_files"], moved["mergeable"]) == (later, 2, True)
+
+    wait_for(is_current)
+    assert ada.get(f"/repos/ada/ship/git/commits/{later}").status_code == 200
+    assert bob.delete("/repos/bob/ship").status_code == 204
+    left = ada.get(f"{PULLS}/1").json()
+    assert (left["head"]["repo"], left["head"]["repo_id"], left["head"]["sha"]) == (None, -1, later)
+    assert left["head"]["ref"] == "refs/pull/1/head"
+
+
+def test_a_private_fork_is_none_to_others(clients: ServiceClients, ada: httpx.Client) -> None:
+    """As if there were no such fork, and it is not shown."""
+    bob = make_fork(clients, "bob", "fix")
+    bob.patch("/repos/bob/ship", json={"private": True})
+    refused = clients.user("eve").post(PULLS, json={**NEW, "head": "bob:fix"})
+    assert refused.status_code == 422
+    assert refused.json() == clients.user("mal").post(PULLS, json={**NEW, "head": "nobody:fix"}).json()
+    assert bob.post(PULLS, json={**NEW, "head": "bob:fix"}).status_code == 201
+    assert ada.get(f"{PULLS}/1").json()["head"]["repo"] is None
+
+
+def test_a_title_makes_a_draft(ada: httpx.Client) -> None:
+    """By its prefix, in any case."""
+    ada.post(PULLS, json=NEW)
+    for title, is_draft in (("wip: x", True), ("[WIP] x", True), ("Draft: x", True), ("Drafty x", False)):
+        assert ada.patch(f"{PULLS}/1", json={"title": title}).json()["draft"] is is_draft

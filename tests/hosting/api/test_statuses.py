@@ -1,12 +1,11 @@
-"""Commit statuses, of which there are none yet."""
+"""Commit statuses: create, list, combined."""
+
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.hosting.api_clients import ServiceClients
-
-# Nothing of this is in the database.
-pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -63,3 +62,41 @@ def test_an_empty_repository_has_no_commit_to_ask_about(clients: ServiceClients)
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     assert ada.get("/repos/ada/ship/commits/main/status").status_code == 404
+
+
+def test_statuses_are_created_and_listed(ada: httpx.Client) -> None:
+    """By id, branch and tag; newest first unless asked otherwise, and by state."""
+    ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
+    sha = head(ada)
+    made: dict[str, Any] = {}
+    for state, context in (("pending", "ci/build"), ("success", "ci/build"), ("skipped", "")):
+        answer = ada.post(
+            f"/repos/ada/ship/statuses/{sha}",
+            json={"state": state, "context": context, "description": "d", "target_url": "https://ci.example.org/"},
+        )
+        assert answer.status_code == 201
+        made = answer.json()
+    assert (made["status"], made["context"], made["description"]) == ("skipped", "default", "d")
+    assert (made["target_url"], made["creator"]["login"]) == ("https://ci.example.org/", "ada")
+    assert ada.get(made["url"]).json()[0] == made
+    for path in (f"statuses/{sha}", "commits/main/statuses", "commits/v1/statuses"):
+        listed = ada.get(f"/repos/ada/ship/{path}")
+        assert listed.headers["x-total-count"] == "3"
+        assert [one["status"] for one in listed.json()] == ["skipped", "success", "pending"]
+    for sort in ("oldest", "leastupdate", "leastindex"):
+        listed = ada.get("/repos/ada/ship/commits/main/statuses", params={"sort": sort, "limit": 1, "page": 2})
+        assert [one["status"] for one in listed.json()] == ["success"]
+        assert 'rel="next"' in listed.headers["link"]
+    assert [
+        one["context"] for one in ada.get(f"/repos/ada/ship/statuses/{sha}", params={"state": "success"}).json()
+    ] == ["ci/build"]
+    combined = ada.get("/repos/ada/ship/commits/main/status").json()
+    assert (combined["state"], combined["total_count"]) == ("success", 2)
+    assert [one["context"] for one in combined["statuses"]] == ["default", "ci/build"]
+
+
+def test_a_status_of_an_unknown_commit_or_state_is_refused(ada: httpx.Client) -> None:
+    """With 404 and 422."""
+    assert ada.post(f"/repos/ada/ship/statuses/{'1' * 40}", json={"state": "success"}).status_code == 404
+    for body in ({"state": "purple"}, {}, {"state": "success", "target_url": "javascript:alert(1)"}):
+        assert ada.post("/repos/ada/ship/statuses/main", json=body).status_code == 422

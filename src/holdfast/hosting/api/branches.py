@@ -17,7 +17,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
-from holdfast.hosting.services import branch_protection, branches, ref_changes
+from holdfast.hosting.services import branch_protection, branches, ref_updates
 from holdfast.hosting.services.branches import LONGEST_REF
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
@@ -79,7 +79,7 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
     rule = branch_protection.matching(rules, name)
     may = target.permissions.may_write(Unit.CODE) and not target.repository.is_archived
     if rule is not None and may and request.actor.user is not None:
-        teams = ref_changes.teams_in(request.app, request.actor.user, target.repository)
+        teams = ref_updates.teams_in(request.app, request.actor.user, target.repository)
         may = branch_protection.may_push(rule.rule, request.actor.user, teams)
     return Branch(
         name=name,

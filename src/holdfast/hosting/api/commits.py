@@ -1,13 +1,15 @@
 """Commits: the history of a branch or a file, one commit, and the difference between two."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from holdfast.hosting.git import changes as differences
 from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.changes import DiffStats
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
@@ -17,10 +19,19 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of
+from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of, repository_api
+from holdfast.hosting.schemas.users import user
 from holdfast.hosting.services.revisions import open_git, resolve_commit
 
-__all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
+__all__ = [
+    "READING",
+    "compare_commits",
+    "found_commit",
+    "list_commits",
+    "show_commit",
+    "show_git_commit",
+    "whole",
+]
 
 READING: Final = (in_repository, reads(Unit.CODE))
 MOST_COMPARED: Final = 250
@@ -28,6 +39,10 @@ MOST_COMPARED: Final = 250
 MOST_FILES: Final = 3000
 MOST_FILES_EACH: Final = 300
 MOST_FILES_LISTED: Final = 10_000
+KEPT_BYTES: Final = 32 * 2**20
+
+encoded_commits = KeptBytes(KEPT_BYTES)
+encoder = msgspec.json.Encoder()
 
 
 class CommitsQuery(msgspec.Struct, frozen=True):
@@ -84,21 +99,33 @@ def several(
 ) -> list[CommitSchema]:
     """Encode several commits; the number of files is limited per commit and in total.
 
-    Beyond the limit the files are left out, which is different from an empty list.
+    Beyond the limit the files are left out, which is different from an empty list. A commit never changes, so its
+    JSON is cached, with the number of its files in front.
     """
     people = people_of(request, commits)
-    stats = differences.stats_of(repo, commits) if stat else {}
+    shown = {email: user(request, account) for email, account in people.items()}
+    place = (repo.folder, repository_api(request, target.repository), stat)
+    stats: dict[str, DiffStats] | None = None if stat else {}
     remaining = MOST_FILES_LISTED
-    schemas = []
+    found: list[msgspec.Raw] = []
     for commit in commits:
-        changes = None
-        if files and remaining:
-            changes = differences.changed_files(repo, commit, most=min(MOST_FILES_EACH, remaining))
-            remaining -= len(changes.files)
-        schemas.append(
-            commit_shape(request, target.repository, commit, people, changes=changes, stats=stats.get(commit.id))
-        )
-    return schemas
+        most = min(MOST_FILES_EACH, remaining) if files else 0
+        # What is shown of the accounts depends on who asks, and on what is in their profiles now.
+        key = (*place, commit.id, most, shown.get(commit.author.email), shown.get(commit.committer.email))
+        known = encoded_commits.get(key)
+        if known is None:
+            if stats is None:
+                stats = differences.stats_of(repo, commits)
+            changes = differences.changed_files(repo, commit, most=most) if most else None
+            schema = commit_shape(
+                request, target.repository, commit, people, changes=changes, stats=stats.get(commit.id)
+            )
+            known = b"%d\n%s" % (0 if changes is None else len(changes.files), encoder.encode(schema))
+            encoded_commits.put(key, known)
+        counted, _, content = known.partition(b"\n")
+        remaining -= int(counted)
+        found.append(msgspec.Raw(content))
+    return cast("list[CommitSchema]", found)
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits", scope="repository", guards=READING, refuses=(409,), slow=True)

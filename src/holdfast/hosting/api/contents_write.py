@@ -28,12 +28,12 @@ from holdfast.hosting.schemas.file_commits import (
     FilesResponse,
     file_commit,
 )
-from holdfast.hosting.services import file_commits
+from holdfast.hosting.services import file_commits, patch_commits
 from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
 from holdfast.hosting.services.file_commits import CommitResult
 from holdfast.hosting.services.file_contents import FileContent
 
-__all__ = ["change_files", "create_file", "delete_file", "update_file"]
+__all__ = ["apply_diff_patch", "change_files", "create_file", "delete_file", "update_file"]
 
 NAMED: Final[dict[str, Operation]] = {name: name for name in OPERATIONS}
 Sha = Annotated[str, Meta(title="SHA")]
@@ -82,6 +82,12 @@ class DeleteFileOptions(FileOptions, frozen=True, kw_only=True):
     """The file to delete."""
 
     sha: Annotated[Sha, Required] = ""
+
+
+class ApplyDiffPatchFileOptions(FileOptions, frozen=True, kw_only=True):
+    """A patch to commit, as `git diff` writes it."""
+
+    content: Annotated[str, Required] = ""
 
 
 def change_of(entry: ChangeFileOperation) -> FileChange:
@@ -183,3 +189,21 @@ def delete_file(
     """Delete a file."""
     result = committed(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
     return FileDeleteResponse(None, *file_commit(request, target, result.commit))
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/diffpatch",
+    scope="repository",
+    guards=WRITING,
+    refuses=REFUSES,
+    largest_body=largest_body,
+    slow=True,
+)
+def apply_diff_patch(
+    request: RequestContext, target: RepositoryAccess, body: ApplyDiffPatchFileOptions
+) -> FileResponse:
+    """Apply a patch to a branch and commit the result; `content` of the response is null."""
+    writes_branch(request)
+    options = commit_asked_for(request, body, [], msgspec.json.encode(body))
+    result = patch_commits.commit_patch(request.app, request.actor, target, body.content, options)
+    return FileResponse(None, *file_commit(request, target, result.commit))

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.errors import FieldError
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store.issue_lists import Filter
 
@@ -62,7 +62,7 @@ def words(text: str, field: str) -> tuple[str, ...]:
     """Split a comma-separated list."""
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if len(found) > MOST:
-        raise ApiError(422, f"[{field}]: names more than {MOST}")
+        raise FieldError(field, f"names more than {MOST}")
     return found
 
 

@@ -33,10 +33,8 @@ class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
 
 
 def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
-    """Return the conditions on repositories."""
-    caller = request.actor
-    kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
-    found = [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds)]
+    """Return the conditions on repositories and owners."""
+    found: list[ColumnElement[bool]] = []
     if query.owner:
         found.append(issue_lists.owned_by(query.owner))
     if query.team:
@@ -45,7 +43,7 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
         found.append(issue_lists.in_team(query.team))
     about_caller = query.created or query.assigned or query.mentioned
     # Reviews are not implemented, and anonymous callers have created nothing.
-    if query.review_requested or query.reviewed or (about_caller and caller.user is None):
+    if query.review_requested or query.reviewed or (about_caller and request.actor.user is None):
         found.append(false())
     return found
 
@@ -62,11 +60,14 @@ def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageP
         assignee=me if query.assigned else "",
         mentioned=me if query.mentioned else "",
     )
+    caller, places = request.actor, places_of(request, query)
+    kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
     found, total = issue_lists.list_issues(
         request.app.database,
-        places_of(request, query),
+        [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds), *places],
         filters,
         sort=order_of(query),
+        kept=issue_lists.kept_visible(caller.user, public_only=caller.public_only, kinds=kinds, places=places),
         first_repository=query.priority_repo_id,
         skip=page.skip,
         limit=page.size,

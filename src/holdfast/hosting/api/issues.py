@@ -93,11 +93,14 @@ def list_issues(
         assignee=query.assigned_by or query.assignee,
         mentioned=query.mentioned_by or query.mentioned,
     )
+    kinds = access.issue_kinds(target.permissions, query.type)
     found, total = issue_lists.list_issues(
         request.app.database,
-        [issue_lists.in_repository(target.repository, access.issue_kinds(target.permissions, query.type))],
+        [issue_lists.in_repository(target.repository, kinds)],
         filters,
         sort=order_of(query),
+        kept=issue_lists.kept_in(target.repository, kinds),
+        repository_id=target.repository.id,
         skip=page.skip,
         limit=page.size,
     )

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement
 
 from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.api.ref_names import RefName
-from holdfast.hosting.errors import InvalidValue
+from holdfast.hosting.errors import InvalidValue, NoSuchRepository
 from holdfast.hosting.guards import (
     UserFromPath,
     administers,
@@ -21,20 +21,30 @@ from holdfast.hosting.guards import (
 )
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema, repository, repository_list
-from holdfast.hosting.services import repositories, repository_search
+from holdfast.hosting.schemas.organizations import team
+from holdfast.hosting.schemas.repositories import (
+    InternalTracker,
+    RepositorySchema,
+    RepoTransfer,
+    repository,
+    repository_list,
+)
+from holdfast.hosting.schemas.users import user
+from holdfast.hosting.services import repositories, repository_search, transfers
 from holdfast.hosting.services.repositories import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
     LONGEST_WEBSITE,
+    InitialFiles,
     NewRepository,
     RepositoryEdit,
 )
 from holdfast.hosting.services.repository_search import RepositoryPage, RepositorySearch
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Declared, Repository, belongs_to
+from holdfast.hosting.store.repositories import Declared, Repository, belongs_to, find_repository
 from holdfast.hosting.store.tables import repositories as table
 
 __all__ = ["create_for_organization", "create_mine", "delete", "edit", "search", "show", "transfer"]
@@ -143,13 +153,9 @@ def encode(request: RequestContext, stored: Repository) -> RepositorySchema:
 
 def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> RepositorySchema:
     """Create a repository for an owner."""
-    for field, value in (
-        ("Gitignores", body.gitignores),
-        ("License", body.license),
-        ("IssueLabels", body.issue_labels),
-    ):
-        if value:
-            raise InvalidValue(field, "this server has no templates")
+    if body.readme not in {"", "Default"}:
+        raise InvalidValue("Readme", "the only template of a README is Default")
+    initial = InitialFiles(license=body.license, gitignores=body.gitignores, issue_labels=body.issue_labels)
     new = NewRepository(
         name=body.name,
         description=body.description,
@@ -158,7 +164,9 @@ def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> R
         default_branch=body.default_branch or "main",
         object_format=body.object_format_name or "sha1",
     )
-    created = repositories.create_for(request.app, request.actor, owner, new, auto_init=body.auto_init)
+    created = repositories.create_for(
+        request.app, request.actor, owner, new, auto_init=body.auto_init, initial=initial
+    )
     return encode(request, created)
 
 
@@ -205,7 +213,7 @@ def create_for_user(request: RequestContext, subject: UserFromPath, body: Create
 @endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,))
 def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
     """Show a repository."""
-    return repository(request, target.repository, target.permissions)
+    return with_transfer(request, repository(request, target.repository, target.permissions), target.repository)
 
 
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
@@ -252,8 +260,61 @@ def changes_in(body: EditRepoOption) -> RepositoryEdit:
     refuses=(401, 403, 404, 409, 422),
 )
 def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> RepositorySchema:
-    """Transfer a repository to another owner, for whom the caller may create repositories."""
-    return encode(request, repositories.transfer(request.app, request.actor, target, body.new_owner))
+    """Transfer a repository to another owner, who must accept unless the caller may create repositories there."""
+    stored = transfers.start(request.app, request.actor, target, body.new_owner, body.team_ids)
+    return with_transfer(request, encode(request, stored), stored)
+
+
+def with_transfer(request: RequestContext, shown: RepositorySchema, stored: Repository) -> RepositorySchema:
+    """Add the transfer that waits for the new owner, if one does."""
+    found = transfers.find(request.app, stored)
+    if found is None:
+        return shown
+    given = [team(request, one, found.recipient) for one in transfers.teams_of(request.app, found)]
+    waiting = RepoTransfer(user(request, found.actor), user(request, found.recipient), given)
+    return msgspec.structs.replace(shown, repo_transfer=waiting)
+
+
+def of_transfer(request: RequestContext) -> RepositoryAccess:
+    """Find the repository; to the one its transfer waits for it is there, private or not."""
+    try:
+        return in_repository(request)
+    except ApiError as error:
+        found = None if error.status != 404 else find_by_name(request)
+        if found is None or not transfers.may_accept(request.app, request.actor, found):
+            raise
+    return RepositoryAccess(found, repositories.permissions_in(request.app, request.actor, found))
+
+
+def find_by_name(request: RequestContext) -> Repository | None:
+    """Return the repository in the path, whoever may see it."""
+    try:
+        return find_repository(request.app.database, request.path["owner"], request.path["repo"])
+    except NoSuchRepository:
+        return None
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/transfer/accept",
+    scope="repository",
+    guards=(of_transfer, signed_in),
+    status=202,
+    refuses=(401, 403, 404, 409),
+)
+def accept_transfer(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
+    """Accept the transfer of a repository that waits for the caller, or for an organization of theirs."""
+    return encode(request, transfers.accept(request.app, request.actor, target))
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/transfer/reject",
+    scope="repository",
+    guards=(of_transfer, signed_in),
+    refuses=(401, 403, 404),
+)
+def reject_transfer(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
+    """Reject the transfer of a repository that waits for the caller, or take it back as an owner."""
+    return encode(request, transfers.reject(request.app, request.actor, target))
 
 
 def encode_page(request: RequestContext, found: RepositoryPage) -> PagedList[RepositorySchema]:

@@ -1,52 +1,34 @@
-"""Commit statuses. There is no endpoint that sets one yet, so every list is empty."""
+"""Commit statuses: create and list them, and show the combined status."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.guards import in_repository, reads
+from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import repository_api
-from holdfast.hosting.schemas.repositories import RepositorySchema, repository
-from holdfast.hosting.schemas.times import Time
-from holdfast.hosting.schemas.users import UserSchema
+from holdfast.hosting.schemas.repositories import repository
+from holdfast.hosting.schemas.statuses import CombinedStatus, CommitStatusSchema, commit_status
+from holdfast.hosting.services import commit_statuses as service
+from holdfast.hosting.services.commit_statuses import NewStatus
 from holdfast.hosting.services.revisions import open_git, resolve_commit
+from holdfast.hosting.store import commit_statuses
+from holdfast.hosting.store.accounts import accounts_by_id
+from holdfast.hosting.store.commit_statuses import STATES, CommitStatus
 
-__all__ = ["list_statuses", "list_statuses_of_commit", "show_combined_status"]
+__all__ = ["create_status", "list_statuses", "list_statuses_of_commit", "show_combined_status"]
 
 READING: Final = (in_repository, reads(Unit.CODE))
-STATES: Final = ("pending", "success", "error", "failure", "warning", "skipped")
+WRITING: Final = (in_repository, reads(Unit.CODE), not_archived, signed_in, writes(Unit.CODE))
 ORDERS: Final = ("oldest", "recentupdate", "leastupdate", "leastindex", "highestindex")
-
-
-class CommitStatus(msgspec.Struct, frozen=True):
-    """The status of a commit in one context."""
-
-    id: int
-    status: str
-    target_url: str
-    description: str
-    url: str
-    context: str
-    creator: UserSchema | None
-    created_at: Time
-    updated_at: Time
-
-
-class CombinedStatus(msgspec.Struct, frozen=True):
-    """The newest status of each context of a commit, and the combined state, empty without any."""
-
-    state: str
-    sha: str
-    total_count: int
-    statuses: list[CommitStatus]
-    repository: RepositorySchema
-    commit_url: str
-    url: str
+OLDEST_FIRST: Final = frozenset({"oldest", "leastupdate", "leastindex"})
 
 
 class StatusesQuery(msgspec.Struct, frozen=True):
@@ -56,15 +38,66 @@ class StatusesQuery(msgspec.Struct, frozen=True):
     state: str = ""
 
 
+class CreateStatusOption(msgspec.Struct, frozen=True):
+    """A new status; without a context it is that of the context `default`."""
+
+    state: Annotated[Literal["pending", "success", "error", "failure", "warning", "skipped", ""], Required] = ""
+    target_url: Annotated[str, Meta(max_length=service.URL_LENGTH)] = ""
+    description: Annotated[str, Meta(max_length=service.DESCRIPTION_LENGTH)] = ""
+    context: Annotated[str, Meta(max_length=service.CONTEXT_LENGTH)] = ""
+
+    @property
+    def new(self) -> NewStatus:
+        """The status to create."""
+        return NewStatus(
+            state=self.state, context=self.context, description=self.description, target_url=self.target_url
+        )
+
+
+def encoded(
+    request: RequestContext, target: RepositoryAccess, found: Sequence[CommitStatus]
+) -> list[CommitStatusSchema]:
+    """Encode statuses with their creators, which are one query."""
+    creators = {one.creator_id for one in found if one.creator_id is not None}
+    with request.app.database.read() as connection:
+        accounts = accounts_by_id(connection, creators)
+    return [commit_status(request, target.repository, one, accounts.get(one.creator_id or 0)) for one in found]
+
+
 def statuses_of(
-    request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery
-) -> PagedList[CommitStatus]:
-    """Return the statuses of a commit, which must exist."""
-    resolve_commit(open_git(request.app, target), target, ref)
+    request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery, page: PageParams
+) -> PagedList[CommitStatusSchema]:
+    """Return a page of the statuses of a commit, which must exist."""
+    sha = resolve_commit(open_git(request.app, target), target, ref)
     for name, value, allowed in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
         if value and value not in allowed:
             raise ApiError(400, f"{name} must be one of {', '.join(allowed)}")
-    return PagedList([], 0)
+    found, total = commit_statuses.statuses_of(
+        request.app.database,
+        target.repository,
+        sha,
+        state=query.state,
+        oldest_first=query.sort in OLDEST_FIRST,
+        skip=page.skip,
+        limit=page.size,
+    )
+    return PagedList(encoded(request, target, found), total)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/statuses/{sha}",
+    scope="repository",
+    guards=WRITING,
+    status=201,
+    refuses=(423,),
+    slow=True,
+)
+def create_status(
+    request: RequestContext, target: RepositoryAccess, sha: str, body: CreateStatusOption
+) -> CommitStatusSchema:
+    """Add a status to a commit."""
+    created = service.create(request.app, request.actor, target, sha, body.new)
+    return commit_status(request, target.repository, created, request.user)
 
 
 @endpoint(
@@ -75,28 +108,20 @@ def statuses_of(
     slow=True,
 )
 def list_statuses(
-    request: RequestContext,
-    target: RepositoryAccess,
-    ref: str,
-    query: StatusesQuery,
-    page: PageParams,  # noqa: ARG001  # the list has pages
-) -> PagedList[CommitStatus]:
+    request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery, page: PageParams
+) -> PagedList[CommitStatusSchema]:
     """List the statuses of the commit a branch, a tag or an id stands for."""
-    return statuses_of(request, target, ref, query)
+    return statuses_of(request, target, ref, query, page)
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/statuses/{sha}", scope="repository", guards=READING, refuses=(400,), slow=True
 )
 def list_statuses_of_commit(
-    request: RequestContext,
-    target: RepositoryAccess,
-    sha: str,
-    query: StatusesQuery,
-    page: PageParams,  # noqa: ARG001  # the list has pages
-) -> PagedList[CommitStatus]:
+    request: RequestContext, target: RepositoryAccess, sha: str, query: StatusesQuery, page: PageParams
+) -> PagedList[CommitStatusSchema]:
     """List the statuses of a commit by its id."""
-    return statuses_of(request, target, sha, query)
+    return statuses_of(request, target, sha, query, page)
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{ref...}/status", scope="repository", guards=READING, slow=True)
@@ -105,14 +130,17 @@ def show_combined_status(
 ) -> CombinedStatus:
     """Show the combined status of a commit; the state is empty while there are no statuses."""
     sha = resolve_commit(open_git(request.app, target), target, ref)
-    api = repository_api(request, target.repository)
-    request.response_headers |= paging_headers(request, page, 0)
+    database, home = request.app.database, target.repository
+    states = commit_statuses.context_states(database, home, sha)
+    found = commit_statuses.latest_statuses(database, home, sha, skip=page.skip, limit=page.size) if states else []
+    api = repository_api(request, home)
+    request.response_headers |= paging_headers(request, page, len(states))
     return CombinedStatus(
-        state="",
+        state=commit_statuses.combined_state(states.values()),
         sha=sha,
-        total_count=0,
-        statuses=[],
-        repository=repository(request, target.repository, target.permissions),
+        total_count=len(states),
+        statuses=encoded(request, target, found),
+        repository=repository(request, home, target.permissions),
         commit_url=f"{api}/commits/{sha}",
         url=f"{api}/commits/{sha}/status",
     )

@@ -8,7 +8,8 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.users import UserSchema, user
-from holdfast.hosting.services import users
+from holdfast.hosting.services import email_addresses, subscriptions, users
+from holdfast.hosting.services.email_addresses import EmailAddress
 from holdfast.hosting.store.accounts import Account
 
 __all__ = ["search_users", "show_me", "show_user"]
@@ -38,6 +39,18 @@ class Email(msgspec.Struct, frozen=True):
     username: str
 
 
+class CreateEmailOption(msgspec.Struct, frozen=True):
+    """Addresses to add."""
+
+    emails: list[str] = msgspec.field(default_factory=list)
+
+
+class DeleteEmailOption(msgspec.Struct, frozen=True):
+    """Addresses to remove."""
+
+    emails: list[str] = msgspec.field(default_factory=list)
+
+
 class UserSettings(msgspec.Struct, frozen=True):
     """What a user may set about themselves."""
 
@@ -63,17 +76,34 @@ class UserSettingsOptions(msgspec.Struct, frozen=True):
     hide_email: bool | UnsetType = UNSET
 
 
+def encode_email(address: EmailAddress) -> Email:
+    """Encode an address; all count as verified, as the service sends no mail."""
+    user = address.user
+    return Email(address.email, verified=True, primary=address.is_primary, user_id=user.id, username=user.name)
+
+
 @endpoint("GET /user", scope="user", guards=(signed_in,), refuses=(401, 403))
 def show_me(request: RequestContext) -> UserSchema:
     """Show the user who is asking."""
-    return user(request, request.user)
+    return with_stars(request, request.user)
 
 
 @endpoint("GET /user/emails", scope="user", guards=(signed_in,), refuses=(401,))
 def list_emails(request: RequestContext) -> list[Email]:
-    """List the addresses of the user who is asking: the one they have."""
-    me = request.user
-    return [Email(me.email, verified=True, primary=True, user_id=me.id, username=me.name)] if me.email else []
+    """List the addresses of the user who is asking, the main one first."""
+    return [encode_email(one) for one in email_addresses.list_own(request.app, request.actor)]
+
+
+@endpoint("POST /user/emails", scope="user", guards=(signed_in,), status=201, refuses=(401, 422))
+def add_emails(request: RequestContext, body: CreateEmailOption) -> list[Email]:
+    """Add addresses to the user who is asking; commits with them are attributed to the user."""
+    return [encode_email(one) for one in email_addresses.add(request.app, request.actor, body.emails)]
+
+
+@endpoint("DELETE /user/emails", scope="user", guards=(signed_in,), refuses=(401, 404, 422))
+def delete_emails(request: RequestContext, body: DeleteEmailOption) -> None:
+    """Remove addresses of the user who is asking, except the main one."""
+    email_addresses.remove(request.app, request.actor, body.emails)
 
 
 @endpoint("GET /users/search", scope="user")
@@ -89,7 +119,13 @@ def search_users(request: RequestContext, query: UserSearchQuery, page: PagePara
 @endpoint("GET /users/{username}", scope="user", guards=(of_user,), refuses=(404,))
 def show_user(request: RequestContext, subject: UserFromPath) -> UserSchema:
     """Show a user."""
-    return user(request, subject.account)
+    return with_stars(request, subject.account)
+
+
+def with_stars(request: RequestContext, account: Account) -> UserSchema:
+    """Encode a single user, with the number of repositories they have starred; lists go without."""
+    count = subscriptions.count_stars(request.app, account)
+    return msgspec.structs.replace(user(request, account), starred_repos_count=count)
 
 
 def settings_shape(account: Account) -> UserSettings:

@@ -8,6 +8,8 @@ from holdfast import __version__
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import DEFAULT_SIZE, LARGEST_SIZE
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services.attachments import MOST_FILES
+from holdfast.hosting.services.reactions import ALLOWED
 
 __all__ = ["ServerVersion", "show_version"]
 
@@ -81,10 +83,10 @@ def show_limits(_call: RequestContext) -> ApiLimits:
 def show_features(_call: RequestContext) -> RepositoryFeatures:
     """Show the supported features of repositories."""
     return RepositoryFeatures(
-        mirrors_disabled=True,
+        mirrors_disabled=False,
         http_git_disabled=False,
-        migrations_disabled=True,
-        stars_disabled=True,
+        migrations_disabled=False,
+        stars_disabled=False,
         time_tracking_disabled=True,
         lfs_disabled=False,
     )
@@ -93,13 +95,15 @@ def show_features(_call: RequestContext) -> RepositoryFeatures:
 @endpoint("GET /settings/ui", tag="settings")
 def show_ui(_call: RequestContext) -> UiSettings:
     """Show the default settings of the web interface."""
-    return UiSettings("holdfast", [], [])
+    return UiSettings("holdfast", list(ALLOWED), [])
 
 
 @endpoint("GET /settings/attachment", tag="settings")
-def show_attachment_settings(_call: RequestContext) -> AttachmentSettings:
-    """Show the limits of attachments, which are not implemented."""
-    return AttachmentSettings(False, "", 0, 0)
+def show_attachment_settings(request: RequestContext) -> AttachmentSettings:
+    """Show the limits of attachments; the size is in megabytes."""
+    return AttachmentSettings(
+        enabled=True, allowed_types="*/*", max_files=MOST_FILES, max_size=request.app.settings.max_lfs_mb
+    )
 
 
 @endpoint("GET /swagger", tag="settings", status=303)

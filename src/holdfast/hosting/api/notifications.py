@@ -1,0 +1,164 @@
+"""Notifications: threads about issues and pull requests, and whether they have been read."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, field
+
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.guards import in_repository, signed_in
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.pagination import LARGEST_SIZE, PagedList, PageParams
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.schemas.notifications import NotificationThreadSchema, thread_list
+from holdfast.hosting.schemas.times import seconds
+from holdfast.hosting.services import notifications as service
+from holdfast.hosting.store.notifications import STATUSES, NotificationFilter
+
+__all__ = [
+    "list_notifications",
+    "list_repository_notifications",
+    "mark_notification",
+    "mark_notifications",
+    "mark_repository_notifications",
+    "show_notification",
+    "show_notification_count",
+]
+
+SIGNED_IN: Final = (signed_in,)
+IN_REPOSITORY: Final = (in_repository, signed_in)
+KINDS: Final = {"issue": (False,), "pull": (True,)}
+Names = Annotated[list[Annotated[str, Meta(max_length=50)]], Meta(max_length=20)]
+
+
+class NotificationsQuery(msgspec.Struct, frozen=True):
+    """Filters of notifications; without any, the unread and the pinned ones."""
+
+    all: bool = False
+    status_types: Names = field(name="status-types", default_factory=list)
+    subject_type: Names = field(name="subject-type", default_factory=list)
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+class MarkQuery(msgspec.Struct, frozen=True):
+    """Which notifications to mark, and as what; without any, the unread ones as read."""
+
+    last_read_at: datetime | None = None
+    all: bool = False
+    status_types: Names = field(name="status-types", default_factory=list)
+    to_status: str = field(name="to-status", default="read")
+
+
+class ThreadQuery(msgspec.Struct, frozen=True):
+    """What to mark a notification as: `read`, `unread` or `pinned`."""
+
+    to_status: str = field(name="to-status", default="read")
+
+
+class NotificationCount(msgspec.Struct, frozen=True):
+    """The number of unread notifications."""
+
+    new: int
+
+
+def statuses(names: list[str], default: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the statuses that were asked for."""
+    return tuple(service.check_status(name.lower(), "StatusTypes") for name in names) or default
+
+
+def kinds(names: list[str]) -> tuple[bool, ...]:
+    """Return the accepted values of `is_pull`; there are no notifications about commits and repositories."""
+    return tuple(kind for name in names for kind in KINDS.get(name.lower(), ())) if names else (False, True)
+
+
+def listed(
+    request: RequestContext, query: NotificationsQuery, page: PageParams, repository_id: int | None
+) -> PagedList[NotificationThreadSchema]:
+    """List notifications, everywhere or in a repository."""
+    which = NotificationFilter(
+        statuses=STATUSES if query.all else statuses(query.status_types, ("unread", "pinned")),
+        kinds=kinds(query.subject_type),
+        since=seconds(query.since),
+        before=seconds(query.before),
+        repository_id=repository_id,
+    )
+    found, total = service.list_threads(request.app, request.actor, which, skip=page.skip, limit=page.size)
+    return PagedList(thread_list(request, found), total)
+
+
+def marked(request: RequestContext, query: MarkQuery, repository_id: int | None) -> list[NotificationThreadSchema]:
+    """Mark notifications, everywhere or in a repository."""
+    which = NotificationFilter(
+        statuses=STATUSES if query.all else statuses(query.status_types, ("unread",)),
+        before=seconds(query.last_read_at),
+        repository_id=repository_id,
+    )
+    changed = service.mark_all(
+        request.app, request.actor, which, query.to_status.lower() or "read", limit=LARGEST_SIZE
+    )
+    return thread_list(request, changed)
+
+
+@endpoint("GET /notifications", scope="notification", guards=SIGNED_IN, refuses=(422,), slow=True)
+def list_notifications(
+    request: RequestContext, query: NotificationsQuery, page: PageParams
+) -> PagedList[NotificationThreadSchema]:
+    """List one's notifications, the latest first."""
+    return listed(request, query, page, None)
+
+
+@endpoint("PUT /notifications", scope="notification", guards=SIGNED_IN, status=205, refuses=(422,))
+def mark_notifications(request: RequestContext, query: MarkQuery) -> list[NotificationThreadSchema]:
+    """Mark notifications up to a time as read, unread or pinned; the first of those that changed are returned."""
+    return marked(request, query, None)
+
+
+@endpoint("GET /notifications/new", scope="notification", guards=SIGNED_IN, slow=True)
+def show_notification_count(request: RequestContext) -> NotificationCount:
+    """Show how many notifications are unread."""
+    return NotificationCount(service.count_unread(request.app, request.actor))
+
+
+@endpoint("GET /notifications/threads/{id}", scope="notification", guards=SIGNED_IN, refuses=(404,), slow=True)
+def show_notification(request: RequestContext, id: int) -> NotificationThreadSchema:  # noqa: A002  # the name in the path
+    """Show a notification."""
+    return thread_list(request, [service.find(request.app, request.actor, id)])[0]
+
+
+@endpoint(
+    "PATCH /notifications/threads/{id}", scope="notification", guards=SIGNED_IN, status=205, refuses=(404, 422)
+)
+def mark_notification(request: RequestContext, id: int, query: ThreadQuery) -> NotificationThreadSchema:  # noqa: A002  # the name in the path
+    """Mark a notification as read, unread or pinned."""
+    status = query.to_status.lower() or "read"
+    return thread_list(request, [service.mark(request.app, request.actor, id, status)])[0]
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/notifications",
+    scope="notification",
+    guards=IN_REPOSITORY,
+    refuses=(404, 422),
+    slow=True,
+)
+def list_repository_notifications(
+    request: RequestContext, target: RepositoryAccess, query: NotificationsQuery, page: PageParams
+) -> PagedList[NotificationThreadSchema]:
+    """List one's notifications about a repository, the latest first."""
+    return listed(request, query, page, target.repository.id)
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/notifications",
+    scope="notification",
+    guards=IN_REPOSITORY,
+    status=205,
+    refuses=(404, 422),
+)
+def mark_repository_notifications(
+    request: RequestContext, target: RepositoryAccess, query: MarkQuery
+) -> list[NotificationThreadSchema]:
+    """Mark one's notifications about a repository as read, unread or pinned."""
+    return marked(request, query, target.repository.id)

@@ -1,0 +1,62 @@
+"""Scripts of other sites and the API."""
+
+import anyio
+import pytest
+from starlette.responses import Response
+from starlette.types import Message
+
+from holdfast.hosting.api import CrossOrigin
+from tests.hosting.api_clients import ServiceClients
+
+
+def response_headers(origins: str, origin: str | None, method: str = "GET") -> dict[str, str]:
+    """Return the headers of the response to a request with this origin."""
+    headers = [] if origin is None else [(b"origin", origin.encode())]
+    scope = {"type": "http", "method": method, "headers": headers}
+    messages: list[Message] = []
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    async def run() -> None:
+        await CrossOrigin(Response(b""), origins)(scope, receive, send)
+
+    anyio.run(run)
+    return {name.decode(): value.decode() for name, value in messages[0]["headers"] if name != b"content-length"}
+
+
+def test_scripts_of_other_sites_may_ask_without_cookies(clients: ServiceClients) -> None:
+    """A preflight says what is allowed."""
+    preflight = clients.anonymous.options("/user", headers={"Origin": "https://app.example"})
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert "Authorization" in preflight.headers["access-control-allow-headers"]
+    answer = clients.anonymous.get("/version", headers={"Origin": "https://app.example"})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+def test_only_origins_of_the_settings_are_allowed() -> None:
+    """A cache keeps the responses to different origins apart."""
+    origins = "https://a.example, https://b.example"
+    expected = {"access-control-allow-origin": "https://b.example", "vary": "Origin"}
+    assert response_headers(origins, "https://b.example") == expected
+    assert response_headers(origins, "https://c.example") == {}
+    assert response_headers(origins, None) == {}
+
+
+@pytest.mark.parametrize("origin", ["https://a.example", "null"])
+def test_any_origin_may_be_allowed(origin: str) -> None:
+    """The response is then the same for all."""
+    assert response_headers("*", origin) == {"access-control-allow-origin": "*"}
+
+
+def test_a_preflight_is_told_the_methods_and_headers() -> None:
+    """Unless its origin is unknown."""
+    headers = response_headers("https://a.example", "https://a.example", "OPTIONS")
+    assert "PATCH" in headers["access-control-allow-methods"]
+    assert "Sudo" in headers["access-control-allow-headers"]
+    assert response_headers("https://a.example", "https://b.example", "OPTIONS") == {}

@@ -1,0 +1,75 @@
+"""E-mail addresses of users, through the API."""
+
+import httpx
+
+from holdfast.hosting.store.email_addresses import MOST_ADDRESSES
+from tests.hosting.api_clients import ServiceClients
+
+URL = "/user/emails"
+
+
+def listed(client: httpx.Client) -> list[tuple[str, bool]]:
+    """Return the addresses of a user, and which is the main one."""
+    return [(one["email"], one["primary"]) for one in client.get(URL).json()]
+
+
+def remove(client: httpx.Client, *emails: str) -> int:
+    """Remove addresses, and return the status."""
+    return client.request("DELETE", URL, json={"emails": list(emails)}).status_code
+
+
+def test_addresses_are_added_and_removed_beside_the_main_one(clients: ServiceClients) -> None:
+    """The main one is first, and stays."""
+    ada = clients.user("ada")
+    made = ada.post(URL, json={"emails": ["Ada@Work.example", "a@example.net", "ADA@work.example"]})
+    assert made.status_code == 201
+    assert [one["email"] for one in made.json()] == ["ADA@work.example", "a@example.net"]
+    assert made.json()[0]["verified"] is True
+    assert made.json()[0]["username"] == "ada"
+    assert listed(ada) == [("ada@example.org", True), ("ADA@work.example", False), ("a@example.net", False)]
+    assert remove(ada, "ada@work.EXAMPLE") == 204
+    assert remove(ada, "ada@work.example") == 404
+    assert remove(ada, "a@example.net", "none@example.net") == 404
+    assert remove(ada, "ada@example.org") == 404
+    assert remove(ada) == 422
+    assert listed(ada) == [("ada@example.org", True), ("a@example.net", False)]
+
+
+def test_an_address_belongs_to_one_user(clients: ServiceClients) -> None:
+    """Main or not, in any case; all are added or none."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    assert ada.post(URL, json={"emails": ["shared@example.net"]}).status_code == 201
+    for taken in ("Shared@example.net", "ADA@example.org", "bob@example.org"):
+        assert bob.post(URL, json={"emails": ["new@example.net", taken]}).status_code == 422, taken
+    assert listed(bob) == [("bob@example.org", True)]
+    new = {"username": "eve", "email": "SHARED@example.net", "password": "a-password-for-tests"}
+    assert clients.admin.post("/admin/users", json=new).status_code == 422
+    for wrong in ([], [""], ["no address"], ["x" * 300 + "@example.org"]):
+        assert bob.post(URL, json={"emails": wrong}).status_code == 422, wrong
+    many = [f"a{number}@example.net" for number in range(MOST_ADDRESSES + 1)]
+    assert bob.post(URL, json={"emails": many}).status_code == 422
+    assert bob.post(URL, json={"emails": many[1:]}).status_code == 201
+    assert bob.post(URL, json={"emails": many[:1]}).status_code == 422
+
+
+def test_an_address_can_become_the_main_one(clients: ServiceClients) -> None:
+    """It is listed once then."""
+    ada = clients.user("ada")
+    ada.post(URL, json={"emails": ["new@example.net"]})
+    edit = {"login_name": "ada", "source_id": 0, "email": "New@example.net"}
+    assert clients.admin.patch("/admin/users/ada", json=edit).status_code == 200
+    assert listed(ada) == [("New@example.net", True)]
+
+
+def test_commits_with_any_address_are_their_users(clients: ServiceClients) -> None:
+    """As with the main one."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    bob.post(URL, json={"emails": ["Bob@work.example"]})
+    ada.post("/user/repos", json={"name": "ship"})
+    author = {"name": "Robert", "email": "bob@work.example"}
+    made = ada.post("/repos/ada/ship/contents/a", json={"content": "", "author": author, "committer": author})
+    assert made.status_code == 201
+    [commit] = ada.get("/repos/ada/ship/commits").json()
+    assert commit["author"]["login"] == "bob"
+    assert remove(bob, "bob@work.example") == 204
+    assert ada.get("/repos/ada/ship/commits").json()[0]["author"] is None

@@ -1,0 +1,80 @@
+"""Templates for new repositories."""
+
+import base64
+import datetime
+
+from tests.hosting.api_clients import ServiceClients
+
+
+def test_gitignore_templates_are_listed_and_shown(clients: ServiceClients) -> None:
+    """By name."""
+    names = clients.anonymous.get("/gitignore/templates").json()
+    assert {"Go", "Python"} <= set(names)
+    shown = clients.anonymous.get("/gitignore/templates/Python").json()
+    assert shown["name"] == "Python"
+    assert "__pycache__/" in shown["source"]
+    for name in ("None", "..%2FPython", "python.gitignore"):
+        assert clients.anonymous.get(f"/gitignore/templates/{name}").status_code == 404
+
+
+def test_licenses_are_listed_and_shown(clients: ServiceClients) -> None:
+    """By their SPDX identifiers, in any case."""
+    listed = {one["key"]: one for one in clients.anonymous.get("/licenses").json()}
+    assert listed["MIT"]["name"] == "MIT License"
+    assert listed["MIT"]["url"].endswith("/api/v1/licenses/MIT")
+    shown = clients.anonymous.get("/licenses/mit").json()
+    assert (shown["key"], "Permission is hereby granted" in shown["body"]) == ("MIT", True)
+    assert clients.anonymous.get("/licenses/none").status_code == 404
+
+
+def test_sets_of_labels_are_listed_and_shown(clients: ServiceClients) -> None:
+    """A small one and one with scopes."""
+    assert clients.anonymous.get("/label/templates").json() == ["Default", "Advanced"]
+    shown = clients.anonymous.get("/label/templates/Advanced").json()
+    assert {"name", "color", "description", "exclusive"} == set(shown[0])
+    assert any(one["exclusive"] for one in shown)
+    assert clients.anonymous.get("/label/templates/None").status_code == 404
+
+
+def test_a_repository_is_created_with_templates(clients: ServiceClients) -> None:
+    """The license has the year and its holder."""
+    ada = clients.user("ada", full_name="Ada Lovelace")
+    body = {"name": "ship", "auto_init": True, "license": "MIT", "gitignores": "Python,Go", "readme": "Default"}
+    answer = ada.post("/user/repos", json={**body, "issue_labels": "Default"})
+    assert answer.status_code == 201, answer.text
+
+    def text(path: str) -> str:
+        return base64.b64decode(ada.get(f"/repos/ada/ship/contents/{path}").json()["content"]).decode()
+
+    year = datetime.datetime.now(datetime.UTC).year
+    assert f"Copyright (c) {year} Ada Lovelace" in text("LICENSE")
+    assert "__pycache__/" in text(".gitignore")
+    assert "# ---> Go" in text(".gitignore")
+    assert text("README.md") == "# ship\n"
+    assert "bug" in [one["name"] for one in ada.get("/repos/ada/ship/labels").json()]
+    assert len(ada.get("/repos/ada/ship/commits").json()) == 1
+
+
+def test_without_a_first_commit_there_are_only_labels(clients: ServiceClients) -> None:
+    """Files need a commit."""
+    ada = clients.user("ada")
+    body = {"name": "ship", "license": "MIT", "issue_labels": "Advanced"}
+    assert ada.post("/user/repos", json=body).json()["empty"] is True
+    assert len(ada.get("/repos/ada/ship/labels").json()) > 10
+
+
+def test_unknown_templates_are_refused(clients: ServiceClients) -> None:
+    """Each names its field."""
+    ada = clients.user("ada")
+    for field, label in (
+        ("license", "License"),
+        ("gitignores", "Gitignores"),
+        ("issue_labels", "IssueLabels"),
+        ("readme", "Readme"),
+    ):
+        answer = ada.post("/user/repos", json={"name": "ship", "auto_init": True, field: "none"})
+        assert answer.status_code == 422
+        assert f"[{label}]" in answer.json()["message"]
+    many = ",".join(f"t{number}" for number in range(21))
+    assert ada.post("/user/repos", json={"name": "ship", "gitignores": many}).status_code == 422
+    assert ada.get("/repos/ada/ship").status_code == 404

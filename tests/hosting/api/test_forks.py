@@ -1,0 +1,303 @@
+"""Forks."""
+
+import base64
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import httpx
+from sqlalchemy import select
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import maintenance
+from holdfast.hosting.storage.compaction import GRACE_SECONDS, ORPHAN_SECONDS
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.tables import lfs_links, packs
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import let_in, make_organization, make_repository, recorded_events
+
+
+def put_file(client: httpx.Client, repo: str, path: str, content: str, **body: object) -> httpx.Response:
+    """Commit a file through the API."""
+    encoded = base64.b64encode(content.encode()).decode()
+    answer = client.post(f"/repos/{repo}/contents/{path}", json={"content": encoded, **body})
+    assert answer.status_code == 201, answer.text
+    return answer
+
+
+def made_parent(client: httpx.Client, **body: object) -> None:
+    """Give Ada a repository with a file."""
+    assert client.post("/user/repos", json={"name": "ship", "auto_init": True, **body}).status_code == 201
+    put_file(client, "ada/ship", "hull.txt", "wood\n")
+
+
+def test_a_fork_has_the_content_and_knows_its_parent(clients: ServiceClients) -> None:
+    """Branches and files are there at once, and both sides say how they belong together."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    answer = bob.post("/repos/ada/ship/forks", json={})
+    assert answer.status_code == 202
+    fork = answer.json()
+    assert (fork["full_name"], fork["fork"], fork["parent"]["full_name"]) == ("bob/ship", True, "ada/ship")
+    assert (fork["empty"], fork["default_branch"], fork["branch_count"]) == (False, "main", 1)
+    assert fork["size"] == fork["parent"]["size"]
+    assert "parent" not in fork["parent"]
+    assert bob.get("/repos/bob/ship/contents/hull.txt").json()["type"] == "file"
+    assert ada.get("/repos/ada/ship").json()["forks_count"] == 1
+    listed = clients.anonymous.get("/repos/ada/ship/forks")
+    assert [one["full_name"] for one in listed.json()] == ["bob/ship"]
+    assert listed.headers["x-total-count"] == "1"
+    assert listed.json()[0]["parent"]["full_name"] == "ada/ship"
+    head = ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
+    assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == head
+
+
+def test_a_fork_can_be_written_without_changing_its_parent(clients: ServiceClients) -> None:
+    """And the other way round."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    bob.post("/repos/ada/ship/forks", json={})
+    put_file(bob, "bob/ship", "sail.txt", "cloth\n")
+    put_file(ada, "ada/ship", "oar.txt", "oak\n")
+    assert ada.get("/repos/ada/ship/contents/sail.txt").status_code == 404
+    assert bob.get("/repos/bob/ship/contents/oar.txt").status_code == 404
+
+
+def test_an_owner_has_one_fork(clients: ServiceClients) -> None:
+    """Twice is a conflict, also under another name; so is a name that is taken."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    assert bob.post("/repos/ada/ship/forks", json={"name": "boat"}).json()["full_name"] == "bob/boat"
+    assert bob.post("/repos/ada/ship/forks", json={"name": "canoe"}).status_code == 409
+    assert ada.get("/repos/ada/ship").json()["forks_count"] == 1
+    eve = clients.user("eve")
+    eve.post("/user/repos", json={"name": "ship"})
+    assert eve.post("/repos/ada/ship/forks", json={}).status_code == 409
+    assert eve.post("/repos/ada/ship/forks", json={"name": "a b"}).status_code == 422
+    assert ada.get("/repos/ada/ship").json()["forks_count"] == 1
+
+
+def test_a_fork_can_belong_to_an_organization(clients: ServiceClients) -> None:
+    """If the caller may create repositories there."""
+    ada, bob = clients.user("ada"), clients.account("bob")
+    made_parent(ada)
+    make_organization(clients.database, "crew", bob)
+    client = clients.with_token(bob)
+    answer = client.post("/repos/ada/ship/forks", json={"organization": "crew"})
+    assert (answer.status_code, answer.json()["full_name"]) == (202, "crew/ship")
+    assert ada.post("/repos/ada/ship/forks", json={"organization": "crew"}).status_code == 403
+    assert client.post("/repos/ada/ship/forks", json={"organization": "nobody"}).status_code == 422
+
+
+def test_who_may_fork(clients: ServiceClients) -> None:
+    """Nobody without a login, and nobody what they cannot see."""
+    ada = clients.user("ada")
+    made_parent(ada, private=True)
+    bob = clients.user("bob")
+    assert bob.post("/repos/ada/ship/forks", json={}).status_code == 404
+    assert bob.get("/repos/ada/ship/forks").status_code == 404
+    ada.patch("/repos/ada/ship", json={"private": False})
+    assert clients.anonymous.post("/repos/ada/ship/forks", json={}).status_code == 401
+
+
+def test_a_fork_of_a_private_repository_is_private(clients: ServiceClients) -> None:
+    """Those with access to the parent have the same access to the fork, and nobody can publish it."""
+    ada, bob, cleo = clients.user("ada"), clients.account("bob"), clients.account("cleo")
+    made_parent(ada, private=True)
+    parent = repositories.find_repository(clients.database, "ada", "ship")
+    let_in(clients.database, parent, bob, 1)
+    let_in(clients.database, parent, cleo, 2)
+    client = clients.with_token(bob)
+    assert client.post("/repos/ada/ship/forks", json={}).json()["private"] is True
+    assert ada.get("/repos/bob/ship").json()["permissions"]["admin"] is True
+    seen = clients.with_token(cleo).get("/repos/bob/ship").json()["permissions"]
+    assert (seen["push"], seen["admin"]) == (True, False)
+    assert clients.user("eve").get("/repos/bob/ship").status_code == 404
+    assert client.patch("/repos/bob/ship", json={"private": False}).status_code == 422
+    ada.patch("/repos/ada/ship", json={"private": False})
+    assert client.patch("/repos/bob/ship", json={"private": False}).status_code == 200
+    ada.patch("/repos/ada/ship", json={"private": True})
+    assert client.get("/repos/bob/ship").json()["private"] is True
+
+
+def test_a_private_parent_is_not_shown_to_others(clients: ServiceClients) -> None:
+    """Whoever sees only the fork does not learn of what it is one."""
+    ada, bob = clients.user("ada"), clients.account("bob")
+    made_parent(ada, private=True)
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, 1)
+    client = clients.with_token(bob)
+    client.post("/repos/ada/ship/forks", json={})
+    eve = clients.account("eve")
+    let_in(clients.database, repositories.find_repository(clients.database, "bob", "ship"), eve, 1)
+    seen = clients.with_token(eve)
+    assert seen.get("/repos/bob/ship").json()["fork"] is True
+    assert "parent" not in seen.get("/repos/bob/ship").json()
+    assert [("parent" in one) for one in seen.get("/user/repos").json()] == [False]
+
+
+def test_a_fork_records_events(clients: ServiceClients) -> None:
+    """One for the webhooks of the parent, one for the new repository."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    hook = {"type": "gitea", "config": {"url": "http://192.0.2.1/", "content_type": "json"}, "events": ["fork"]}
+    number = ada.post("/repos/ada/ship/hooks", json={**hook, "active": True}).json()["id"]
+    bob.post("/repos/ada/ship/forks", json={})
+    assert [kind for kind, _ in recorded_events(clients.database)][-2:] == ["repository", "fork"]
+    deliveries = ada.get(f"/repos/ada/ship/hooks/{number}/deliveries").json()
+    assert len(deliveries) == 1
+
+
+def forked(clients: ServiceClients, app: App) -> tuple[httpx.Client, httpx.Client, str]:
+    """Fork a repository whose objects are in the object store; return its clients and the key."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    noise = random.Random(1).randbytes(300_000).hex()
+    put_file(ada, "ada/ship", "noise.txt", noise)
+    assert bob.post("/repos/ada/ship/forks", json={}).status_code == 202
+    with app.database.read() as connection:
+        keys = set(connection.execute(select(packs.c.store_key).where(packs.c.store_key != "")).scalars())
+        rows = list(connection.execute(select(packs.c.id).where(packs.c.store_key != "")))
+    (key,) = keys
+    assert len(rows) == 2
+    return ada, bob, key
+
+
+def reads_everything(app: App, client: httpx.Client, repo: str) -> None:
+    """Read the large file from a copy that is made anew."""
+    owner, name = repo.split("/")
+    app.copies.discard(repositories.find_repository(app.database, owner, name).id)
+    answer = client.get(f"/repos/{repo}/raw/noise.txt")
+    assert (answer.status_code, len(answer.content)) == (200, 600_000)
+
+
+def expire(app: App) -> None:
+    """Delete whatever may be deleted when all grace periods have ended."""
+    later = time.time() + GRACE_SECONDS + ORPHAN_SECONDS + 10
+    app.compactor.delete_superseded(now=later)
+    app.compactor.delete_orphans(now=later)
+
+
+def test_a_fork_survives_the_deletion_of_its_parent(clients: ServiceClients, app: App) -> None:
+    """It is no fork any more, but has everything."""
+    ada, bob, key = forked(clients, app)
+    assert ada.delete("/repos/ada/ship").status_code == 204
+    expire(app)
+    assert app.store.size(key) is not None
+    assert bob.get("/repos/bob/ship").json()["fork"] is False
+    reads_everything(app, bob, "bob/ship")
+    assert bob.delete("/repos/bob/ship").status_code == 204
+    expire(app)
+    assert app.store.size(key) is None
+
+
+def test_a_parent_survives_the_deletion_of_its_fork(clients: ServiceClients, app: App) -> None:
+    """And counts it no longer."""
+    ada, bob, key = forked(clients, app)
+    assert bob.delete("/repos/bob/ship").status_code == 204
+    expire(app)
+    assert app.store.size(key) is not None
+    assert ada.get("/repos/ada/ship").json()["forks_count"] == 0
+    reads_everything(app, ada, "ada/ship")
+
+
+def test_the_forks_of_a_deleted_user_are_not_counted(clients: ServiceClients, app: App) -> None:
+    """With purge."""
+    ada, _, _ = forked(clients, app)
+    assert clients.admin.delete("/admin/users/bob", params={"purge": True}).status_code == 204
+    assert ada.get("/repos/ada/ship").json()["forks_count"] == 0
+
+
+def test_compaction_of_either_leaves_the_other_whole(clients: ServiceClients, app: App) -> None:
+    """A superseded pack stays as long as another repository has it."""
+    ada, bob, key = forked(clients, app)
+    ids = [repositories.find_repository(app.database, owner, "ship").id for owner in ("ada", "bob")]
+    for client, repo, number in ((ada, "ada/ship", ids[0]), (bob, "bob/ship", ids[1])):
+        assert maintenance.collect_garbage(app, [number]).compacted == (number,)
+        expire(app)
+        reads_everything(app, client, repo)
+        if number == ids[0]:
+            assert app.store.size(key) is not None
+            reads_everything(app, bob, "bob/ship")
+    assert app.store.size(key) is None
+    reads_everything(app, ada, "ada/ship")
+
+
+def test_a_fork_has_the_large_files(clients: ServiceClients, app: App) -> None:
+    """They are linked."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    parent = repositories.find_repository(app.database, "ada", "ship")
+    with app.database.write() as connection:
+        connection.execute(lfs_links.insert(), {"repository_id": parent.id, "oid": "a" * 64, "size": 3})
+    fork = bob.post("/repos/ada/ship/forks", json={}).json()
+    with app.database.read() as connection:
+        linked = select(lfs_links.c.oid, lfs_links.c.size).where(lfs_links.c.repository_id == fork["id"])
+        assert connection.execute(linked).all() == [("a" * 64, 3)]
+
+
+def test_git_clones_a_fork_and_pushes_to_it(clients: ServiceClients, tmp_path: Path) -> None:
+    """With the git program."""
+    ada = clients.user("ada")
+    made_parent(ada)
+    clients.user("bob").post("/repos/ada/ship/forks", json={})
+    url = f"{clients.service.url}/bob/ship.git"
+    subprocess.run(["git", "clone", "-q", url, str(tmp_path / "ship")], check=True)
+    assert (tmp_path / "ship" / "hull.txt").read_text() == "wood\n"
+
+
+def test_an_empty_repository_can_be_forked(clients: ServiceClients) -> None:
+    """And written to."""
+    ada, bob = clients.account("ada"), clients.user("bob")
+    make_repository(clients.database, ada)
+    assert bob.post("/repos/ada/ship/forks", json={}).json()["empty"] is True
+    put_file(bob, "bob/ship", "a.txt", "a")
+
+
+UPSTREAM = "/repos/bob/ship/merge-upstream"
+
+
+def test_a_fork_is_updated_from_its_parent(clients: ServiceClients, app: App) -> None:
+    """By a fast-forward, by a merge, or not at all."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    bob.post("/repos/ada/ship/forks", json={})
+    assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "up-to-date"}
+    put_file(ada, "ada/ship", "oar.txt", "oak\n")
+    assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "fast-forward"}
+    head = ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
+    assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == head
+    put_file(ada, "ada/ship", "mast.txt", "pine\n")
+    put_file(bob, "bob/ship", "sail.txt", "cloth\n")
+    assert bob.post(UPSTREAM, json={"branch": "main", "ff_only": True}).status_code == 400
+    assert bob.post(UPSTREAM, json={"branch": "main"}).json() == {"merge_type": "merge"}
+    merged = bob.get("/repos/bob/ship/commits", params={"limit": 1}).json()[0]
+    assert len(merged["parents"]) == 2
+    app.copies.discard(bob.get("/repos/bob/ship").json()["id"])
+    for name in ("oar.txt", "mast.txt", "sail.txt"):
+        assert bob.get(f"/repos/bob/ship/contents/{name}").status_code == 200
+
+
+def test_conflicting_changes_are_not_merged(clients: ServiceClients) -> None:
+    """The fork stays as it is."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    bob.post("/repos/ada/ship/forks", json={})
+    put_file(ada, "ada/ship", "oar.txt", "oak\n")
+    put_file(bob, "bob/ship", "oar.txt", "ash\n")
+    before = bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"]
+    assert bob.post(UPSTREAM, json={"branch": "main"}).status_code == 409
+    assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == before
+
+
+def test_who_may_update_a_fork(clients: ServiceClients) -> None:
+    """Writers, of a fork that is not archived, if there is such a branch."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_parent(ada)
+    bob.post("/repos/ada/ship/forks", json={})
+    assert clients.anonymous.post(UPSTREAM, json={"branch": "main"}).status_code == 401
+    assert ada.post(UPSTREAM, json={"branch": "main"}).status_code == 403
+    assert ada.post("/repos/ada/ship/merge-upstream", json={"branch": "main"}).status_code == 400
+    assert bob.post(UPSTREAM, json={"branch": "nowhere"}).status_code == 404
+    bob.patch("/repos/bob/ship", json={"archived": True})
+    assert bob.post(UPSTREAM, json={"branch": "main"}).status_code == 423

@@ -1,0 +1,71 @@
+"""Subscriptions to single issues: by choice, by taking part, and by watching the repository."""
+
+import httpx
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+
+HOME = "/repos/ada/ship"
+PLACE = f"{HOME}/issues/1/subscriptions"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Give Ada a repository with an issue, and return her client."""
+    client = clients.user("ada")
+    client.post("/user/repos", json={"name": "ship"})
+    client.post(f"{HOME}/issues", json={"title": "Leak"})
+    return client
+
+
+def subscribed(client: httpx.Client) -> bool:
+    """Ask whether somebody is subscribed."""
+    told = client.get(f"{PLACE}/check").json()
+    assert told["ignored"] is not told["subscribed"]
+    assert told["url"].endswith("/repos/ada/ship/issues/1/subscriptions")
+    answer: bool = told["subscribed"]
+    return answer
+
+
+def names(client: httpx.Client) -> list[str]:
+    """List who subscribed."""
+    return [one["login"] for one in client.get(PLACE).json()]
+
+
+def test_a_choice_is_kept(ada: httpx.Client, clients: ServiceClients) -> None:
+    """201 for a change, 200 where it was so already; only those who chose it are listed."""
+    eve = clients.user("eve")
+    assert not subscribed(eve)
+    assert [eve.put(f"{PLACE}/eve").status_code for _ in range(2)] == [201, 200]
+    assert subscribed(eve)
+    assert names(ada) == ["eve"]
+    assert [eve.delete(f"{PLACE}/EVE").status_code for _ in range(2)] == [201, 200]
+    assert not subscribed(eve)
+    assert names(ada) == []
+
+
+def test_who_takes_part_or_watches_is_subscribed(ada: httpx.Client, clients: ServiceClients) -> None:
+    """Authors, commenters, assignees and watchers are, unless they chose otherwise."""
+    eve, max_, wim = (clients.user(name) for name in ("eve", "max", "wim"))
+    ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
+    assert subscribed(ada)
+    assert not any(subscribed(client) for client in (eve, max_, wim))
+    eve.post(f"{HOME}/issues/1/comments", json={"body": "Me too"})
+    ada.patch(f"{HOME}/issues/1", json={"assignees": ["max"]})
+    wim.put(f"{HOME}/subscription")
+    assert all(subscribed(client) for client in (eve, max_, wim))
+    for name, client in (("ada", ada), ("eve", eve), ("max", max_), ("wim", wim)):
+        assert client.delete(f"{PLACE}/{name}").status_code == 201
+        assert not subscribed(client)
+
+
+def test_one_chooses_for_oneself(ada: httpx.Client, clients: ServiceClients) -> None:
+    """Except administrators; unknown users and issues are not found, and anonymous readers see the list."""
+    eve = clients.user("eve")
+    assert eve.put(f"{PLACE}/ada").status_code == 403
+    assert eve.delete(f"{PLACE}/ada").status_code == 403
+    assert clients.admin.put(f"{PLACE}/eve").status_code == 201
+    assert names(clients.anonymous) == ["eve"]
+    assert clients.anonymous.get(f"{PLACE}/check").status_code == 401
+    assert eve.put(f"{PLACE}/nobody").status_code == 404
+    assert eve.put(f"{HOME}/issues/9/subscriptions/eve").status_code == 404

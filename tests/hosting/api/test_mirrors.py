@@ -1,0 +1,193 @@
+"""Pull mirrors."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from sqlalchemy import select, update
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import mirrors
+from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import mirrors as table
+from holdfast.server.app import build
+from holdfast.settings import Settings
+from tests.conftest import Service
+from tests.hosting.api.test_migrations import fill, migrated, remote_refs
+from tests.hosting.api_clients import PASSWORD, ServiceClients, open_clients
+from tests.hosting.git_client import Git, address
+from tests.hosting.repository_helpers import READ, WRITE, let_in
+from tests.shared_server import SharedServer
+
+
+@pytest.fixture
+def inwards(settings: Settings) -> Settings:
+    """Let the service mirror from itself."""
+    return msgspec.structs.replace(settings, migration_allowed_hosts="loopback")
+
+
+@pytest.fixture
+def clients(inwards: Settings, database: Database, shared_server: SharedServer) -> Iterator[ServiceClients]:
+    """Run a service that may mirror from itself."""
+    with shared_server.serving(build(inwards)) as url:
+        yield from open_clients(Service(url, inwards, database))
+
+
+@pytest.fixture
+def app(inwards: Settings, database: Database) -> Iterator[App]:
+    """Open what the scheduled task has."""
+    del database
+    opened = App.open(inwards)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def work(clients: ServiceClients, tmp_path: Path) -> Git:
+    """Give Ada a private repository with a history, and a mirror of it."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "default_branch": "trunk", "private": True})
+    made = fill(clients, tmp_path)
+    given = {"auth_username": "ada", "auth_password": PASSWORD, "mirror": True, "mirror_interval": "1h"}
+    answer = migrated(ada, clients, **given)
+    assert answer.status_code == 201, answer.text
+    shown = answer.json()
+    assert (shown["mirror"], shown["mirror_interval"]) == (True, "1h0m0s")
+    assert shown["mirror_updated"] > "2020"
+    return made
+
+
+def owner(clients: ServiceClients) -> httpx.Client:
+    """Return another client of Ada's."""
+    return clients.with_token(accounts.find_user(clients.database, "ada"))
+
+
+def test_a_mirror_follows_branches_tags_and_deletions(work: Git, clients: ServiceClients, app: App) -> None:
+    """After it was asked to, with the events of a push; nothing is due otherwise."""
+    assert mirrors.sync_due(app) == 0
+    (work.folder / "sail.txt").write_text("cloth\n")
+    work("add", ".")
+    work("commit", "--quiet", "--amend", "-m", "Hull and sail")
+    work("tag", "v2")
+    work("push", "--quiet", "--force", "origin", "trunk", "v2", ":café", ":refs/tags/light")
+    ada = owner(clients)
+    answer = ada.post("/repos/ada/copy/mirror-sync")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert mirrors.sync_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+    assert ada.get("/repos/ada/copy/contents/sail.txt").status_code == 200
+    assert ada.get("/repos/ada/copy").json()["branch_count"] == 1
+    copy = repositories.find_repository(clients.database, "ada", "copy")
+    assert mirrors.sync_due(app) == 0
+    # A new copy is made of what the log has.
+    app.copies.discard(copy.id)
+    app.copies.open(copy)
+
+
+def test_closing_keywords_of_mirrored_commits_mean_other_issues(
+    work: Git, clients: ServiceClients, app: App
+) -> None:
+    """The issue of the mirror with that number stays open."""
+    ada = owner(clients)
+    assert ada.post("/repos/ada/copy/issues", json={"title": "Leak"}).status_code == 201
+    work("commit", "--quiet", "--allow-empty", "-m", "Fixes #1")
+    work("push", "--quiet", "origin", "trunk")
+    ada.post("/repos/ada/copy/mirror-sync")
+    assert mirrors.sync_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+    assert ada.get("/repos/ada/copy/issues/1").json()["state"] == "open"
+
+
+def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) -> None:
+    """Whatever they may do elsewhere."""
+    there = address(clients.service.url, "ada", PASSWORD, "ada/copy")
+    work("commit", "--quiet", "--allow-empty", "-m", "More")
+    assert work.try_to("push", there, "trunk").returncode != 0
+    answer = owner(clients).post("/repos/ada/copy/contents/a", json={"content": ""})
+    assert answer.status_code == 423
+
+
+def test_the_default_branch_follows_when_it_is_renamed_elsewhere(
+    work: Git, clients: ServiceClients, app: App
+) -> None:
+    """The branch HEAD points to becomes the default branch once the old one is gone."""
+    ada = owner(clients)
+    ada.patch("/repos/ada/ship", json={"default_branch": "café"})
+    work("push", "--quiet", "origin", ":trunk")
+    ada.post("/repos/ada/copy/mirror-sync")
+    assert mirrors.sync_due(app) == 1
+    assert ada.get("/repos/ada/copy").json()["default_branch"] == "café"
+    assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+
+
+def test_a_mirror_that_cannot_be_updated_stays_as_it_is(work: Git, clients: ServiceClients, app: App) -> None:
+    """It says why, and is tried again later."""
+    before = remote_refs(work, clients, "ada/copy")
+    ada = owner(clients)
+    ada.delete("/repos/ada/ship")
+    ada.post("/repos/ada/copy/mirror-sync")
+    assert mirrors.sync_due(app) == 1
+    with clients.database.read() as connection:
+        row = connection.execute(select(table)).one()
+    assert row.last_error == "there is no repository at this address"
+    assert time.time() < row.next_sync_at <= time.time() + 3601
+    assert remote_refs(work, clients, "ada/copy") == before
+    ada.post("/user/repos", json={"name": "ship", "private": True})
+    ada.post("/repos/ada/copy/mirror-sync")
+    assert mirrors.sync_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == before
+
+
+def test_a_mirror_is_updated_at_its_interval(work: Git, clients: ServiceClients, app: App) -> None:
+    """Which can be changed; 0 is only on request."""
+    del work
+    ada = owner(clients)
+
+    def due(later: int) -> int:
+        with clients.database.write() as connection:
+            connection.execute(update(table).values(next_sync_at=table.c.next_sync_at - later))
+        return mirrors.sync_due(app)
+
+    assert due(3500) == 0
+    assert due(101) == 1
+    assert due(3500) == 0
+    assert ada.patch("/repos/ada/copy", json={"mirror_interval": "10m0s"}).json()["mirror_interval"] == "10m0s"
+    assert due(601) == 1
+    assert ada.patch("/repos/ada/copy", json={"mirror_interval": "9m"}).status_code == 422
+    assert ada.patch("/repos/ada/copy", json={"mirror_interval": "x"}).status_code == 422
+    assert ada.patch("/repos/ada/copy", json={"mirror_interval": "0s"}).status_code == 200
+    assert due(100_000) == 0
+
+
+def test_who_may_ask_for_an_update(work: Git, clients: ServiceClients) -> None:
+    """Those who may write, and of a mirror."""
+    del work
+    ada = owner(clients)
+    copy = repositories.find_repository(clients.database, "ada", "copy")
+    bob, eve = clients.account("bob"), clients.account("eve")
+    let_in(clients.database, copy, bob, WRITE)
+    let_in(clients.database, copy, eve, READ)
+    where = "/repos/ada/copy/mirror-sync"
+    assert clients.with_token(bob).post(where).status_code == 200
+    assert clients.with_token(eve).post(where).status_code == 403
+    assert clients.anonymous.post(where).status_code == 401
+    ada.patch("/repos/ada/copy", json={"private": True})
+    assert clients.anonymous.post(where).status_code == 404
+    assert ada.post("/repos/ada/ship/mirror-sync").status_code == 400
+    ada.patch("/repos/ada/copy", json={"archived": True})
+    assert ada.post(where).status_code == 423
+
+
+def test_the_secret_is_encrypted(work: Git, clients: ServiceClients, inwards: Settings) -> None:
+    """Neither the database nor a file of the data folder has the password."""
+    del work
+    with clients.database.read() as connection:
+        row = connection.execute(select(table)).one()
+    assert row.username == "ada"
+    assert PASSWORD not in str(row)
+    assert PASSWORD not in row.secret
+    assert App.open(inwards).cipher.decrypt(row.secret) == PASSWORD

@@ -1,0 +1,208 @@
+"""Notifications: who hears of what, what they may see, and what they have read."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+
+HOME = "/repos/ada/ship"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Give Ada a public repository, which she does not watch, and return her client."""
+    client = clients.user("ada")
+    client.post("/user/repos", json={"name": "ship", "auto_init": True})
+    client.delete(f"{HOME}/subscription")
+    return client
+
+
+@pytest.fixture
+def eve(clients: ServiceClients) -> httpx.Client:
+    """Return a client of Eve, who reads."""
+    return clients.user("eve")
+
+
+def threads(client: httpx.Client, **query: str | bool) -> list[dict[str, Any]]:
+    """List notifications."""
+    answer = client.get("/notifications", params=query)
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()
+    assert answer.headers["x-total-count"] == str(len(found))
+    return found
+
+
+def titles(client: httpx.Client, **query: str | bool) -> list[str]:
+    """List what notifications are about."""
+    return [one["subject"]["title"] for one in threads(client, **query)]
+
+
+def count(client: httpx.Client) -> int:
+    """Ask how many are unread."""
+    found: int = client.get("/notifications/new").json()["new"]
+    return found
+
+
+def test_a_thread_shows_the_issue_and_the_latest_comment(ada: httpx.Client, eve: httpx.Client) -> None:
+    """One thread for each issue; without a comment the issue stands for it."""
+    eve.post(f"{HOME}/issues", json={"title": "Leak"})
+    ada.put(f"{HOME}/subscription")
+    eve.post(f"{HOME}/issues", json={"title": "Sail"})
+    (opened,) = threads(ada)
+    subject = opened["subject"]
+    assert (subject["type"], subject["state"], subject["title"]) == ("Issue", "open", "Sail")
+    assert subject["url"].endswith("/api/v1/repos/ada/ship/issues/2")
+    assert subject["latest_comment_url"] == subject["url"]
+    assert (opened["unread"], opened["pinned"], opened["repository"]["full_name"]) == (True, False, "ada/ship")
+    comment = eve.post(f"{HOME}/issues/2/comments", json={"body": "Torn"}).json()
+    (commented,) = threads(ada)
+    assert commented["id"] == opened["id"]
+    assert commented["subject"]["latest_comment_url"].endswith(f"/issues/comments/{comment['id']}")
+    assert commented["subject"]["latest_comment_html_url"] == comment["html_url"]
+    assert ada.get(f"/notifications/threads/{opened['id']}").json() == commented
+    eve.patch(f"{HOME}/issues/2", json={"state": "closed"})
+    assert threads(ada)[0]["subject"]["state"] == "closed"
+    assert threads(eve) == []
+
+
+def test_who_takes_part_hears_of_comments(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
+    """Authors, commenters and assignees do, others not; nobody hears of what they did themselves."""
+    max_, wim = clients.user("max"), clients.user("wim")
+    ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
+    eve.post(f"{HOME}/issues", json={"title": "Leak"})
+    assert (count(eve), count(max_), count(wim)) == (0, 0, 0)
+    wim.post(f"{HOME}/issues/1/comments", json={"body": "Me too"})
+    assert (count(eve), count(wim)) == (1, 0)
+    ada.patch(f"{HOME}/issues/1", json={"assignees": ["max"]})
+    assert count(max_) == 1
+    ada.post(f"{HOME}/issues/1/comments", json={"body": "Seen"})
+    assert (count(eve), count(wim), count(max_), count(ada)) == (1, 1, 1, 0)
+
+
+def test_mentions_are_heard_of_by_those_who_may_read(
+    ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
+) -> None:
+    """In any case of letters; in a private repository only once one may read it."""
+    ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Ask @EVE, not mail@max or `@`"})
+    assert titles(eve) == ["Leak"]
+    clients.user("max")
+    ada.post("/user/repos", json={"name": "secret", "private": True})
+    ada.post("/repos/ada/secret/issues", json={"title": "Hidden"})
+    ada.post("/repos/ada/secret/issues/1/comments", json={"body": "(@eve) @max."})
+    (shown,) = threads(eve)
+    assert (count(eve), shown["subject"]["title"]) == (1, "Leak")
+    assert eve.get(f"/notifications/threads/{shown['id'] + 1}").status_code == 404
+    assert eve.patch(f"/notifications/threads/{shown['id'] + 1}").status_code == 404
+    ada.put("/repos/ada/secret/collaborators/eve", json={"permission": "read"})
+    assert sorted(titles(eve)) == ["Hidden", "Leak"]
+
+
+def test_a_mention_that_an_edit_adds_is_heard_of_once(ada: httpx.Client, eve: httpx.Client) -> None:
+    """In an issue and in a comment; an edit that leaves it there is no news."""
+    ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Who knows?"})
+    comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "Anybody?"}).json()["id"]
+    assert count(eve) == 0
+    ada.patch(f"{HOME}/issues/1", json={"body": "Who knows? @eve"})
+    assert count(eve) == 1
+    eve.put("/notifications")
+    ada.patch(f"{HOME}/issues/1", json={"body": "Who knows? @eve does", "title": "A leak"})
+    assert count(eve) == 0
+    ada.patch(f"{HOME}/issues/comments/{comment}", json={"body": "Anybody? @eve?"})
+    assert count(eve) == 1
+    (thread,) = threads(eve)
+    assert thread["subject"]["latest_comment_url"].endswith(f"/comments/{comment}")
+
+
+def test_who_creates_a_repository_watches_it(ada: httpx.Client, eve: httpx.Client) -> None:
+    """Until they choose not to."""
+    ada.post("/user/repos", json={"name": "boat"})
+    assert ada.get("/repos/ada/boat").json()["watchers_count"] == 1
+    eve.post("/repos/ada/boat/issues", json={"title": "Leak"})
+    assert titles(ada) == ["Leak"]
+    assert ada.delete("/repos/ada/boat/subscription").status_code == 204
+    eve.post("/repos/ada/boat/issues", json={"title": "Rust"})
+    assert titles(ada) == ["Leak"]
+
+
+def test_one_can_choose_not_to_hear(ada: httpx.Client, eve: httpx.Client) -> None:
+    """Unsubscribed people hear of mentions only; subscribed ones of everything."""
+    for title in ("Leak", "Sail"):
+        eve.post(f"{HOME}/issues", json={"title": title})
+    eve.delete(f"{HOME}/issues/1/subscriptions/eve")
+    ada.put(f"{HOME}/issues/1/subscriptions/ada")
+    ada.post(f"{HOME}/issues/1/comments", json={"body": "Seen"})
+    assert count(eve) == 0
+    ada.post(f"{HOME}/issues/1/comments", json={"body": "Seen, @eve"})
+    assert count(eve) == 1
+    eve.post(f"{HOME}/issues/1/comments", json={"body": "Thanks"})
+    assert titles(ada) == ["Leak"]
+
+
+def test_pull_requests_tell_reviewers(ada: httpx.Client, eve: httpx.Client) -> None:
+    """Who is asked for a review hears of it, and the author of the review."""
+    ada.put(f"{HOME}/collaborators/eve", json={"permission": "write"})
+    ada.post(f"{HOME}/contents/new.txt", json={"content": "", "branch": "main", "new_branch": "side"})
+    ada.post(f"{HOME}/pulls", json={"title": "New", "head": "side", "base": "main"})
+    assert count(eve) == 0
+    ada.post(f"{HOME}/pulls/1/requested_reviewers", json={"reviewers": ["eve"]})
+    assert [one["subject"]["type"] for one in threads(eve)] == ["Pull"]
+    assert titles(eve, **{"subject-type": "issue"}) == []
+    assert titles(eve, **{"subject-type": "pull"}) == ["New"]
+    eve.post(f"{HOME}/pulls/1/reviews", json={"event": "APPROVED"})
+    assert titles(ada) == ["New"]
+
+
+def test_threads_are_read_and_become_unread_again(ada: httpx.Client, eve: httpx.Client) -> None:
+    """Pinned ones stay pinned when something happens."""
+    for title in ("Leak", "Sail"):
+        eve.post(f"{HOME}/issues", json={"title": title})
+        number = {"Leak": 1, "Sail": 2}[title]
+        ada.post(f"{HOME}/issues/{number}/comments", json={"body": "Seen"})
+    ids = {one["subject"]["title"]: one["id"] for one in threads(eve)}
+    read = eve.patch(f"/notifications/threads/{ids['Leak']}")
+    assert (read.status_code, read.json()["unread"]) == (205, False)
+    pinned = eve.patch(f"/notifications/threads/{ids['Sail']}", params={"to-status": "pinned"})
+    assert (pinned.status_code, pinned.json()["pinned"]) == (205, True)
+    assert (count(eve), titles(eve)) == (0, ["Sail"])
+    assert sorted(titles(eve, all=True)) == ["Leak", "Sail"]
+    assert titles(eve, **{"status-types": "read"}) == ["Leak"]
+    for number in (1, 2):
+        ada.post(f"{HOME}/issues/{number}/comments", json={"body": "More"})
+    assert titles(eve, **{"status-types": "unread"}) == ["Leak"]
+    assert titles(eve, **{"status-types": "pinned"}) == ["Sail"]
+    assert eve.patch(f"/notifications/threads/{ids['Sail']}", params={"to-status": "odd"}).status_code == 422
+    assert eve.get("/notifications", params={"status-types": "odd"}).status_code == 422
+    assert ada.patch(f"/notifications/threads/{ids['Sail']}").status_code == 404
+
+
+def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
+    """Everywhere or in one repository, up to a time; nobody else's."""
+    ada.post("/user/repos", json={"name": "boat"})
+    for place in (HOME, "/repos/ada/boat"):
+        ada.post(f"{place}/issues", json={"title": place, "body": "@eve"})
+        eve.post(f"{place}/issues/1/comments", json={"body": "Yes"})
+    assert (count(eve), count(ada)) == (2, 2)
+    assert [one["subject"]["title"] for one in eve.get(f"{HOME}/notifications").json()] == [HOME]
+    before = eve.put("/notifications", params={"last_read_at": "2020-01-01T00:00:00Z"})
+    assert (before.status_code, before.json(), count(eve)) == (205, [], 2)
+    here = eve.put(f"{HOME}/notifications")
+    assert (here.status_code, [one["unread"] for one in here.json()]) == (205, [False])
+    assert titles(eve) == ["/repos/ada/boat"]
+    eve.put("/notifications")
+    assert (count(eve), count(ada)) == (0, 2)
+    again = eve.put("/notifications", params={"all": "true", "to-status": "unread"})
+    assert (len(again.json()), count(eve)) == (2, 2)
+
+
+def test_threads_go_with_the_issue(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
+    """A deleted comment leaves the thread, a deleted issue does not; nothing is told without a login."""
+    ada.post(f"{HOME}/issues", json={"title": "Leak"})
+    made = ada.post(f"{HOME}/issues/1/comments", json={"body": "@eve"}).json()
+    ada.delete(f"{HOME}/issues/comments/{made['id']}")
+    (left,) = threads(eve)
+    assert left["subject"]["latest_comment_url"] == left["subject"]["url"]
+    ada.delete(f"{HOME}/issues/1")
+    assert threads(eve, all=True) == []
+    assert clients.anonymous.get("/notifications").status_code == 401

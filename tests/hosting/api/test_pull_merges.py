@@ -1,0 +1,428 @@
+"""Merging pull requests: every style, what forbids it, and what comes with it."""
+
+from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services.pull_merges import retry_scheduled, try_scheduled
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.commit_statuses import add_status
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
+
+REPOSITORY = "/repos/ada/ship"
+PULLS = f"{REPOSITORY}/pulls"
+MERGE = f"{PULLS}/1/merge"
+
+
+def commit(client: httpx.Client, branch: str, path: str, text: str, message: str = "") -> str:
+    """Commit a file to a branch, and return the commit."""
+    body = {"content": b64encode(text.encode()).decode(), "branch": branch, "message": message}
+    answer = client.post(f"{REPOSITORY}/contents/{path}", json=body)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["commit"]["sha"])
+
+
+def tip(client: httpx.Client, branch: str) -> str:
+    """Return where a branch is."""
+    return str(client.get(f"{REPOSITORY}/branches/{branch}").json()["commit"]["id"])
+
+
+def git_commit(client: httpx.Client, sha: str) -> dict[str, object]:
+    """Return a commit."""
+    found: dict[str, object] = client.get(f"{REPOSITORY}/git/commits/{sha}").json()
+    return found
+
+
+def parents(client: httpx.Client, sha: str) -> list[str]:
+    """Return the parents of a commit."""
+    return [one["sha"] for one in client.get(f"{REPOSITORY}/git/commits/{sha}").json()["parents"]]
+
+
+@pytest.fixture
+def pull(ada: httpx.Client) -> str:
+    """Open a pull request of one commit while main has another one, and return its head."""
+    commit(ada, "main", "m", "on main")
+    head = commit(ada, "fix", "f", "fixed", "a fix\n\nby hand")
+    answer = ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "because"})
+    assert answer.status_code == 201, answer.text
+    return head
+
+
+def test_a_merge_commit_joins_both_branches(ada: httpx.Client, pull: str) -> None:
+    """The pull request is closed and merged, and cannot be merged again."""
+    base = tip(ada, "main")
+    assert ada.get(MERGE).status_code == 404
+    answer = ada.post(MERGE, json={"Do": "merge"})
+    assert (answer.status_code, answer.content) == (200, b"")
+    made = tip(ada, "main")
+    assert parents(ada, made) == [base, pull]
+    found = ada.get(f"{REPOSITORY}/git/commits/{made}").json()
+    assert found["commit"]["message"] == "Merge pull request 'Fix it' (#1) from fix into main\n"
+    shown = ada.get(f"{PULLS}/1").json()
+    assert (shown["state"], shown["merged"], shown["merge_commit_sha"]) == ("closed", True, made)
+    assert shown["merged_by"]["login"] == "ada"
+    assert shown["merged_at"]
+    assert ada.get(MERGE).status_code == 204
+    assert ada.get(f"{REPOSITORY}/contents/f").status_code == 200
+    assert ada.get(f"{REPOSITORY}/contents/m").status_code == 200
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
+    assert tip(ada, "main") == made
+    assert [one["type"] for one in ada.get(f"{REPOSITORY}/issues/1/timeline").json()] == ["merge_pull"]
+
+
+def test_a_squash_names_all_authors(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Its author is who opened the pull request; the authors of the commits are named in trailers."""
+    account = clients.account("bea")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), account, WRITE)
+    bea = clients.with_token(account)
+    commit(ada, "fix", "f", "fixed")
+    commit(bea, "fix", "g", "more")
+    ada.post(PULLS, json={"title": "Both", "head": "fix", "base": "main"})
+    assert bea.post(MERGE, json={"do": "squash", "merge_message_field": "In short."}).status_code == 200
+    found = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()["commit"]
+    assert (found["author"]["name"], found["committer"]["name"]) == ("ada", "bea")
+    assert found["message"].startswith("Both (#1)\n\nIn short.\n\nCo-authored-by: bea <")
+    assert found["message"].count("Co-authored-by") == 1
+
+
+@pytest.mark.parametrize("style", ["rebase", "rebase-merge"])
+def test_a_rebase_replays_the_commits(ada: httpx.Client, pull: str, style: str) -> None:
+    """With their authors and messages; with a merge commit on top where that is asked for."""
+    base = tip(ada, "main")
+    body = {"Do": style, "MergeTitleField": "joined", "MergeMessageField": "both"}
+    assert ada.post(MERGE, json=body).status_code == 200
+    made = tip(ada, "main")
+    if style == "rebase-merge":
+        message = ada.get(f"{REPOSITORY}/git/commits/{made}").json()["commit"]["message"]
+        assert message == "joined\n\nboth\n"
+        assert parents(ada, made)[0] == base
+        made = parents(ada, made)[1]
+    assert made != pull
+    assert parents(ada, made) == [base]
+    assert ada.get(f"{REPOSITORY}/git/commits/{made}").json()["commit"]["message"] == "a fix\n\nby hand\n"
+
+
+def test_only_a_branch_that_is_ahead_is_fast_forwarded(ada: httpx.Client, pull: str) -> None:
+    """Otherwise it is refused, until the head branch is updated."""
+    assert ada.post(MERGE, json={"do": "fast-forward-only"}).status_code == 405
+    assert ada.post(f"{PULLS}/1/update", params={"style": "merge"}).status_code == 200
+    head = tip(ada, "fix")
+    assert parents(ada, head) == [pull, tip(ada, "main")]
+    assert ada.get(f"{PULLS}/1").json()["head"]["sha"] == head
+    assert ada.post(MERGE, json={"do": "fast-forward-only"}).status_code == 200
+    assert tip(ada, "main") == head
+
+
+def test_a_head_branch_is_rebased_on_its_base(ada: httpx.Client, pull: str) -> None:
+    """Doing it again changes nothing; an unknown style is refused."""
+    assert ada.post(f"{PULLS}/1/update", params={"style": "rebase"}).status_code == 200
+    head = tip(ada, "fix")
+    assert head != pull
+    assert parents(ada, head) == [tip(ada, "main")]
+    assert ada.post(f"{PULLS}/1/update", params={"style": "rebase"}).status_code == 200
+    assert ada.post(f"{PULLS}/1/update").status_code == 200
+    assert tip(ada, "fix") == head
+    assert ada.post(f"{PULLS}/1/update", params={"style": "other"}).status_code == 422
+
+
+def test_a_merge_by_hand_is_recorded(ada: httpx.Client, pull: str) -> None:
+    """If the repository allows it, with a commit that is in base."""
+    base = tip(ada, "main")
+    body = {"do": "manually-merged", "merge_commit_id": base}
+    assert ada.post(MERGE, json=body).status_code == 405
+    ada.patch(REPOSITORY, json={"allow_manual_merge": True})
+    assert ada.post(MERGE, json={**body, "merge_commit_id": pull}).status_code == 405
+    assert ada.post(MERGE, json={**body, "merge_commit_id": "x"}).status_code == 405
+    assert ada.post(MERGE, json=body).status_code == 200
+    assert tip(ada, "main") == base
+    assert ada.get(f"{PULLS}/1").json()["merge_commit_sha"] == base
+
+
+def test_conflicts_are_named_by_file(ada: httpx.Client) -> None:
+    """In a merge and in an update."""
+    commit(ada, "main", "same", "1")
+    commit(ada, "fix", "same", "2")
+    ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main"})
+    before = tip(ada, "main")
+    for style in ("merge", "squash", "rebase"):
+        answer = ada.post(MERGE, json={"do": style})
+        assert answer.status_code == 405
+        assert "same" in answer.json()["message"]
+    answer = ada.post(f"{PULLS}/1/update")
+    assert (answer.status_code, "same" in answer.json()["message"]) == (409, True)
+    assert tip(ada, "main") == before
+
+
+def test_the_head_must_be_the_one_that_was_seen(ada: httpx.Client, pull: str) -> None:
+    """409 for another one."""
+    assert ada.post(MERGE, json={"do": "merge", "head_commit_id": "0" * 40}).status_code == 409
+    assert ada.post(MERGE, json={"do": "merge", "head_commit_id": pull}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("style", "setting"),
+    [
+        ("merge", "allow_merge_commits"),
+        ("squash", "allow_squash_merge"),
+        ("rebase", "allow_rebase"),
+        ("rebase-merge", "allow_rebase_explicit"),
+        ("fast-forward-only", "allow_fast_forward_only_merge"),
+    ],
+)
+def test_settings_allow_styles(ada: httpx.Client, pull: str, style: str, setting: str) -> None:
+    """One that is not allowed is refused."""
+    assert pull
+    ada.patch(REPOSITORY, json={setting: False})
+    answer = ada.post(MERGE, json={"do": style})
+    assert (answer.status_code, style in answer.json()["message"]) == (405, True)
+
+
+def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
+    """Drafts, closed ones, unknown styles, and archived repositories; everyone without write access."""
+    assert pull
+    assert ada.post(MERGE, json={}).status_code == 422
+    assert ada.post(MERGE, json={"do": "octopus"}).status_code == 422
+    assert clients.anonymous.post(MERGE, json={"do": "merge"}).status_code == 401
+    reader = clients.account("reader")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), reader, READ)
+    for client in (clients.with_token(reader), clients.user("other")):
+        assert client.post(MERGE, json={"do": "merge"}).status_code == 405
+        assert client.post(f"{PULLS}/1/update").status_code == 403
+    ada.patch(f"{PULLS}/1", json={"title": "WIP: Fix it"})
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
+    ada.patch(f"{PULLS}/1", json={"title": "Fix it", "state": "closed"})
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
+    ada.patch(f"{PULLS}/1", json={"state": "open"})
+    ada.patch(REPOSITORY, json={"archived": True})
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 423
+    assert ada.delete(MERGE).status_code == 423
+    ada.patch(REPOSITORY, json={"archived": False, "private": True})
+    assert clients.user("stranger").post(MERGE, json={"do": "merge"}).status_code == 404
+
+
+def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
+    """It is named to those who may see it; once it is closed the merge goes through."""
+    assert pull
+    ada.post(f"{REPOSITORY}/issues", json={"title": "first"})
+    ada.post("/user/repos", json={"name": "secret", "private": True})
+    ada.post("/repos/ada/secret/issues", json={"title": "hidden"})
+    blocked = f"{REPOSITORY}/issues/1/dependencies"
+    assert ada.post(blocked, json={"owner": "ada", "repo": "ship", "index": 2}).status_code == 201
+    assert ada.post(blocked, json={"owner": "ada", "repo": "secret", "index": 1}).status_code == 201
+    bea = clients.account("bea")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
+    before = tip(ada, "main")
+    answer = ada.post(MERGE, json={"do": "merge", "force_merge": True})
+    assert answer.status_code == 405
+    assert "#2" in answer.json()["message"]
+    assert "ada/secret#1" in answer.json()["message"]
+    answer = clients.with_token(bea).post(MERGE, json={"do": "merge"})
+    assert answer.status_code == 405
+    assert "#2" in answer.json()["message"]
+    assert "secret" not in answer.json()["message"]
+    assert tip(ada, "main") == before
+    ada.patch(f"{REPOSITORY}/issues/2", json={"state": "closed"})
+    ada.patch("/repos/ada/secret/issues/1", json={"state": "closed"})
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 200
+
+
+def test_closing_keywords_act_and_the_branch_goes(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Those of the title and body of the pull request, and of its commits; one transaction, with its events."""
+    for title in ("by body", "by commit", "not named"):
+        ada.post(f"{REPOSITORY}/issues", json={"title": title})
+    commit(ada, "main", "m", "on main")
+    commit(ada, "fix", "f", "fixed", "Fixes #2")
+    ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "closes #1"})
+    body = {"do": "merge", "delete_branch_after_merge": True}
+    assert ada.post(f"{PULLS}/4/merge", json=body).status_code == 200
+    states = [ada.get(f"{REPOSITORY}/issues/{number}").json()["state"] for number in (1, 2, 3)]
+    assert states == ["closed", "closed", "open"]
+    assert ada.get(f"{REPOSITORY}/branches/fix").status_code == 404
+    kinds = [kind for kind, _ in recorded_events(clients.database)][-5:]
+    assert kinds == ["push", "delete", "pull_request", "issues", "issues"]
+    gone = ada.get(f"{REPOSITORY}/issues/4/timeline").json()[-1]
+    assert (gone["type"], gone["old_ref"]) == ("delete_branch", "fix")
+
+
+def test_the_repository_says_whether_branches_are_deleted(ada: httpx.Client, pull: str) -> None:
+    """Unless the request does."""
+    assert pull
+    ada.patch(REPOSITORY, json={"default_delete_branch_after_merge": True})
+    body = {"do": "merge", "delete_branch_after_merge": False}
+    assert ada.post(MERGE, json=body).status_code == 200
+    assert ada.get(f"{REPOSITORY}/branches/fix").status_code == 200
+    commit(ada, "other", "o", "other")
+    ada.post(PULLS, json={"title": "Other", "head": "other", "base": "main"})
+    assert ada.post(f"{PULLS}/2/merge", json={"do": "merge"}).status_code == 200
+    assert ada.get(f"{REPOSITORY}/branches/other").status_code == 404
+
+
+def protect(ada: httpx.Client, **rule: object) -> None:
+    """Protect main."""
+    answer = ada.post(f"{REPOSITORY}/branch_protections", json={"rule_name": "main", **rule})
+    assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [
+        ({"required_approvals": 1}, "approvals"),
+        ({"enable_status_check": True, "status_check_contexts": ["ci/*"]}, "ci/*"),
+        ({"block_on_outdated_branch": True}, "behind"),
+        ({"protected_file_patterns": "f"}, "protected"),
+    ],
+)
+def test_branch_protection_decides(ada: httpx.Client, pull: str, rule: dict[str, object], word: str) -> None:
+    """Administrators may force a merge, unless the rule forbids that too."""
+    assert pull
+    protect(ada, **rule, block_admin_merge_override=True)
+    for force in (False, True):
+        answer = ada.post(MERGE, json={"do": "merge", "force_merge": force})
+        assert (answer.status_code, word in answer.json()["message"]) == (405, True)
+    ada.patch(f"{REPOSITORY}/branch_protections/main", json={"block_admin_merge_override": False})
+    assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
+    assert ada.post(MERGE, json={"do": "merge", "force_merge": True}).status_code == 200
+
+
+def test_a_protected_branch_needs_no_push_permission_for_a_merge(
+    clients: ServiceClients, ada: httpx.Client, pull: str
+) -> None:
+    """Only those on the allowlist may merge where there is one."""
+    assert pull
+    bea = clients.account("bea")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
+    protect(ada, enable_push=False, enable_merge_whitelist=True, merge_whitelist_usernames=["bea"])
+    assert ada.post(MERGE, json={"do": "merge", "force_merge": True}).status_code == 405
+    assert clients.with_token(bea).post(MERGE, json={"do": "merge"}).status_code == 200
+
+
+def test_signed_commits_cannot_be_made_here(ada: httpx.Client, pull: str) -> None:
+    """Not even by force."""
+    assert pull
+    protect(ada, require_signed_commits=True)
+    assert ada.post(MERGE, json={"do": "merge", "force_merge": True}).status_code == 405
+
+
+def test_a_merge_waits_for_its_checks(clients: ServiceClients, app: App, ada: httpx.Client, pull: str) -> None:
+    """It is scheduled once, can be cancelled, and is merged when the statuses succeed."""
+    protect(ada, enable_status_check=True, status_check_contexts=["ci"])
+    body = {"do": "squash", "merge_when_checks_succeed": True, "merge_title_field": "later"}
+    assert ada.delete(MERGE).status_code == 404
+    assert ada.post(MERGE, json=body).status_code == 201
+    assert ada.post(MERGE, json=body).status_code == 409
+    assert clients.user("other").delete(MERGE).status_code == 403
+    assert ada.delete(MERGE).status_code == 204
+    assert ada.post(MERGE, json=body).status_code == 201
+    repository = repositories.find_repository(clients.database, "ada", "ship")
+    assert try_scheduled(app, repository.id, pull) == 0
+    assert ada.get(MERGE).status_code == 404
+    status = {"context": "ci", "state": "success"}
+    assert ada.post(f"{REPOSITORY}/statuses/{tip(ada, 'main')}", json=status).status_code == 201
+    assert ada.get(MERGE).status_code == 404
+    assert ada.post(f"{REPOSITORY}/statuses/{pull}", json=status).status_code == 201
+    assert ada.get(MERGE).status_code == 204
+    found = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()
+    assert found["commit"]["message"].startswith("later\n")
+    assert ada.delete(MERGE).status_code == 404
+
+
+def test_a_scheduled_merge_is_tried_again_later(
+    clients: ServiceClients, app: App, ada: httpx.Client, pull: str
+) -> None:
+    """The process that recorded the last status may have ended before it merged."""
+    protect(ada, enable_status_check=True, status_check_contexts=["ci"])
+    assert ada.post(MERGE, json={"do": "merge", "merge_when_checks_succeed": True}).status_code == 201
+    assert retry_scheduled(app) == 0
+    repository = repositories.find_repository(clients.database, "ada", "ship")
+    with app.database.write() as connection:
+        add_status(connection, repository, repository.owner, pull, context="ci", state="success")
+    assert ada.get(MERGE).status_code == 404
+    assert retry_scheduled(app) == 1
+    assert ada.get(MERGE).status_code == 204
+    assert retry_scheduled(app) == 0
+
+
+def test_a_scheduled_merge_waits_for_an_approval(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
+    """New commits end the wait: nobody has agreed to them."""
+    assert pull
+    bea = clients.account("bea")
+    let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
+    reviewer = clients.with_token(bea)
+    protect(ada, required_approvals=1, block_on_rejected_reviews=True)
+    body = {"do": "merge", "merge_when_checks_succeed": True}
+    assert ada.post(MERGE, json=body).status_code == 201
+    rejected = {"event": "REQUEST_CHANGES", "body": "no"}
+    assert reviewer.post(f"{PULLS}/1/reviews", json=rejected).status_code == 200
+    assert "requested changes" in ada.post(MERGE, json={"do": "merge"}).json()["message"]
+    commit(ada, "fix", "more", "not agreed to")
+    approved = {"event": "APPROVED", "body": "yes"}
+    assert reviewer.post(f"{PULLS}/1/reviews", json=approved).status_code == 200
+    assert ada.get(MERGE).status_code == 404
+    assert ada.delete(MERGE).status_code == 204
+    assert ada.post(MERGE, json=body).status_code == 200
+
+
+def test_two_merges_at_once_merge_once(ada: httpx.Client, pull: str) -> None:
+    """One wins, the other is told that it is merged."""
+    base = tip(ada, "main")
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: ada.post(MERGE, json={"do": "merge"}).status_code, range(4)))
+    assert sorted(answers) == [200, 405, 405, 405]
+    assert parents(ada, tip(ada, "main")) == [base, pull]
+
+
+def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -> None:
+    """Everything that was acknowledged is on the branch."""
+    assert pull
+    with ThreadPoolExecutor(4) as pool:
+        merging = pool.submit(ada.post, MERGE, json={"do": "merge"})
+        commits = list(pool.map(lambda number: commit(ada, "main", f"n{number}", "x"), range(6)))
+    assert merging.result().status_code == 200
+    names = {one["name"] for one in ada.get(f"{REPOSITORY}/contents").json()}
+    assert {"a", "f", "m", *(f"n{number}" for number in range(6))} <= names
+    assert len(set(commits)) == 6
+
+
+def test_a_new_blocker_and_a_merge_at_once_never_both_win(ada: httpx.Client) -> None:
+    """A merged pull request has no open blocker that was accepted before."""
+    ada.post(f"{REPOSITORY}/issues", json={"title": "blocker"})
+    for number, branch in enumerate(("fix", "other"), 2):
+        commit(ada, branch, f"of-{branch}", "x")
+        ada.post(PULLS, json={"title": branch, "head": branch, "base": "main"})
+        blocked = f"{REPOSITORY}/issues/{number}/dependencies"
+        with ThreadPoolExecutor(2) as pool:
+            merging = pool.submit(ada.post, f"{PULLS}/{number}/merge", json={"do": "merge"})
+            blocking = pool.submit(ada.post, blocked, json={"owner": "ada", "repo": "ship", "index": 1})
+        merged, added = merging.result().status_code, blocking.result().status_code
+        assert (merged, added) in {(200, 201), (405, 201)}
+        assert ada.get(f"{PULLS}/{number}/merge").status_code == (204 if merged == 200 else 404)
+
+
+def test_pull_requests_merged_at_once_into_one_branch_all_land(ada: httpx.Client) -> None:
+    """Whatever their style: each is made again on the commit that came before it."""
+    commit(ada, "main", "m", "on main")
+    styles = ("merge", "squash", "rebase")
+    for turn in range(3):
+        opened = {}
+        for style in styles:
+            branch = f"{style}-{turn}"
+            made = ada.post(f"{REPOSITORY}/branches", json={"new_branch_name": branch, "old_ref_name": "main"})
+            assert made.status_code == 201, made.text
+            commit(ada, branch, f"of-{branch}", "x")
+            answer = ada.post(PULLS, json={"title": branch, "head": branch, "base": "main"})
+            opened[style] = answer.json()["number"]
+
+        def merge(style: str, numbers: dict[str, int] = opened) -> int:
+            return ada.post(f"{PULLS}/{numbers[style]}/merge", json={"do": style}).status_code
+
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(merge, styles)) == [200] * 3
+        names = {one["name"] for one in ada.get(f"{REPOSITORY}/contents").json()}
+        assert {f"of-{style}-{turn}" for style in styles} <= names
+        shown = [ada.get(f"{PULLS}/{number}").json() for number in opened.values()]
+        listed = {one["sha"] for one in ada.get(f"{REPOSITORY}/commits", params={"limit": 50}).json()}
+        assert {one["merge_commit_sha"] for one in shown} <= listed

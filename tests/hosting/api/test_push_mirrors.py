@@ -1,0 +1,148 @@
+"""Push mirrors."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from sqlalchemy import select, update
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import push_mirrors
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import push_mirrors as table
+from holdfast.server.app import build
+from holdfast.settings import Settings
+from tests.conftest import Service
+from tests.hosting.api.test_migrations import fill, remote_refs
+from tests.hosting.api_clients import PASSWORD, ServiceClients, open_clients
+from tests.hosting.git_client import address
+from tests.shared_server import SharedServer
+
+MIRRORS = "/repos/ada/ship/push_mirrors"
+
+
+@pytest.fixture
+def inwards(settings: Settings) -> Settings:
+    """Let the service push to itself."""
+    return msgspec.structs.replace(settings, migration_allowed_hosts="loopback")
+
+
+@pytest.fixture
+def clients(inwards: Settings, database: Database, shared_server: SharedServer) -> Iterator[ServiceClients]:
+    """Run a service that may push to itself."""
+    with shared_server.serving(build(inwards)) as url:
+        yield from open_clients(Service(url, inwards, database))
+
+
+@pytest.fixture
+def app(inwards: Settings, database: Database) -> Iterator[App]:
+    """Open what the scheduled task has."""
+    del database
+    opened = App.open(inwards)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Give Ada a repository, and an empty private one that follows it."""
+    client = clients.user("ada")
+    client.post("/user/repos", json={"name": "ship", "default_branch": "trunk"})
+    client.post("/user/repos", json={"name": "copy", "private": True, "default_branch": "trunk"})
+    return client
+
+
+def mirrored(client: httpx.Client, clients: ServiceClients, **body: object) -> httpx.Response:
+    """Make the copy a push mirror."""
+    given = {"remote_address": f"{clients.service.url}/ada/copy.git", "remote_username": "ada"}
+    return client.post(MIRRORS, json={**given, "remote_password": PASSWORD, **body})
+
+
+def test_a_push_mirror_gets_branches_tags_and_deletions(
+    ada: httpx.Client, clients: ServiceClients, app: App, tmp_path: Path
+) -> None:
+    """At once, and with `sync_on_commit` after each change; not again without one."""
+    work = fill(clients, tmp_path)
+    answer = mirrored(ada, clients, sync_on_commit=True, interval="0")
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert (made["repo_name"], made["interval"], made["sync_on_commit"]) == ("ship", "0s", True)
+    assert (made["remote_address"], made["last_update"]) == (f"{clients.service.url}/ada/copy.git", None)
+    assert push_mirrors.push_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+    assert push_mirrors.push_due(app) == 0
+    work("commit", "--quiet", "--amend", "--allow-empty", "-m", "Another")
+    work("push", "--quiet", "--force", "origin", "trunk", ":café", ":refs/tags/light")
+    assert push_mirrors.push_due(app) == 1
+    assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
+    shown = ada.get(f"{MIRRORS}/{made['remote_name']}").json()
+    assert (shown["last_error"], shown["last_update"] is None) == ("", False)
+    assert push_mirrors.push_due(app) == 0
+    assert ada.post("/repos/ada/ship/push_mirrors-sync").status_code == 200
+    assert push_mirrors.push_due(app) == 1
+
+
+def test_a_push_that_fails_is_tried_again_later(
+    ada: httpx.Client, clients: ServiceClients, app: App, tmp_path: Path
+) -> None:
+    """And says why; a change alone does not make it due."""
+    work = fill(clients, tmp_path)
+    name = mirrored(ada, clients, remote_password="wrong", sync_on_commit=True).json()["remote_name"]
+    assert push_mirrors.push_due(app) == 1
+    assert "credentials" in ada.get(f"{MIRRORS}/{name}").json()["last_error"]
+    work("push", "--quiet", "origin", "trunk:other")
+    assert push_mirrors.push_due(app) == 0
+    with clients.database.write() as connection:
+        row = connection.execute(select(table)).one()
+        assert time.time() + 3600 < row.next_sync_at <= time.time() + 8 * 3600 + 1
+        connection.execute(update(table).values(next_sync_at=int(time.time())))
+    assert push_mirrors.push_due(app) == 1
+
+
+def test_push_mirrors_are_listed_and_deleted(ada: httpx.Client, clients: ServiceClients, app: App) -> None:
+    """In pages; the password is shown nowhere and is not in the database."""
+    for _ in range(3):
+        assert mirrored(ada, clients).json()["interval"] == "8h0m0s"
+    listed = ada.get(MIRRORS, params={"limit": 2})
+    assert (len(listed.json()), listed.headers["x-total-count"]) == (2, "3")
+    assert PASSWORD not in listed.text
+    with clients.database.read() as connection:
+        assert PASSWORD not in str(connection.execute(select(table)).all())
+    name = listed.json()[0]["remote_name"]
+    assert ada.delete(f"{MIRRORS}/{name}").status_code == 204
+    assert ada.delete(f"{MIRRORS}/{name}").status_code == 404
+    assert ada.get(f"{MIRRORS}/{name}").status_code == 404
+    # There is nothing to push yet, which is no failure.
+    assert push_mirrors.push_due(app) == 2
+    assert [one["last_error"] for one in ada.get(MIRRORS).json()] == ["", ""]
+
+
+def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
+    """Addresses as for a migration, short intervals, and too many."""
+    for wrong in (
+        {"remote_address": ""},
+        {"remote_address": "file:///tmp/a"},
+        {"remote_address": "git@example.org:a/b"},
+        {"remote_address": "http://10.0.0.1/a"},
+        {"remote_address": "http://169.254.169.254/a"},
+        {"interval": "1m"},
+        {"interval": "often"},
+        {"remote_username": "a" * 3000},
+    ):
+        assert mirrored(ada, clients, **wrong).status_code == 422, wrong
+    for _ in range(push_mirrors.MOST):
+        assert mirrored(ada, clients).status_code == 200
+    assert mirrored(ada, clients).status_code == 422
+
+
+def test_credentials_of_the_address_are_not_shown(ada: httpx.Client, clients: ServiceClients) -> None:
+    """They are used like those of the body."""
+    inside = address(clients.service.url, "ada", PASSWORD, "ada/copy")
+    answer = ada.post(MIRRORS, json={"remote_address": inside})
+    assert answer.json()["remote_address"] == f"{clients.service.url}/ada/copy.git"
+    with clients.database.read() as connection:
+        row = connection.execute(select(table)).one()
+    assert (row.username, bool(row.secret)) == ("ada", True)

@@ -1,0 +1,62 @@
+"""The ref log over the API."""
+
+import httpx
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+
+AT = "/repos/ada/notes/ref-log"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Make a user with a repository, in which a branch was created and deleted."""
+    ada = clients.user("ada")
+    assert ada.post("/user/repos", json={"name": "notes", "auto_init": True}).status_code == 201
+    made = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "topic"})
+    assert made.status_code == 201
+    assert ada.delete("/repos/ada/notes/branches/topic").status_code == 204
+    return ada
+
+
+def test_it_lists_updates_in_pages(ada: httpx.Client) -> None:
+    """The newest first, with the total, and of one ref."""
+    answer = ada.get(AT)
+    assert answer.status_code == 200
+    assert answer.headers["X-Total-Count"] == "3"
+    deleted, created, first = answer.json()
+    assert (deleted["kind"], deleted["ref"], deleted["restorable"]) == ("delete", "refs/heads/topic", True)
+    assert deleted["actor"]["login"] == "ada"
+    assert deleted["old"] == created["new"] == first["new"]
+    assert set(deleted["new"]) == {"0"}
+    page = ada.get(AT, params={"page": 2, "limit": 2})
+    assert page.json() == [first]
+    assert 'rel="prev"' in page.headers["Link"] or 'rel="first"' in page.headers["Link"]
+    assert [entry["ref"] for entry in ada.get(AT, params={"ref": "refs/heads/main"}).json()] == ["refs/heads/main"]
+    assert ada.get(AT, params={"ref": "refs/heads/none"}).json() == []
+
+
+def test_a_deleted_branch_is_restored(ada: httpx.Client) -> None:
+    """By the version of the entry that deleted it."""
+    deleted = ada.get(AT).json()[0]
+    answer = ada.post(f"{AT}/{deleted['version']}/restore")
+    assert answer.status_code == 200
+    assert answer.json() == {"ref": "refs/heads/topic", "sha": deleted["old"]}
+    assert ada.get("/repos/ada/notes/branches/topic").json()["commit"]["id"] == deleted["old"]
+
+
+@pytest.mark.parametrize("version", ["1", "99999", "0", "x", "-1", "9" * 30])
+def test_what_cannot_be_restored_is_not_found(ada: httpx.Client, version: str) -> None:
+    """An entry that created its ref, none at all, and no number."""
+    assert ada.post(f"{AT}/{version}/restore").status_code in {404, 422}
+
+
+def test_readers_see_it_and_do_not_restore(clients: ServiceClients, ada: httpx.Client) -> None:
+    """A private repository's is not found by others."""
+    version = ada.get(AT).json()[0]["version"]
+    assert clients.anonymous.get(AT).status_code == 200
+    assert clients.anonymous.post(f"{AT}/{version}/restore").status_code == 401
+    assert clients.user("reader").post(f"{AT}/{version}/restore").status_code == 403
+    assert ada.patch("/repos/ada/notes", json={"private": True}).status_code == 200
+    assert clients.anonymous.get(AT).status_code == 404
+    assert clients.user("stranger").get(AT).status_code == 404

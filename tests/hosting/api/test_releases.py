@@ -1,0 +1,164 @@
+"""Releases: created with their tag, edited, listed and deleted."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from holdfast.hosting.store.repositories import find_repository
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, let_in
+from tests.hosting.webhooks.event_helpers import recorded
+
+HOME = "/repos/ada/ship"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Give Ada a repository with a commit, and return her client."""
+    client = clients.user("ada")
+    client.post("/user/repos", json={"name": "ship", "auto_init": True})
+    return client
+
+
+def make(client: httpx.Client, tag: str = "v1", **fields: Any) -> dict[str, Any]:
+    """Create a release."""
+    answer = client.post(f"{HOME}/releases", json={"tag_name": tag, **fields})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def actions(clients: ServiceClients) -> list[str]:
+    """Return the actions of the recorded release events."""
+    return [event.details[11:].split('"')[0] for event in recorded(clients.database) if event.kind == "release"]
+
+
+def test_a_release_creates_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
+    """At the target; it is shown by id, by tag and as the latest, and counted."""
+    head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]
+    made = make(ada, name="One", body="First.", target_commitish="main", tag_message="Signed off.")
+    assert (made["tag_name"], made["name"], made["body"], made["target_commitish"]) == (
+        "v1",
+        "One",
+        "First.",
+        "main",
+    )
+    assert (made["draft"], made["prerelease"], made["assets"], made["author"]["login"]) == (
+        False,
+        False,
+        [],
+        "ada",
+    )
+    tag = ada.get(f"{HOME}/tags/v1").json()
+    assert (tag["commit"]["sha"], tag["message"].strip()) == (head, "Signed off.")
+    assert tag["id"] != head
+    for path in (made["url"], f"{HOME}/releases/tags/v1", f"{HOME}/releases/latest"):
+        assert ada.get(path).json() == made
+    assert made["upload_url"] == f"{made['url']}/assets"
+    assert made["tarball_url"].endswith("/ada/ship/archive/v1.tar.gz")
+    assert made["html_url"].endswith("/ada/ship/releases/tag/v1")
+    shown = ada.get(HOME).json()
+    assert (shown["has_releases"], shown["release_counter"]) == (True, 1)
+    assert actions(clients) == ["published"]
+
+
+def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -> None:
+    """The target is not looked at then; a second release of the tag is a conflict."""
+    ada.post(f"{HOME}/tags", json={"tag_name": "release/1", "target": "main"})
+    before = ada.get(f"{HOME}/tags/release/1").json()
+    made = make(ada, "release/1", target_commitish="nowhere")
+    assert ada.get(f"{HOME}/tags/release/1").json() == before
+    assert ada.get(f"{HOME}/releases/tags/release/1").json() == made
+    assert ada.post(f"{HOME}/releases", json={"tag_name": "release/1"}).status_code == 409
+
+
+def test_drafts_have_no_tag_and_are_there_for_writers_only(ada: httpx.Client, clients: ServiceClients) -> None:
+    """Publishing creates the tag, and is told once."""
+    reader = clients.user("eve")
+    draft = make(ada, "v2", draft=True)
+    assert ada.get(f"{HOME}/tags/v2").status_code == 404
+    for path in (f"{HOME}/releases/{draft['id']}", f"{HOME}/releases/tags/v2"):
+        assert reader.get(path).status_code == 404
+        assert ada.get(path).status_code == 200
+    assert reader.get(f"{HOME}/releases").json() == []
+    assert reader.get(f"{HOME}/releases", params={"draft": "true"}).json() == []
+    assert len(ada.get(f"{HOME}/releases").json()) == 1
+    assert ada.get(f"{HOME}/releases/latest").status_code == 404
+    assert ada.get(HOME).json()["release_counter"] == 0
+    assert actions(clients) == []
+    published = ada.patch(f"{HOME}/releases/{draft['id']}", json={"draft": False})
+    assert (published.status_code, published.json()["draft"]) == (200, False)
+    assert ada.get(f"{HOME}/tags/v2").status_code == 200
+    assert reader.get(f"{HOME}/releases").json()[0]["tag_name"] == "v2"
+    ada.patch(f"{HOME}/releases/{draft['id']}", json={"name": "Two"})
+    assert actions(clients) == ["published", "updated"]
+
+
+def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
+    """The newest comes first; the latest is neither a draft nor a pre-release."""
+    make(ada, "v1")
+    make(ada, "v2-rc", prerelease=True)
+    make(ada, "v3", draft=True)
+
+    def tags(**query: str) -> list[str]:
+        return [one["tag_name"] for one in ada.get(f"{HOME}/releases", params=query).json()]
+
+    assert tags() == ["v3", "v2-rc", "v1"]
+    assert tags(draft="true") == ["v3"]
+    assert tags(draft="false") == ["v2-rc", "v1"]
+    assert tags(**{"pre-release": "true"}) == ["v2-rc"]
+    assert tags(**{"pre-release": "false", "draft": "false"}) == ["v1"]
+    assert tags(limit="1", page="2") == ["v2-rc"]
+    assert ada.get(f"{HOME}/releases/latest").json()["tag_name"] == "v1"
+    assert ada.get(f"{HOME}/releases").headers["x-total-count"] == "3"
+
+
+def test_an_edit_keeps_what_it_does_not_name(ada: httpx.Client) -> None:
+    """A new tag is created; that of another release is a conflict."""
+    made = make(ada, name="One", body="First.")
+    make(ada, "v2")
+    path = f"{HOME}/releases/{made['id']}"
+    changed = ada.patch(path, json={"body": "", "prerelease": True, "tag_name": ""}).json()
+    assert changed == {**made, "body": "", "prerelease": True}
+    moved = ada.patch(path, json={"tag_name": "v1.1"})
+    assert (moved.status_code, moved.json()["tag_name"]) == (200, "v1.1")
+    assert {one["name"] for one in ada.get(f"{HOME}/tags").json()} == {"v1", "v1.1", "v2"}
+    assert ada.patch(path, json={"tag_name": "v2"}).status_code == 409
+
+
+def test_deleting_a_release_keeps_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
+    """By id and by tag."""
+    made = make(ada)
+    make(ada, "v2")
+    assert ada.delete(f"{HOME}/releases/{made['id']}").status_code == 204
+    assert ada.delete(f"{HOME}/releases/tags/v2").status_code == 204
+    assert ada.delete(f"{HOME}/releases/tags/v2").status_code == 404
+    assert ada.get(f"{HOME}/releases").json() == []
+    assert {one["name"] for one in ada.get(f"{HOME}/tags").json()} == {"v1", "v2"}
+    assert ada.get(HOME).json()["release_counter"] == 0
+    assert actions(clients) == ["published", "published", "deleted", "deleted"]
+
+
+def test_the_release_of_a_deleted_tag_becomes_a_draft(ada: httpx.Client) -> None:
+    """Its text and its files are kept for those who may write releases."""
+    made = make(ada, body="Notes.")
+    assert ada.delete(f"{HOME}/tags/v1").status_code == 204
+    kept = ada.get(f"{HOME}/releases/{made['id']}").json()
+    assert (kept["draft"], kept["body"]) == (True, "Notes.")
+    assert ada.get(HOME).json()["release_counter"] == 0
+
+
+def test_what_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
+    """Bad names, unknown targets, empty repositories, and releases of other repositories."""
+    for body in ({}, {"tag_name": "a..b"}, {"tag_name": "x" * 101}, {"tag_name": "v1", "name": "x" * 256}):
+        assert ada.post(f"{HOME}/releases", json=body).status_code == 422, body
+    assert ada.post(f"{HOME}/releases", json={"tag_name": "v1", "target_commitish": "x"}).status_code == 404
+    assert ada.get(f"{HOME}/releases").json() == []
+    ada.post("/user/repos", json={"name": "empty"})
+    assert ada.post("/repos/ada/empty/releases", json={"tag_name": "v1"}).status_code == 404
+    made = make(ada)
+    assert ada.get(f"/repos/ada/empty/releases/{made['id']}").status_code == 404
+    eve = clients.account("eve")
+    let_in(clients.database, find_repository(clients.database, "ada", "ship"), eve, READ)
+    assert clients.with_token(eve).post(f"{HOME}/releases", json={"tag_name": "v2"}).status_code == 403

@@ -1,0 +1,77 @@
+"""Template repositories."""
+
+import httpx
+
+from tests.hosting.api.test_forks import put_file
+from tests.hosting.api_clients import ServiceClients
+
+
+def made_template(client: httpx.Client) -> None:
+    """Give Ada a template with two commits, a topic, a label, a webhook and a rule."""
+    client.post("/user/repos", json={"name": "ship", "auto_init": True, "template": True})
+    put_file(client, "ada/ship", "deck/hull.txt", "wood\n")
+    client.put("/repos/ada/ship/topics", json={"topics": ["boats"]})
+    client.post("/repos/ada/ship/labels", json={"name": "leak", "color": "ff0000"})
+    hook = {"type": "gitea", "config": {"url": "http://192.0.2.1/", "content_type": "json"}, "events": ["push"]}
+    client.post("/repos/ada/ship/hooks", json=hook)
+    client.post("/repos/ada/ship/branch_protections", json={"rule_name": "main"})
+
+
+def test_a_repository_is_generated_from_a_template(clients: ServiceClients) -> None:
+    """With all files in one commit, and the parts that are asked for."""
+    ada = clients.user("ada")
+    made_template(ada)
+    body = {"owner": "ada", "name": "boat", "git_content": True, "labels": True, "topics": True}
+    answer = ada.post("/repos/ada/ship/generate", json={**body, "webhooks": True, "protected_branch": True})
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    assert (made["full_name"], made["fork"], made["template"], made["empty"]) == ("ada/boat", False, False, False)
+    commits = ada.get("/repos/ada/boat/commits").json()
+    assert [len(one["parents"]) for one in commits] == [0]
+    assert ada.get("/repos/ada/boat/contents/deck/hull.txt").json()["size"] == 5
+    assert ada.get("/repos/ada/boat/topics").json() == {"topics": ["boats"]}
+    assert [one["name"] for one in ada.get("/repos/ada/boat/labels").json()] == ["leak"]
+    assert [one["config"]["url"] for one in ada.get("/repos/ada/boat/hooks").json()] == ["http://192.0.2.1/"]
+    assert [one["rule_name"] for one in ada.get("/repos/ada/boat/branch_protections").json()] == ["main"]
+    old = ada.get("/repos/ada/ship/commits").json()[-1]["sha"]
+    assert ada.get(f"/repos/ada/boat/git/commits/{old}").status_code == 404
+
+
+def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
+    """In the files that `.gitea/template` names."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "auto_init": True, "template": True})
+    put_file(ada, "ada/ship", ".gitea/template", "*.md\n")
+    put_file(ada, "ada/ship", "ABOUT.md", "$REPO_NAME of $TEMPLATE_NAME at $REPO_HTTPS_URL, $REPO_OWNER_UPPER\n")
+    body = {"owner": "ada", "name": "boat", "git_content": True}
+    made = ada.post("/repos/ada/ship/generate", json=body)
+    assert made.status_code == 201, made.text
+    url = made.json()["clone_url"]
+    assert ada.get("/repos/ada/boat/raw/ABOUT.md").text == f"boat of ship at {url}, ADA\n"
+    assert ada.get("/repos/ada/boat/contents/.gitea/template").status_code == 404
+
+
+def test_only_what_is_asked_for_is_taken(clients: ServiceClients) -> None:
+    """Without the files, the repository is empty."""
+    ada = clients.user("ada")
+    made_template(ada)
+    made = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "topics": True}).json()
+    assert (made["empty"], made["topics"]) == (True, ["boats"])
+    assert ada.get("/repos/ada/boat/labels").json() == []
+    assert ada.get("/repos/ada/boat/hooks").json() == []
+
+
+def test_what_cannot_be_generated(clients: ServiceClients) -> None:
+    """No template, nothing asked for, a taken name, somebody else's name, or secrets of others."""
+    ada, bob = clients.user("ada"), clients.user("bob")
+    made_template(ada)
+    ada.post("/user/repos", json={"name": "plain"})
+    body = {"owner": "bob", "name": "boat", "git_content": True}
+    assert bob.post("/repos/ada/plain/generate", json=body).status_code == 422
+    generate = "/repos/ada/ship/generate"
+    assert bob.post(generate, json={"owner": "bob", "name": "boat"}).status_code == 422
+    assert bob.post(generate, json={**body, "owner": "ada"}).status_code == 404
+    assert bob.post(generate, json={**body, "webhooks": True}).status_code == 403
+    assert bob.post(generate, json=body).status_code == 201
+    assert bob.post(generate, json=body).status_code == 409
+    assert clients.anonymous.post(generate, json=body).status_code == 401

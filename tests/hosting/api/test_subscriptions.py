@@ -1,0 +1,111 @@
+"""Stars and watches through the API."""
+
+import httpx
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import make_repository
+
+
+def counts(client: httpx.Client, path: str = "/repos/ada/ship") -> tuple[int, int]:
+    """Return how many users starred a repository, and how many watch it."""
+    shown = client.get(path).json()
+    return shown["stars_count"], shown["watchers_count"]
+
+
+def names(answer: httpx.Response, field: str = "login") -> list[str]:
+    """Return the names of a list, after checking its total."""
+    found = [one[field] for one in answer.json()]
+    assert answer.headers["X-Total-Count"] == str(len(found))
+    return found
+
+
+def test_a_star_is_set_shown_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Setting it twice counts once."""
+    bob = clients.user("bob")
+    assert bob.get("/user/starred/ada/ship").status_code == 404
+    for _ in range(2):
+        assert bob.put("/user/starred/ada/ship").status_code == 204
+    assert bob.get("/user/starred/ada/ship").status_code == 204
+    assert ada.get("/user/starred/ada/ship").status_code == 404
+    assert counts(ada) == (1, 0)
+    assert bob.get("/user").json()["starred_repos_count"] == 1
+    assert [ada.get(f"/users/{name}").json()["starred_repos_count"] for name in ("bob", "ada")] == [1, 0]
+    assert names(clients.anonymous.get("/repos/ada/ship/stargazers")) == ["bob"]
+    assert names(bob.get("/user/starred"), "full_name") == ["ada/ship"]
+    assert names(clients.anonymous.get("/users/bob/starred"), "full_name") == ["ada/ship"]
+    for _ in range(2):
+        assert bob.delete("/user/starred/ada/ship").status_code == 204
+    assert counts(ada) == (0, 0)
+    assert names(bob.get("/user/starred"), "full_name") == []
+
+
+def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> None:
+    """The answer says since when."""
+    bob = clients.user("bob")
+    assert bob.get("/repos/ada/ship/subscription").status_code == 404
+    made = bob.put("/repos/ada/ship/subscription")
+    assert made.status_code == 200
+    shown = made.json()
+    assert (shown["subscribed"], shown["ignored"], shown["reason"]) == (True, False, None)
+    assert shown["repository_url"].endswith("/api/v1/repos/ada/ship")
+    assert shown["url"] == shown["repository_url"] + "/subscription"
+    assert bob.get("/repos/ada/ship/subscription").json() == shown
+    assert counts(ada) == (0, 1)
+    assert names(ada.get("/repos/ada/ship/subscribers")) == ["bob"]
+    assert names(bob.get("/user/subscriptions"), "full_name") == ["ada/ship"]
+    assert names(ada.get("/users/bob/subscriptions"), "full_name") == ["ada/ship"]
+    assert bob.delete("/repos/ada/ship/subscription").status_code == 204
+    assert (bob.get("/repos/ada/ship/subscription").status_code, counts(ada)) == (404, (0, 0))
+
+
+def test_a_repository_that_became_private_is_listed_to_nobody_else(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
+    """The star stays, for the case that it becomes public again."""
+    bob = clients.user("bob")
+    bob.put("/user/starred/ada/ship")
+    ada.patch("/repos/ada/ship", json={"private": True})
+    assert names(bob.get("/user/starred"), "full_name") == []
+    assert bob.get("/user/starred/ada/ship").status_code == 404
+    assert bob.get("/repos/ada/ship/stargazers").status_code == 404
+    assert counts(ada) == (1, 0)
+
+
+@pytest.mark.parametrize(("visibility", "anonymous", "known"), [("limited", [], ["eve"]), ("private", [], [])])
+def test_hidden_users_are_not_listed(
+    clients: ServiceClients, ada: httpx.Client, visibility: str, anonymous: list[str], known: list[str]
+) -> None:
+    """Only to those who may see them; administrators see everybody."""
+    eve = clients.user("eve")
+    eve.put("/user/starred/ada/ship")
+    clients.admin.patch("/admin/users/eve", json={"visibility": visibility})
+    assert names(clients.anonymous.get("/repos/ada/ship/stargazers")) == anonymous
+    assert names(ada.get("/repos/ada/ship/stargazers")) == known
+    assert names(eve.get("/repos/ada/ship/stargazers")) == ["eve"]
+    assert names(clients.admin.get("/repos/ada/ship/stargazers")) == ["eve"]
+
+
+def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Client) -> None:
+    """In none of the repositories, and others still count."""
+    bob, eve = clients.user("bob"), clients.user("eve")
+    for client in (bob, eve):
+        client.put("/user/starred/ada/ship")
+        client.put("/repos/ada/ship/subscription")
+    assert counts(ada) == (2, 2)
+    assert clients.admin.delete("/admin/users/bob").status_code == 204
+    assert counts(ada) == (1, 1)
+    assert names(ada.get("/repos/ada/ship/stargazers")) == ["eve"]
+
+
+def test_lists_page(clients: ServiceClients) -> None:
+    """Like all lists; a repository without a star is on none."""
+    account = clients.account("ada")
+    client = clients.with_token(account)
+    make_repository(clients.database, account, "without")
+    for name in ("a", "b", "c"):
+        make_repository(clients.database, account, name)
+        client.put(f"/user/starred/ada/{name}")
+    page = client.get("/user/starred", params={"limit": 2, "page": 2})
+    assert [one["name"] for one in page.json()] == ["c"]
+    assert page.headers["X-Total-Count"] == "3"

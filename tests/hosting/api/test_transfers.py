@@ -1,0 +1,125 @@
+"""Transfers of repositories that wait for the new owner, through the API."""
+
+import httpx
+import pytest
+
+from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.teams import team_named
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.repository_helpers import READ, make_organization, make_team, recorded_events
+
+SHIP = "/repos/ada/ship"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Give Ada a private repository, and let Bob and Eve be there."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "private": True, "auto_init": True})
+    clients.account("bob")
+    clients.account("eve")
+    return ada
+
+
+def caller(clients: ServiceClients, name: str) -> httpx.Client:
+    """Return a client of somebody."""
+    return clients.with_token(find_user(clients.database, name))
+
+
+def offer(client: httpx.Client, name: str) -> httpx.Response:
+    """Offer the repository to somebody."""
+    return client.post(f"{SHIP}/transfer", json={"new_owner": name})
+
+
+def test_a_transfer_waits_until_the_new_owner_accepts(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Nothing changes before; a private repository is there for them, and for nobody else."""
+    bob, eve = caller(clients, "bob"), caller(clients, "eve")
+    offered = offer(ada, "Bob")
+    assert offered.status_code == 202
+    waiting = offered.json()["repo_transfer"]
+    assert (waiting["doer"]["login"], waiting["recipient"]["login"], waiting["teams"]) == ("ada", "bob", [])
+    assert ada.get(SHIP).json()["repo_transfer"] == waiting
+    assert ada.get(SHIP).json()["owner"]["login"] == "ada"
+    assert bob.get(SHIP).status_code == 404
+    for stranger in (eve, clients.anonymous):
+        assert stranger.post(f"{SHIP}/transfer/accept").status_code == 404
+        assert stranger.post(f"{SHIP}/transfer/reject").status_code == 404
+    assert ada.post(f"{SHIP}/transfer/accept").status_code == 403
+    assert not [one for kind, one in recorded_events(clients.database) if one.get("action") == "transferred"]
+    accepted = bob.post(f"{SHIP}/transfer/accept")
+    assert accepted.status_code == 202, accepted.text
+    assert accepted.json()["full_name"] == "bob/ship"
+    assert "repo_transfer" not in bob.get("/repos/bob/ship").json()
+    assert ada.get("/repos/bob/ship").status_code == 404
+    assert bob.post("/repos/bob/ship/transfer/accept").status_code == 404
+
+
+def test_a_transfer_can_be_rejected_and_taken_back(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Only one waits at a time."""
+    bob = caller(clients, "bob")
+    assert ada.post(f"{SHIP}/transfer/reject").status_code == 404
+    assert offer(ada, "bob").status_code == 202
+    assert offer(ada, "eve").status_code == 422
+    rejected = bob.post(f"{SHIP}/transfer/reject")
+    assert (rejected.status_code, rejected.json()["full_name"]) == (200, "ada/ship")
+    assert "repo_transfer" not in ada.get(SHIP).json()
+    assert bob.post(f"{SHIP}/transfer/accept").status_code == 404
+    assert offer(ada, "eve").status_code == 202
+    assert ada.post(f"{SHIP}/transfer/reject").status_code == 200
+    assert caller(clients, "eve").post(f"{SHIP}/transfer/accept").status_code == 404
+
+
+def test_who_sees_a_repository_and_is_not_meant_is_forbidden(clients: ServiceClients, ada: httpx.Client) -> None:
+    """They learn nothing they do not see already."""
+    ada.patch(SHIP, json={"private": False})
+    offer(ada, "bob")
+    eve = caller(clients, "eve")
+    for answer in ("accept", "reject"):
+        assert clients.anonymous.post(f"{SHIP}/transfer/{answer}").status_code == 401
+        assert eve.post(f"{SHIP}/transfer/{answer}").status_code == 403
+    assert eve.post(f"{SHIP}/transfer", json={"new_owner": "eve"}).status_code == 403
+
+
+def test_an_owner_accepts_for_an_organization(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Whoever may create repositories there does; an organization nobody may see is not there."""
+    bob = find_user(clients.database, "bob")
+    make_organization(clients.database, "fleet", bob)
+    make_organization(clients.database, "secret", bob, visibility="private")
+    assert offer(ada, "secret").status_code == 404
+    assert offer(ada, "fleet").status_code == 202
+    assert caller(clients, "eve").post(f"{SHIP}/transfer/accept").status_code == 404
+    assert clients.with_token(bob).post(f"{SHIP}/transfer/accept").json()["full_name"] == "fleet/ship"
+
+
+def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.Client) -> None:
+    """At once, or when the transfer is accepted; only teams of that organization."""
+    bob, eve = find_user(clients.database, "bob"), find_user(clients.database, "eve")
+    fleet = make_organization(clients.database, "fleet", bob)
+    second = make_organization(clients.database, "other", bob)
+    make_team(clients.database, fleet, "Crew", [eve], mode=READ)
+    make_team(clients.database, second, "Others", [eve], mode=READ)
+    crew = team_named(clients.database, fleet, "Crew").id
+    other = team_named(clients.database, second, "Others").id
+    for name, teams in (("bob", [crew]), ("fleet", [crew, other]), ("fleet", [999_999])):
+        refused = ada.post(f"{SHIP}/transfer", json={"new_owner": name, "team_ids": teams})
+        assert refused.status_code == 422, refused.text
+    offered = ada.post(f"{SHIP}/transfer", json={"new_owner": "fleet", "team_ids": [crew, crew]})
+    assert [one["name"] for one in offered.json()["repo_transfer"]["teams"]] == ["Crew"]
+    assert clients.with_token(bob).post(f"{SHIP}/transfer/accept").status_code == 202
+    assert clients.with_token(eve).get("/repos/fleet/ship").status_code == 200
+    back = {"new_owner": "other", "team_ids": [other]}
+    assert clients.with_token(bob).post("/repos/fleet/ship/transfer", json=back).status_code == 202
+    assert clients.with_token(eve).get("/repos/other/ship").status_code == 200
+    assert clients.with_token(bob).get("/repos/other/ship/teams").json()[-1]["name"] == "Others"
+
+
+def test_a_name_that_is_taken_keeps_the_transfer_waiting(clients: ServiceClients, ada: httpx.Client) -> None:
+    """And another transfer at once ends it."""
+    bob = caller(clients, "bob")
+    bob.post("/user/repos", json={"name": "ship"})
+    offer(ada, "bob")
+    assert bob.post(f"{SHIP}/transfer/accept").status_code == 409
+    assert ada.get(SHIP).json()["repo_transfer"]["recipient"]["login"] == "bob"
+    moved = clients.admin.post(f"{SHIP}/transfer", json={"new_owner": "eve"})
+    assert (moved.status_code, moved.json()["full_name"]) == (202, "eve/ship")
+    assert "repo_transfer" not in moved.json()
