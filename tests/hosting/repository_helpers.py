@@ -9,14 +9,13 @@ from sqlalchemy import insert, select
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor
-from holdfast.hosting.git import ref_store
-from holdfast.hosting.git.commits import Signature, first_commit
-from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.store import issues, repositories
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.services.repositories import initial_commit
+from holdfast.hosting.store import issues, repositories, repository_log
 from holdfast.hosting.store.accounts import Account, add_account, find_account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Branches, NewIssue
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -32,6 +31,7 @@ from tests.hosting.api_clients import ServiceClients
 __all__ = [
     "READ",
     "WRITE",
+    "add_commit",
     "decided",
     "every_role",
     "let_in",
@@ -67,14 +67,18 @@ def make_repository(
 
 
 def with_branches(clients: ServiceClients, repository: Repository, *names: str) -> Repository:
-    """Give a repository a folder with one commit on main, and more branches there."""
-    folder = Folders(clients.service.settings.data / "repositories").create(repository.id)
-    repo = open_repository(folder)
-    ada = Signature("Ada", "ada@example.org", 1)
-    made = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
-    for name in names or ("fix", "other"):
-        ref_store.create(repo, f"refs/heads/{name}", made)
+    """Give a repository one commit on main, and more branches there."""
+    add_commit(clients.database, repository, "main", *(names or ("fix", "other")))
     return repository
+
+
+def add_commit(database: Database, repository: Repository, *branches: str) -> str:
+    """Add branches to a repository that point to one commit of a file, and return the commit."""
+    commit, pack = initial_commit({"a": b"a"}, Signature("Ada", "ada@example.org", 1))
+    updates = [(None, RefUpdate(f"refs/heads/{name}", "0" * 40, commit)) for name in branches]
+    with database.write() as connection:
+        repository_log.append(connection, repository.id, updates, [pack])
+    return commit
 
 
 def let_in(database: Database, repository: Repository, user: Account, mode: int) -> None:

@@ -21,6 +21,7 @@ import pytest
 
 from holdfast import logs
 from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.storage.local_copies import LocalCopies
 from holdfast.hosting.store import database as databases
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store import repositories as rows
@@ -194,18 +195,21 @@ def run(folder: Path, *arguments: str) -> None:
 def test_a_disk_that_refuses_to_be_written(
     boats: httpx.Client, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
-    """Whoever makes a repository, a commit or a branch is told, whatever the reason."""
+    """Whoever reads what has no copy yet, commits a large file or makes a branch is told, whatever the reason."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number), "/srv/holdfast/secret")
 
-    monkeypatch.setattr(Folders, "create", fail)
-    monkeypatch.setattr("holdfast.hosting.git.atomic_write.lay", fail)
-    monkeypatch.setattr("holdfast.hosting.git.loose_objects.put_pieces", fail)
-    monkeypatch.setattr("holdfast.hosting.git.ref_store.create", fail)
+    assert boats.get("/repos/ada/boats/contents").status_code == 200
+    monkeypatch.setattr("holdfast.hosting.storage.local_copies.create_repository", fail)
+    monkeypatch.setattr("holdfast.hosting.storage.local_copies.LocalCopies.mark", fail)
+    monkeypatch.setattr("holdfast.hosting.storage.object_store.fsync_path", fail)
+    assert boats.post("/user/repos", json={"name": "more", "auto_init": True}).status_code == 201
+    assert commit(boats, "a.txt").status_code == 201
     answers = [
-        boats.post("/user/repos", json={"name": "more"}),
-        commit(boats, "a.txt"),
+        boats.get("/repos/ada/more/contents"),
+        boats.get("/repos/ada/boats/contents"),
+        commit(boats, "b.txt", LARGE),
         boats.post("/repos/ada/boats/branches", json={"new_branch_name": "b"}),
     ]
     for answer in answers:
@@ -271,14 +275,14 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
 ) -> None:
     """It is not there, and that is no failure."""
     del boats
-    existing = Folders.existing
+    path = LocalCopies.path
 
-    def late(folders: Folders, number: int) -> Path:
-        found = existing(folders, number)
+    def late(copies: LocalCopies, repository: rows.Repository) -> Path:
+        found = path(copies, repository)
         delete_now(clients)
         return found
 
-    monkeypatch.setattr(Folders, "existing", late)
+    monkeypatch.setattr(LocalCopies, "path", late)
     client = clients.open("/ada/boats.git", "ada")
     answer = client.get("/info/refs", params={"service": wanted})
     assert answer.status_code == 404, answer.text
@@ -294,7 +298,7 @@ def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, clients:
     try:
         refused(boats.get("/repos/ada/boats/contents"), 503)
         refused(git.get("/info/refs?service=git-upload-pack"), 503)
-        refused(boats.post("/user/repos", json={"name": "more"}), 503)
+        refused(commit(boats, "large.txt", LARGE), 503)
         assert not data.exists()
     finally:
         shutil.rmtree(data, ignore_errors=True)
@@ -318,7 +322,7 @@ def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
     )
     with socket.create_connection((place.hostname, place.port or 80)) as connection:
         connection.sendall(head.encode() + LARGE[:100_000])
-        incoming = clients.service.settings.data / "lfs" / ".incoming"
+        incoming = clients.service.settings.data / "incoming"
         wait_for(lambda: incoming.is_dir() and any(incoming.iterdir()))
     wait_for(lambda: oid in logged.getvalue())
     assert "status=400" in logged.getvalue()

@@ -46,6 +46,7 @@ __all__ = [
     "WebhookOwner",
     "account_visible",
     "allows",
+    "deploy_key_access",
     "enabled_units",
     "is_member_mode",
     "issue_kinds",
@@ -465,6 +466,12 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
         elif grant.unit in by_unit:
             by_unit[Unit(grant.unit)] = max(by_unit[Unit(grant.unit)], mode)
     return unit_permissions(repository, everywhere, by_unit)
+
+
+def deploy_key_access(repository: Repository, *, writes: bool) -> Permissions:
+    """Return what a deploy key may do in its repository: read the code, or write to it, and nothing else."""
+    mode = Mode.WRITE if writes else Mode.READ
+    return Permissions(mode, {**NOTHING.units, Unit.CODE: mode if repository.has_code else Mode.NONE})
 
 
 def unit_permissions(

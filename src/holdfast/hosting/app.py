@@ -1,41 +1,25 @@
 """The application object: everything that outlives a request."""
 
+import os
+import secrets
+import socket
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Self
 
 from holdfast.hosting.data_folder import connect
-from holdfast.hosting.errors import LfsUnavailable
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.ref_store import set_head
-from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.lfs.disk import DiskLfsStore
-from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.password_pool import PasswordPool
+from holdfast.hosting.storage.archive_cache import ArchiveCache
 from holdfast.hosting.storage.batch_queue import BatchQueue
+from holdfast.hosting.storage.compaction import Compactor
+from holdfast.hosting.storage.local_copies import LocalCopies
+from holdfast.hosting.storage.object_store import ObjectStore, open_object_store
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.settings import Settings
 
-__all__ = ["BUCKET_OWNER", "App", "lfs_store"]
-
-BUCKET_OWNER: Final = "bucket-owner"
-
-
-def lfs_store(settings: Settings) -> LfsStore:
-    """Open the LFS object store: in the data folder, or in an S3 bucket."""
-    if settings.s3_bucket is None:
-        return DiskLfsStore(settings.data / "lfs")
-    if settings.s3_access_key is None or settings.s3_secret_key is None:
-        raise LfsUnavailable("a bucket needs s3_access_key and s3_secret_key")
-    return S3LfsStore(
-        settings.s3_bucket,
-        endpoint=settings.s3_endpoint,
-        region=settings.s3_region,
-        access_key=settings.s3_access_key,
-        secret_key=settings.s3_secret_key,
-        owner=settings.data / BUCKET_OWNER,
-    )
+__all__ = ["App"]
 
 
 @dataclass(slots=True)
@@ -44,22 +28,36 @@ class App:
 
     settings: Settings
     database: Database
-    folders: Folders
+    store: ObjectStore
+    """Packs and LFS objects by key, in the data folder or in an S3 bucket."""
+    copies: LocalCopies
+    """The bare repositories on this machine."""
+    compactor: Compactor
     lfs: LfsStore
     cipher: SecretCipher
     """Encrypts secrets at rest."""
+    archives: ArchiveCache
+    """The archives of commits on this machine."""
     password_pool: PasswordPool = field(default_factory=PasswordPool)
     """Hashes passwords."""
     pushed: set[int] = field(default_factory=set)
-    """Repositories that were pushed to, until their size and history index are updated."""
-    resting: dict[int, float] = field(default_factory=dict)
-    """Cooldown: until when (monotonic time) repositories whose update took long are skipped."""
+    """Repositories that were written to, until they are compacted if they need it."""
+    moved: set[int] = field(default_factory=set)
+    """Repositories whose branches moved, until their pull requests are compared again."""
+    cooldowns: dict[int, float] = field(default_factory=dict)
+    """Until when (monotonic time) repositories whose compaction took long are skipped."""
+    contended: dict[int, float] = field(default_factory=dict)
+    """Until when (monotonic time) commits to repositories that other machines write to take an advisory lock."""
     commit_queue: BatchQueue = field(default_factory=BatchQueue)
     """Group commit: the waiting commit requests, by repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
     """When tokens were last used, written in batches."""
+    used_ssh_keys: dict[int, int] = field(default_factory=dict)
+    """When SSH keys were last used, written in batches."""
     seen_sessions: dict[str, int] = field(default_factory=dict)
     """When sessions were last used, by token hash; written in batches."""
+    downloads: list[int] = field(default_factory=list)
+    """The attached files that were downloaded, by id; counted in batches."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -67,10 +65,15 @@ class App:
         # Imported late: the module of payloads imports this one.
         from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415  # see above
 
-        folders = Folders(settings.data / "repositories")
+        database = connect(settings)
+        store = open_object_store(settings)
+        copies = LocalCopies(Folders(settings.data / "repositories"), database, store)
+        holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+        compactor = Compactor(database, store, copies, holder)
         cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)
+        archives = ArchiveCache(settings.data / "cache" / "archives", settings.archive_cache_mb * 2**20)
         pool = PasswordPool(settings.password_hash_concurrency)
-        opened = cls(settings, connect(settings), folders, lfs_store(settings), cipher, pool)
+        opened = cls(settings, database, store, copies, compactor, LfsStore(store), cipher, archives, pool)
         opened.database.render_with(payload_renderer(opened))
         return opened
 
@@ -79,9 +82,10 @@ class App:
         """The root URL, for those without a request."""
         return self.settings.root_url or f"http://localhost:{self.settings.port}"
 
-    def point_head(self, repository_id: int, branch: str) -> None:
-        """Set the default branch of the git repository."""
-        set_head(open_repository(self.folders.existing(repository_id)), branch)
+    @property
+    def folders(self) -> Folders:
+        """The folders of the local copies."""
+        return self.copies.folders
 
     def close(self) -> None:
         """Close everything."""

@@ -129,7 +129,7 @@ class Authenticator:
 
     def _credentials(self, request: RequestContext) -> Actor:
         """Try the credentials of a request, in the order clients rely on."""
-        parts = request.headers.get("authorization", "").split()
+        parts = (request.header("authorization") or "").split()
         if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
             return by_token(request, parts[1])
         given = dict(request.query_pairs()) if request.scope["query_string"] else {}
@@ -166,7 +166,7 @@ class Authenticator:
     @staticmethod
     def _acting_for(request: RequestContext, actor: Actor) -> Actor:
         """Let an administrator act as another user (`sudo`), if requested."""
-        name = request.headers.get("sudo") or (request.query("sudo") if request.scope["query_string"] else None)
+        name = request.header("sudo") or (request.query("sudo") if request.scope["query_string"] else None)
         if not name:
             return actor
         if not actor.is_admin:

@@ -7,6 +7,7 @@ HostingError
 ├── StorageError             the disk cannot be used
 │   ├── StorageFull          no space left
 │   ├── StorageReadOnly      not writable
+│   ├── NoSuchStoredObject   the object store has no such key
 │   └── StorageUnavailable   not readable, or the data folder is missing
 ├── AccessDenied             the actor lacks access
 │   ├── LoginRequired        anonymous
@@ -14,6 +15,7 @@ HostingError
 │   ├── AccountClosed        the account may not sign in
 │   ├── SignUpDisabled       disabled in the settings
 │   ├── IssueLocked          commenting requires write access
+│   ├── ReactionNotAllowed   not one of the reactions there are
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   ├── RepositoryArchived   an archived repository cannot be changed
 │   ├── PasswordRequired     the request has no password
@@ -28,7 +30,16 @@ HostingError
 │   └── SealBroken           encrypted with another key
 ├── CrossRepositoryDependency disabled in the settings
 ├── DependencyCycle          issues would block each other
+├── MergeRefused             a pull request cannot be merged
+│   ├── MergeConflict        both branches changed the same files
+│   ├── MergeTooLarge        a merge exceeds a limit
+│   ├── NotReadyToMerge      requirements of a merge are not met
+│   ├── NothingToMerge       the base branch has all commits already
+│   ├── OpenBlockers         open issues block the pull request
+│   └── UnrelatedHistories   the branches have no commit in common
+├── NotLineComment           only a line comment has a conversation
 ├── Outdated                 it was changed concurrently
+├── TooManyPins              no more issues can be pinned
 ├── StillBlocked             an issue has open blockers
 ├── GitError                 a git operation failed
 │   ├── BodyDamaged          a git request body cannot be decoded
@@ -37,13 +48,13 @@ HostingError
 │   │   └── GitTimedOut      a git command was killed after its timeout
 │   ├── GitMissing           git is not installed, or too old
 │   ├── NoSuchFolder         the repository is not on disk
-│   ├── FolderExists         the repository is already on disk
 │   ├── GitDamaged           an object or ref is missing or corrupt
 │   ├── GitUnsupported       unsupported repository format
 │   ├── NoSuchObject         no such object, or of another type
 │   ├── NotFastForward       a branch would lose commits
 │   ├── NoSuchRef            no such branch or tag
 │   │   ├── NoSuchBranch     no such branch
+│   │   ├── NoSuchLogEntry   no entry of the ref log that can be restored
 │   │   └── NoSuchTag        no such tag
 │   ├── NoSuchRevision       no branch, tag or commit id
 │   ├── PathRefused          an invalid path
@@ -54,10 +65,15 @@ HostingError
 │   ├── RefMoved             compare-and-set failed
 │   └── RefRefused           an invalid ref name
 │       └── RenameRefused    a branch with the new name exists
+├── NoTeams                  the repository of a user has no teams
 ├── Refused                  invalid request
+│   ├── TeamHasRepository    a team has the repository already
+│   ├── TeamLacksRepository  a team does not have the repository
 │   ├── InvalidField         missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
 │   ├── InvalidValue         the value of a field is invalid
+│   ├── InvalidYaml          a YAML file cannot be read
+│   ├── TransferPending      another transfer of the repository waits
 │   ├── UnknownName          a list names an unknown user or team
 │   ├── VisibilityRefused    only owners change the visibility
 │   ├── InvalidWebhookOption a webhook option is missing or invalid
@@ -69,6 +85,9 @@ HostingError
 │   ├── LastAdmin            no administrator would be left
 │   ├── LastOwner            no owner would be left
 │   ├── NameRefused          an invalid or reserved name
+│   ├── NotAFork             the repository has no parent
+│   ├── NotAMirror           the repository is not a mirror
+│   ├── NotATemplate         the repository is not a template
 │   ├── NotWaiting           a delivery has already ended
 │   ├── NothingToRedeliver   no delivery of a time can be sent again
 │   ├── OwnerIsNoCollaborator  owners cannot be collaborators
@@ -77,15 +96,20 @@ HostingError
 │   │   └── OwnersTeamRequired  it cannot be deleted
 │   ├── PatternRefused       an invalid glob pattern
 │   ├── PasswordRefused      a password is too short
+│   ├── RemoteFailed         a repository elsewhere cannot be reached or read
+│   ├── SshKeyRefused        not an OpenSSH public key, or a weak one
 │   ├── TooManyAtOnce        a request exceeds a limit
+│   ├── ReviewRefused        a review cannot be submitted, requested or dismissed
 │   ├── WebhookInactive      the webhook is inactive
 │   ├── StillInUse           it still has dependents
 │   │   └── OrganizationInUse  an organization owns repositories
+│   ├── MergedAlready        a merged pull request is not opened again
 │   ├── UnknownState         neither open nor closed
 │   └── FileRefused          an invalid change of a file
 │       ├── ConditionFailed  a precondition failed
 │       ├── FileExists       the file exists already
 │       ├── FileTooLarge     the file exceeds the limit
+│       ├── NewBranchExists  the branch that a commit is to create exists already
 │       └── ShaMismatch      the file was changed
 ├── DeliveryFailed           a webhook delivery failed; retried
 │   └── DeliveryHopeless     not retried
@@ -96,32 +120,48 @@ HostingError
 ├── TooManyGuesses           rate limit of wrong passwords
 ├── HashingBusy              too many concurrent password hashes
 ├── Taken                    it exists already
+│   ├── AttachmentTaken      a release has a file of that name
 │   ├── DependencyTaken      the dependency exists
+│   ├── ForkExists           the owner has a fork already
 │   ├── EmailTaken           the e-mail address is in use
+│   ├── MergeScheduled       the pull request is scheduled to be merged
 │   ├── NameTaken            the name is in use
 │   ├── PullTaken            the branches have an open pull request
 │   ├── LockTaken            the path is locked
 │   ├── ProtectionTaken      the rule exists
+│   ├── ReleaseTaken         the tag has a release
 │   ├── RepositoryTaken      the repository exists
+│   ├── SshKeyTaken          the SSH key is in use
 │   ├── TeamTaken            the team exists
 │   └── TokenNameTaken       the token exists
 ├── Missing                  it does not exist
 │   ├── GoneMeanwhile        deleted concurrently
+│   ├── NoSuchAttachment     no such attached file
 │   ├── NoSuchComment        no such comment
 │   ├── NoSuchDelivery       no such delivery
+│   ├── NoSuchEmail          no such address beside the main one
 │   ├── NoSuchHook           no such webhook
 │   ├── NoSuchDependency     no such dependency
 │   ├── NoSuchIssue          no such issue
 │   ├── NoSuchLabel          no such label
+│   ├── NoSuchMigration      the repository was not migrated
 │   ├── NoSuchMilestone      no such milestone
+│   ├── NoSuchNotification   no such notification of the user
+│   ├── NoSuchPushMirror     no such push mirror
 │   ├── NoSuchLock           no such LFS lock
 │   ├── NoSuchOrganization   no organization has that name
-│   ├── NoSuchProtection     no such branch protection
+│   ├── NoSuchProtection     no such branch or tag protection
+│   ├── NoSuchRelease        no such release
 │   ├── NoSuchRepository     no such repository
+│   ├── NoSuchReview         no such review
+│   ├── NoSuchScheduledMerge a pull request has no scheduled merge
 │   ├── NoSuchSession        no such session
+│   ├── NoSuchSshKey         no such SSH key
 │   ├── NoSuchTeam           no such team
+│   ├── NoSuchTemplate       no such license, .gitignore file or set of labels
 │   ├── NoSuchToken          no such token
 │   ├── NoSuchTopic          no such topic
+│   ├── NoSuchTransfer       no transfer of the repository waits
 │   ├── NoSuchUser           no such user
 │   │   └── NoSuchAccount    no such user or organization
 │   └── RepositoryEmpty      no commits
@@ -135,6 +175,7 @@ HostingError
 """
 
 from enum import StrEnum
+from typing import Final
 
 from holdfast.errors import HoldfastError
 
@@ -142,6 +183,7 @@ __all__ = [
     "AccessDenied",
     "AccountClosed",
     "AddressRefused",
+    "AttachmentTaken",
     "BodyDamaged",
     "BodyTooLarge",
     "BranchExists",
@@ -164,8 +206,8 @@ __all__ = [
     "FileExists",
     "FileRefused",
     "FileTooLarge",
-    "FolderExists",
     "Forbidden",
+    "ForkExists",
     "GitDamaged",
     "GitError",
     "GitFailed",
@@ -180,6 +222,7 @@ __all__ = [
     "InvalidScope",
     "InvalidValue",
     "InvalidWebhookOption",
+    "InvalidYaml",
     "IssueLocked",
     "KeyMissing",
     "KeyUnusable",
@@ -190,37 +233,64 @@ __all__ = [
     "LfsUnavailable",
     "LockTaken",
     "LoginRequired",
+    "MergeConflict",
+    "MergeRefused",
+    "MergeScheduled",
+    "MergeTooLarge",
+    "MergedAlready",
     "Missing",
     "NameRefused",
     "NameTaken",
+    "NewBranchExists",
     "NoData",
     "NoSuchAccount",
+    "NoSuchAttachment",
     "NoSuchBranch",
     "NoSuchComment",
     "NoSuchDelivery",
     "NoSuchDependency",
+    "NoSuchEmail",
     "NoSuchFolder",
     "NoSuchHook",
     "NoSuchIssue",
     "NoSuchLabel",
     "NoSuchLfsObject",
     "NoSuchLock",
+    "NoSuchLogEntry",
+    "NoSuchMigration",
     "NoSuchMilestone",
+    "NoSuchNotification",
     "NoSuchObject",
     "NoSuchOrganization",
     "NoSuchProtection",
+    "NoSuchPushMirror",
     "NoSuchRef",
+    "NoSuchRelease",
     "NoSuchRepository",
+    "NoSuchReview",
     "NoSuchRevision",
+    "NoSuchScheduledMerge",
     "NoSuchSession",
+    "NoSuchSshKey",
+    "NoSuchStoredObject",
     "NoSuchTag",
     "NoSuchTeam",
+    "NoSuchTemplate",
     "NoSuchToken",
     "NoSuchTopic",
+    "NoSuchTransfer",
     "NoSuchUser",
+    "NoTeams",
+    "NotAFork",
+    "NotAMirror",
+    "NotATemplate",
     "NotFastForward",
+    "NotLineComment",
+    "NotReadyToMerge",
     "NotWaiting",
+    "NothingToMerge",
     "NothingToRedeliver",
+    "OpenBlockers",
     "OrganizationInUse",
     "Outdated",
     "OwnAccount",
@@ -235,16 +305,20 @@ __all__ = [
     "ProtectionTaken",
     "PullTaken",
     "PushRefused",
+    "ReactionNotAllowed",
     "RefBusy",
     "RefExists",
     "RefMoved",
     "RefRefused",
     "Refused",
+    "ReleaseTaken",
+    "RemoteFailed",
     "RenameRefused",
     "RepositoryArchived",
     "RepositoryEmpty",
     "RepositoryReadOnly",
     "RepositoryTaken",
+    "ReviewRefused",
     "SessionRequired",
     "ShaMismatch",
     "SignUpDisabled",
@@ -252,6 +326,8 @@ __all__ = [
     "SnapshotDamaged",
     "SnapshotError",
     "SnapshotRefused",
+    "SshKeyRefused",
+    "SshKeyTaken",
     "StillBlocked",
     "StillInUse",
     "StorageError",
@@ -260,12 +336,17 @@ __all__ = [
     "StorageUnavailable",
     "TagExists",
     "Taken",
+    "TeamHasRepository",
+    "TeamLacksRepository",
     "TeamTaken",
     "TokenNameTaken",
     "TooManyAtOnce",
     "TooManyGuesses",
+    "TooManyPins",
+    "TransferPending",
     "UnknownName",
     "UnknownState",
+    "UnrelatedHistories",
     "UrlRefused",
     "Violation",
     "VisibilityRefused",
@@ -274,6 +355,9 @@ __all__ = [
     "WrongDataFolder",
     "WrongPassword",
 ]
+
+# How many files the message of a conflict names; the error has all of them.
+SHOWN_CONFLICTS: Final = 10
 
 
 class HostingError(HoldfastError):
@@ -304,6 +388,10 @@ class StorageReadOnly(StorageError):
     """The disk or the database is read-only, or the service lacks write permission."""
 
 
+class NoSuchStoredObject(StorageError):
+    """The object store has no object with this key."""
+
+
 class StorageUnavailable(StorageError):
     """The disk is not readable, or the data folder is missing."""
 
@@ -328,6 +416,8 @@ class Permission(StrEnum):
     """For creating repositories in an organization."""
     NEW_OWNER = "new owner"
     """For transferring a repository to an owner one may create repositories for."""
+    ACCEPT_TRANSFER = "accept transfer"
+    """For accepting or rejecting a transfer that waits for the new owner."""
     SELF = "self"
     """For what users may only change in their own account."""
     OWN_MEMBERSHIP = "own membership"
@@ -377,6 +467,14 @@ class IssueLocked(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("this issue is locked: only people with write access may comment")
+
+
+class ReactionNotAllowed(AccessDenied):
+    """Nobody may react with `content`."""
+
+    def __init__(self, content: str) -> None:
+        super().__init__(f"'{content}' is not an allowed reaction")
+        self.content = content
 
 
 class RepositoryArchived(AccessDenied):
@@ -464,6 +562,78 @@ class DependencyCycle(HostingError):
         self.names = names
 
 
+class MergeRefused(HostingError):
+    """A pull request cannot be merged."""
+
+
+class MergeConflict(MergeRefused):
+    """Both branches changed the same files; `files` are their paths, as git names them."""
+
+    def __init__(self, files: tuple[str, ...]) -> None:
+        shown = ", ".join(files[:SHOWN_CONFLICTS])
+        more = len(files) - SHOWN_CONFLICTS
+        super().__init__(f"conflicts with the base branch in: {shown}" + (f" and {more} more" if more > 0 else ""))
+        self.files = files
+
+
+class MergeTooLarge(MergeRefused):
+    """A merge would replay more commits or write more than the limit."""
+
+
+class NotReadyToMerge(MergeRefused):
+    """Requirements of a merge are not met; `reasons` are sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+class OpenBlockers(MergeRefused):
+    """Open issues block a pull request; `visible` are the names of those that the actor may read."""
+
+    def __init__(self, visible: tuple[str, ...]) -> None:
+        named = f": {', '.join(visible)}" if visible else ""
+        super().__init__(f"the pull request is blocked by open dependencies{named}")
+        self.visible = visible
+
+
+class NothingToMerge(MergeRefused):
+    """The base branch has all commits of the head branch already."""
+
+    def __init__(self) -> None:
+        super().__init__("the base branch has all commits of the head branch already")
+
+
+class UnrelatedHistories(MergeRefused):
+    """The branches have no commit in common."""
+
+    def __init__(self) -> None:
+        super().__init__("the branches have no commit in common")
+
+
+class NotLineComment(HostingError):
+    """The comment is not about a line, so there is no conversation to resolve."""
+
+    def __init__(self) -> None:
+        super().__init__("only a comment on a line has a conversation that can be resolved")
+
+
+class NoTeams(HostingError):
+    """The repository `name` belongs to a user, who has no teams."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} does not belong to an organization, so it has no teams")
+        self.name = name
+
+
+class TooManyPins(HostingError):
+    """A repository has `most` pinned issues, or pull requests, already."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"at most {most} issues and {most} pull requests can be pinned")
+        self.most = most
+
+
 class Outdated(HostingError):
     """The resource was changed in the meantime; read it again first (optimistic locking)."""
 
@@ -487,11 +657,14 @@ class BodyTooLarge(GitError):
 class GitFailed(GitError):
     """A git command failed; `stderr` is the end of its output and must not be logged."""
 
-    def __init__(self, command: str, problem: str, stderr: str = "", code: int | None = None) -> None:
+    def __init__(
+        self, command: str, problem: str, stderr: str = "", code: int | None = None, stdout: bytes = b""
+    ) -> None:
         super().__init__(f"git {command} {problem}")
         self.command = command
         self.code = code
         self.stderr = stderr
+        self.stdout = stdout
 
 
 class GitTimedOut(GitFailed):
@@ -504,10 +677,6 @@ class GitMissing(GitError):
 
 class NoSuchFolder(GitError):
     """There is no repository with this id on disk."""
-
-
-class FolderExists(GitError):
-    """A repository with this id is already on disk."""
 
 
 class GitDamaged(GitError):
@@ -532,6 +701,14 @@ class NoSuchBranch(NoSuchRef):
     def __init__(self, repository_id: int, name: str) -> None:
         super().__init__(f"branch does not exist [repo_id: {repository_id} name: {name}]")
         self.name = name
+
+
+class NoSuchLogEntry(NoSuchRef):
+    """The ref log has no entry of this version that can be restored."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"no entry of the ref log can be restored [version: {version}]")
+        self.version = version
 
 
 class NoSuchTag(NoSuchRef):
@@ -625,6 +802,30 @@ class InvalidField(Refused):
         self.limit = limit
 
 
+class NotATemplate(Refused):
+    """The repository `name` is not a template."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("this is not a template repo")
+        self.name = name
+
+
+class NotAMirror(Refused):
+    """The repository `name` is not a mirror."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("Repository is not a mirror")
+        self.name = name
+
+
+class NotAFork(Refused):
+    """The repository `name` is not a fork, or its parent was deleted."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is not a fork")
+        self.name = name
+
+
 class InvalidReference(Refused):
     """A field names something that does not exist; `problem` is a clause that says what."""
 
@@ -641,6 +842,18 @@ class InvalidValue(Refused):
         super().__init__(f"[{field}]: {reason}")
         self.field = field
         self.reason = reason
+
+
+class InvalidYaml(Refused):
+    """A YAML file cannot be read, or is not of the required form."""
+
+
+class TransferPending(Refused):
+    """Another transfer of the repository `name` waits for its new owner."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a transfer of {name} is in progress already; reject it first")
+        self.name = name
 
 
 class UnknownName(Refused):
@@ -751,12 +964,24 @@ class PasswordRefused(Refused):
     """A password is too short."""
 
 
+class RemoteFailed(Refused):
+    """A repository elsewhere cannot be reached, read or written; the message says why."""
+
+
+class ReviewRefused(Refused):
+    """A review cannot be submitted, requested or dismissed like this."""
+
+
 class WebhookInactive(Refused):
     """The webhook is inactive."""
 
 
 class StillInUse(Refused):
     """It cannot be deleted while something depends on it; the message says what."""
+
+
+class MergedAlready(Refused):
+    """A merged pull request is not opened again."""
 
 
 class UnknownState(Refused):
@@ -771,12 +996,40 @@ class OrganizationInUse(StillInUse):
     """An organization owns repositories, and cannot be deleted."""
 
 
+class SshKeyRefused(Refused):
+    """It is not an OpenSSH public key, or a weak one; the message says which."""
+
+
+class TeamHasRepository(Refused):
+    """The team `name` has the repository already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the team {name} has the repository already")
+        self.name = name
+
+
+class TeamLacksRepository(Refused):
+    """The team `name` does not have the repository."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the team {name} does not have the repository")
+        self.name = name
+
+
 class TooManyAtOnce(Refused):
     """A request exceeds the limit of what is done at once."""
 
 
 class FileRefused(Refused):
     """A change of a file is invalid; the message says why."""
+
+
+class NewBranchExists(FileRefused):
+    """The branch `name`, which a commit is to create, exists already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"branch already exists [name: {name}]")
+        self.name = name
 
 
 class ConditionFailed(FileRefused):
@@ -839,12 +1092,24 @@ class Taken(HostingError):
     """It exists already."""
 
 
+class AttachmentTaken(Taken):
+    """A release has a file of that name already."""
+
+
+class ReleaseTaken(Taken):
+    """The tag has a release already."""
+
+
 class DependencyTaken(Taken):
     """The dependency exists already."""
 
 
 class EmailTaken(Taken):
     """The e-mail address is in use."""
+
+
+class MergeScheduled(Taken):
+    """The pull request is scheduled to be merged already."""
 
 
 class NameTaken(Taken):
@@ -867,6 +1132,15 @@ class ProtectionTaken(Taken):
     """The repository already has a rule with this name."""
 
 
+class ForkExists(Taken):
+    """The owner has a fork of the repository `parent` already, named `fork`."""
+
+    def __init__(self, parent: str, fork: str) -> None:
+        super().__init__(f"repository is already forked by user [fork: {fork}, parent: {parent}]")
+        self.parent = parent
+        self.fork = fork
+
+
 class RepositoryTaken(Taken):
     """The owner already has a repository with this name."""
 
@@ -879,12 +1153,27 @@ class TeamTaken(Taken):
         self.name = name
 
 
+class SshKeyTaken(Taken):
+    """The SSH key is that of a user or of a repository already."""
+
+    def __init__(self) -> None:
+        super().__init__("the key is in use already; a key belongs to one user or one repository")
+
+
 class TokenNameTaken(Taken):
     """The user already has a token with this name."""
 
 
 class Missing(HostingError):
     """It does not exist."""
+
+
+class NoSuchAttachment(Missing):
+    """There is no such attached file."""
+
+
+class NoSuchRelease(Missing):
+    """The repository has no such release."""
 
 
 class GoneMeanwhile(Missing):
@@ -915,12 +1204,31 @@ class NoSuchLabel(Missing):
     """There is no such label."""
 
 
+class NoSuchMigration(Missing):
+    """The repository was not migrated from elsewhere."""
+
+
+class NoSuchNotification(Missing):
+    """The user has no such notification, or may no longer read what it is about."""
+
+
+class NoSuchPushMirror(Missing):
+    """The repository has no such push mirror."""
+
+
 class NoSuchMilestone(Missing):
     """The repository has no such milestone."""
 
 
 class NoSuchLock(Missing):
     """There is no such lock."""
+
+
+class NoSuchSshKey(Missing):
+    """The user or the repository has no such SSH key."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"public key does not exist [id: {number}]")
 
 
 class NoSuchOrganization(Missing):
@@ -930,12 +1238,32 @@ class NoSuchOrganization(Missing):
         super().__init__("not found")
 
 
+class NoSuchEmail(Missing):
+    """The user has no such address beside the main one."""
+
+
+class NoSuchTransfer(Missing):
+    """No transfer of the repository waits for its new owner."""
+
+
 class NoSuchProtection(Missing):
     """The repository has no such rule."""
 
 
 class NoSuchRepository(Missing):
     """There is no such repository."""
+
+
+class NoSuchReview(Missing):
+    """There is no such review of the pull request."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"review does not exist [id: {number}]")
+        self.number = number
+
+
+class NoSuchScheduledMerge(Missing):
+    """A pull request is not scheduled to be merged."""
 
 
 class NoSuchSession(Missing):
@@ -948,6 +1276,14 @@ class NoSuchTeam(Missing):
 
 class NoSuchToken(Missing):
     """The user has no such token."""
+
+
+class NoSuchTemplate(Missing):
+    """There is no template `name` of a license, a .gitignore file or a set of labels."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no template {name[:100]}")
+        self.name = name
 
 
 class NoSuchTopic(Missing):

@@ -26,6 +26,8 @@ async def error_response(app: App, error: Exception, repository: Repository | No
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
         try:
+            if repository is not None and isinstance(error, GitDamaged):
+                await run_in_thread(app.copies.discard_damaged, repository.id)
             refusal = await run_in_thread(check_still_exists, app, repository) or refusal
         except Exception as trouble:  # noqa: BLE001  # of the two errors, the first is the one to explain
             error = trouble

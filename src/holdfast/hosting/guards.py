@@ -17,7 +17,7 @@ from holdfast.hosting.access import (
     Unit,
     WebhookOwner,
 )
-from holdfast.hosting.errors import NoSuchRepository, NoSuchTeam, NoSuchUser
+from holdfast.hosting.errors import NoSuchAccount, NoSuchRepository, NoSuchTeam, NoSuchUser
 from holdfast.hosting.http.endpoints import number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
@@ -251,7 +251,7 @@ def owns_team(request: RequestContext) -> None:
 def person(request: RequestContext) -> None:
     """Require that the account in the path is a user."""
     if request.resolved(UserFromPath).account.is_organization:
-        raise ApiError(404, f"user does not exist [uid: 0, name: {request.path['username']}]")
+        raise NoSuchAccount(request.path["username"])
 
 
 def of_user(request: RequestContext) -> UserFromPath:
@@ -264,9 +264,9 @@ def of_user(request: RequestContext) -> UserFromPath:
         renamed = accounts.renamed_to(database, name)
         if renamed is not None and knows_of(request, renamed):
             raise redirect(request, 307, (name,), (renamed.name,)) from None
-        raise ApiError(404, f"user does not exist [uid: 0, name: {name}]") from None
+        raise NoSuchAccount(name) from None
     if not knows_of(request, account):
-        raise ApiError(404, f"user does not exist [uid: 0, name: {name}]")
+        raise NoSuchAccount(name)
     return UserFromPath(account)
 
 

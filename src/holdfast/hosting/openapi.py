@@ -108,8 +108,7 @@ def mark_required(types: list[Any], components: dict[str, Any]) -> None:
     """Say which fields of bodies must be given: they have defaults only so that their absence can be explained."""
     for kind in types:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and component_name(kind) in components:
-            pairs = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
-            needed = [key for name, key in pairs if is_required(kind, name)]
+            needed = [key for key in kind.__struct_encode_fields__ if is_required(kind, key)]
             if needed:
                 schema = components[component_name(kind)]
                 schema["required"] = sorted({*schema.get("required", []), *needed})
@@ -174,6 +173,9 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
         refused |= {400, 413, 415, 422}
     if endpoint.query is not None:
         refused.add(422)
+    if "repo" in named:
+        # Reading a repository may make a local copy of it.
+        refused.add(507)
     refused |= {400, 404, 429, 503}
     if endpoint.writes:
         refused |= {409, 507}

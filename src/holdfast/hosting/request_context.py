@@ -20,7 +20,7 @@ class RequestContext(EndpointRequest):
     ) -> None:
         super().__init__(scope, receive, {} if path is None else path, "")
         self.root = (
-            app.settings.root_url or f"{scope.get('scheme', 'http')}://{self.headers.get('host', 'localhost')}"
+            app.settings.root_url or f"{scope.get('scheme', 'http')}://{self.header('host') or 'localhost'}"
         )
         self._app = app
         self.actor: Actor = ANONYMOUS

@@ -2,17 +2,20 @@
 
 import os
 import shutil
-import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.folders import make_private_folder
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.packs import decode_pack, encode_pack
+from holdfast.hosting.storage.local_copies import create_repository
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.tables import packs, repositories
 
 OID = "ab" * 32
 Hurt = Callable[[App], None]
@@ -29,36 +32,39 @@ def sql(*statements: str) -> Hurt:
     return hurt
 
 
-def orphan_folder(app: App) -> None:
-    """Leave a folder whose row was never kept."""
-    folder = app.folders.create(77)
-    os.utime(folder, (1, 1))
+def orphan_copy(app: App) -> None:
+    """Leave a copy whose row is gone."""
+    folder = app.folders.path(77)
+    make_private_folder(folder.parent)
+    create_repository(folder, "main")
 
 
-def lose_folder(app: App) -> None:
-    """Remove a repository's folder."""
-    shutil.rmtree(app.folders.path(1))
+def change_pack(app: App, change: Callable[[bytes], bytes]) -> None:
+    """Change the pack of a repository in its row, behind everybody's back."""
+    with app.database.write() as connection:
+        (row,) = connection.execute(select(packs.c.id, packs.c.content).where(packs.c.repository_id == 1))
+        content = change(row.content)
+        connection.execute(update(packs).where(packs.c.id == row.id).values(content=content, size=len(content)))
+        connection.execute(update(repositories).where(repositories.c.id == 1).values(size=len(content)))
 
 
-def unlink_objects(app: App) -> None:
-    """Remove every object of a repository."""
-    for path in app.folders.path(1).glob("objects/??/*"):
-        path.unlink()
+def lose_objects(app: App) -> None:
+    """Lose every object of a repository."""
+    sql("DELETE FROM packs WHERE repository_id = 1", "UPDATE repositories SET size = 0 WHERE id = 1")(app)
 
 
-def break_head(app: App) -> None:
-    """Write nonsense into HEAD."""
-    (app.folders.path(1) / "HEAD").write_text("nonsense\n")
+def lose_blob(app: App) -> None:
+    """Lose the only file of a repository, and keep its commit and tree."""
+
+    def without_blobs(content: bytes) -> bytes:
+        return encode_pack(one for one in decode_pack(content) or [] if one.kind != "blob")
+
+    change_pack(app, without_blobs)
 
 
-def move_head(app: App) -> None:
-    """Let HEAD name another branch than the default."""
-    (app.folders.path(1) / "HEAD").write_text("ref: refs/heads/other\n")
-
-
-def grow(app: App) -> None:
-    """Let a folder take more room than is said."""
-    (app.folders.path(2) / "objects" / "pack" / "tmp_pack_big").write_bytes(bytes(3 << 20))
+def flip_byte(app: App) -> None:
+    """Change one byte of a pack."""
+    change_pack(app, lambda content: content[:20] + bytes([content[20] ^ 1]) + content[21:])
 
 
 def old_object(app: App) -> None:
@@ -75,6 +81,23 @@ def wrong_size(app: App) -> None:
     sql(f"INSERT INTO lfs_links (repository_id, oid, size) VALUES (1, '{OID}', 100)")(app)
 
 
+def old_attachment(app: App) -> None:
+    """Leave an attached file that nothing has."""
+    path = app.settings.data / "attachments" / "ab" / "abcd"
+    make_private_folder(path.parent)
+    path.write_bytes(b"file")
+    os.utime(path, (1, 1))
+
+
+ATTACHED = "INSERT INTO attachments (uuid, repository_id, name, size, digest) VALUES ('abcd', 1, 'a', 5, '')"
+
+
+def short_attachment(app: App) -> None:
+    """Let an attached file be shorter than it was."""
+    old_attachment(app)
+    sql(ATTACHED)(app)
+
+
 def open_to_all(app: App) -> None:
     """Let everybody read the data folder."""
     app.settings.data.chmod(0o755)
@@ -82,34 +105,33 @@ def open_to_all(app: App) -> None:
 
 ISSUE = "INSERT INTO issues (repository_id, number, title) VALUES (1, 5, 'five')"
 COUNTED = "UPDATE repositories SET last_issue = 5, open_issues = 1 WHERE id = 1"
-MOVE = (
-    "INSERT INTO ref_updates (repository_id, ref, old, new, created_at) "
-    f"VALUES (1, 'refs/heads/new', '{'0' * 40}', '{'1' * 40}', 1000)"
-)
+COMMENT = "INSERT INTO comments (issue_id, kind, repository_id) SELECT id, 'comment', 2 FROM issues"
 WOUNDS = [
-    (orphan_folder, ["folder-without-row"], True),
-    (lose_folder, ["folder-missing"], False),
-    (unlink_objects, ["damaged"], False),
-    (break_head, ["unreadable"], False),
-    (move_head, ["head"], True),
-    (grow, ["size"], True),
+    (orphan_copy, ["copy-without-row"], True),
+    (lose_objects, ["damaged"], False),
+    (lose_blob, ["damaged"], False),
+    (flip_byte, ["unreadable"], False),
+    (sql("UPDATE repositories SET size = 5 WHERE id = 1"), ["size"], True),
+    (sql("UPDATE repositories SET version = -1 WHERE id = 1"), ["not-adopted"], False),
     (old_object, ["lfs-unlinked"], False),
     (wrong_size, ["lfs-size"], False),
+    (old_attachment, ["attachment-unused"], False),
+    (short_attachment, ["attachment-size"], False),
+    (sql(ATTACHED), ["attachment-missing"], False),
     (open_to_all, ["permissions"], True),
     (sql("UPDATE repositories SET default_branch = 'gone' WHERE id = 1"), ["default-branch"], True),
     (sql("UPDATE repositories SET is_empty = true WHERE id = 1"), ["empty"], True),
     (sql("UPDATE repositories SET branch_count = 9 WHERE id = 1"), ["branch-count"], True),
-    (sql("UPDATE repositories SET object_format = 'sha256' WHERE id = 1"), ["object-format"], False),
     (sql("UPDATE repositories SET open_pulls = 3 WHERE id = 2"), ["issue-count"], True),
     (sql(ISSUE, COUNTED, "UPDATE repositories SET last_issue = 4 WHERE id = 1"), ["issue-number"], True),
     (sql(ISSUE, COUNTED, "UPDATE issues SET comment_count = 2"), ["comment-count"], True),
+    (sql(ISSUE, COUNTED, COMMENT, "UPDATE issues SET comment_count = 1"), ["comment-count"], True),
     (sql("INSERT INTO name_redirects (folded_name, user_id) VALUES ('admin', 1)"), ["redirect"], True),
     (
         sql("INSERT INTO repository_redirects (owner_id, folded_name, repository_id) VALUES (1, 'full', 2)"),
         ["redirect"],
         True,
     ),
-    (sql(MOVE), ["ref-update"], True),
     (sql(f"INSERT INTO lfs_links (repository_id, oid, size) VALUES (1, '{OID}', 5)"), ["lfs-missing"], False),
     (sql("UPDATE alembic_version SET version_num = '0001'"), ["migrations"], None),
 ]
@@ -143,9 +165,9 @@ def test_what_is_hurt_is_found_and_healed_where_that_is_safe(
     assert [again.kind.value for again in examine(app, deep=True)] == ([] if heals else found)
 
 
-def test_a_folder_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
-    """A person can look at it."""
-    orphan_folder(app)
+def test_a_copy_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
+    """A person can look at it: with the wrong database, it may be all there is."""
+    orphan_copy(app)
     (finding,) = examine(app)
     repair(finding)
     (kept,) = (app.settings.data / "lost-and-found").iterdir()
@@ -153,16 +175,57 @@ def test_a_folder_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
     assert not app.folders.exists(77)
 
 
-def test_a_repository_that_is_being_made_is_no_finding(app: App) -> None:
-    """Its folder is there a moment before its row."""
-    app.folders.create(77)
-    assert list(examine(app)) == []
-    assert len(list(examine(app, now=time.time() + 3600))) == 1
-
-
-def test_healing_points_head_at_the_branch_people_chose(app: App) -> None:
-    """The database knows what they chose."""
-    move_head(app)
+def test_healing_makes_the_first_branch_the_default(app: App) -> None:
+    """Copies follow."""
+    sql("UPDATE repositories SET default_branch = 'gone' WHERE id = 1")(app)
+    assert refs.head(app.copies.update(1)) == "gone"
     (finding,) = examine(app)
     repair(finding)
-    assert refs.head(open_repository(app.folders.path(1))) == "main"
+    assert refs.head(app.copies.update(1)) == "main"
+
+
+@pytest.mark.parametrize("hurt", [shutil.rmtree, lambda folder: (folder / "HEAD").write_text("nonsense\n")])
+def test_a_copy_is_no_part_of_the_examination(app: App, hurt: Callable[[Path], object]) -> None:
+    """It proves nothing: what counts is what can be made from the database and the object store alone."""
+    hurt(app.copies.update(1).folder)
+    assert list(examine(app, deep=True)) == []
+
+
+@pytest.fixture
+def stored(app: App, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Move the pack of a repository to the object store, delete its copy, and return the file."""
+    monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
+    assert app.compactor.collect_garbage(1, retention_seconds=0)
+    app.copies.discard(1)
+    with app.database.read() as connection:
+        (pack,) = repository_log.live_packs(connection, 1, 0)
+    assert app.store.folder is not None
+    return app.store.folder / pack.store_key
+
+
+def test_packs_of_the_object_store_are_examined_too(app: App, stored: Path) -> None:
+    """Where they are whole, nothing is found."""
+    assert stored.exists()
+    assert list(examine(app, deep=True)) == []
+
+
+@pytest.mark.parametrize("suffix", [".pack", ".idx"])
+def test_a_pack_that_is_gone_from_the_object_store_is_found_without_reading_any(
+    app: App, stored: Path, suffix: str
+) -> None:
+    """Its index is part of it."""
+    stored.with_suffix(suffix).unlink()
+    assert [finding.kind.value for finding in examine(app)] == ["pack-missing"]
+    assert [finding.kind.value for finding in examine(app, deep=True)] == ["pack-missing", "unreadable"]
+
+
+def test_a_pack_that_was_changed_in_the_object_store_is_found_by_reading_it(app: App, stored: Path) -> None:
+    """Its size is as it was."""
+    content = bytearray(stored.read_bytes())
+    content[len(content) // 2] ^= 1
+    stored.chmod(0o600)
+    stored.write_bytes(content)
+    assert list(examine(app)) == []
+    (finding,) = examine(app, deep=True)
+    assert finding.kind.value in {"damaged", "unreadable"}
+    assert finding.where == "admin/full"

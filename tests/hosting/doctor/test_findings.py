@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.hosting.doctor.findings import Finding, FindingKind
+from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 
 
 def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
@@ -10,6 +10,6 @@ def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
     for kind in FindingKind:
         assert re.fullmatch(r"[a-z-]+", kind.value)
         assert kind.advice
-    assert Finding(FindingKind.HEAD, "a/b", "is wrong", lambda: None) == Finding(
-        FindingKind.HEAD, "a/b", "is wrong"
+    assert DoctorFinding(FindingKind.EMPTY, "a/b", "is wrong", lambda: None) == DoctorFinding(
+        FindingKind.EMPTY, "a/b", "is wrong"
     )

@@ -31,7 +31,6 @@ def test_a_sound_database_is_sound(app: App) -> None:
     assert list(rows.check_schema(app)) == []
     assert list(rows.check_counters(app)) == []
     assert list(rows.check_redirects(app)) == []
-    assert list(rows.check_pending_updates(app)) == []
 
 
 def add_hook(app: App, **columns: str) -> int:

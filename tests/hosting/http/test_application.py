@@ -55,17 +55,6 @@ def test_a_hundred_megabytes_are_refused_before_they_are_sent(clients: ServiceCl
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_scripts_of_other_sites_may_ask_without_cookies(clients: ServiceClients) -> None:
-    """A preflight says what is allowed."""
-    preflight = clients.anonymous.options("/user", headers={"Origin": "https://app.example"})
-    assert preflight.status_code == 204
-    assert preflight.headers["access-control-allow-origin"] == "*"
-    assert "Authorization" in preflight.headers["access-control-allow-headers"]
-    answer = clients.anonymous.get("/version", headers={"Origin": "https://app.example"})
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in answer.headers
-
-
 @pytest.mark.parametrize("number", ["x", "-1", "0", "99999999999999999999", "1.5", "1e3", "%00", "%D9%A1"])
 def test_a_number_that_is_none_is_not_found(clients: ServiceClients, number: str) -> None:
     """Whatever it is instead."""

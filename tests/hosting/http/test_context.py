@@ -19,6 +19,13 @@ def test_a_query_is_read_in_order_and_keeps_what_is_empty() -> None:
     assert (call.query("a"), call.query("b"), call.query("z")) == ("1", "", None)
 
 
+def test_the_first_of_several_headers_counts() -> None:
+    """As in the headers of Starlette."""
+    request = made(headers=[(b"sudo", b"ada"), (b"x-name", b"\xe9"), (b"sudo", b"ben")])
+    assert [request.header(name) for name in ("sudo", "x-name", "origin")] == ["ada", "é", None]
+    assert request.headers["sudo"] == "ada"
+
+
 def test_head_counts_as_get() -> None:
     """The address is that of the client, where a server knows it."""
     call = made(method="HEAD", client=("192.0.2.1", 1))

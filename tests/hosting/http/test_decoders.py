@@ -1,7 +1,7 @@
 """Bodies become types, or an error that names the field."""
 
 import json
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 import pytest
@@ -108,6 +108,25 @@ def test_null_and_absence_are_the_same_and_unknown_keys_do_not_matter() -> None:
 def test_the_first_wrong_field_is_named(body: object, message: str) -> None:
     """In the words clients know."""
     assert refused(json.dumps(body).encode()) == message
+
+
+def test_keys_are_matched_without_regard_to_case() -> None:
+    """Also those inside of objects and lists, and by other names a struct has for them."""
+
+    class Wrapped(msgspec.Struct, frozen=True):
+        key_aliases: ClassVar = {"InnerField": "inner"}
+        inner: Inner | None = None
+
+    body = {"NAME": "n", "Count": 2, "files": [{"PATH": "a", "Blob": "b"}, {"path": "c"}], "Is_On": True}
+    decoded = decode_body(Option, json.dumps(body).encode(), "application/json", "POST", {})
+    assert decoded == Option("n", count=2, is_on=True, files=[Inner("a", "b"), Inner("c")])
+    for key in ("Inner", "innerfield", "inner"):
+        content = json.dumps({key: {"Path": "p"}}).encode()
+        assert decode_body(Wrapped, content, "application/json", "POST", {}).inner == Inner("p")
+    assert refused(b'{"Name": "n", "COUNT": "x"}') == refused(b'{"name": "n", "count": "x"}')
+    # The last one counts, as for a key that comes twice.
+    twice = b'{"name": "a", "NAME": "b"}'
+    assert decode_body(Option, twice, "application/json", "POST", {}).name == "b"
 
 
 def test_what_is_no_json_is_said_so() -> None:

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message
 
 from holdfast.hosting.http.context import EndpointRequest
-from holdfast.hosting.http.responses import RawResponse, json_response, send_response
+from holdfast.hosting.http.responses import JsonResponse, RawResponse, send_response
 
 
 def sent(
@@ -28,7 +28,7 @@ def sent(
     async def run() -> None:
         request = EndpointRequest(scope, receive, {}, "")
         request.response_headers["X-Extra"] = "ä€"
-        response = json_response(scope, {"a": ["x" * 2000]}, 201) if raw is None else raw
+        response = JsonResponse(scope, {"a": ["x" * 2000]}, 201) if raw is None else raw
         await send_response(request, keep, response)
 
     anyio.run(run)

@@ -18,14 +18,14 @@ from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
-from holdfast.hosting.git.gc import fsck
+from holdfast.hosting.git.fsck import fsck
 from holdfast.hosting.services import maintenance
 from holdfast.hosting.snapshot.create import create_snapshot, estimate
 from holdfast.hosting.snapshot.restore import restore
-from holdfast.hosting.store import accounts, tokens
+from holdfast.hosting.store import accounts, repository_log, tokens
 from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.repositories import find_repository
-from holdfast.hosting.store.tables import issues, repositories
+from holdfast.hosting.store.tables import issues, packs, repositories
 from holdfast.settings import Settings
 from tests.conftest import Service, wait_for
 from tests.tls import PLAIN
@@ -100,10 +100,14 @@ class Load:
             self.issues.add(f"issue {number}")
 
     def collect(self) -> None:
-        """Pack everything again and again, which moves every object."""
+        """Pack everything again and again, which moves every object, and delete what was replaced at once."""
         host = App.open(self.service.settings)
         while not self.stop.is_set():
-            self.collected.update(maintenance.collect_repositories(host, list(host.folders.all_ids())).packed)
+            numbers = repository_log.fragmented(host.database, at_least=1)
+            self.collected.update(maintenance.collect_garbage(host, numbers).compacted)
+            with host.database.write() as connection:
+                connection.execute(packs.update().where(packs.c.superseded_at > 0).values(superseded_at=1))
+            maintenance.delete_packs(host)
         host.close()
 
     def guarded(self, work: Callable[[], None]) -> None:
@@ -161,7 +165,7 @@ def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> 
     assert list(examine(host, deep=True)) == []
     for name, commit in pushed.items():
         kept = find_repository(host.database, "admin", name)
-        folder = host.folders.existing(kept.id)
+        folder = host.copies.update(kept.id).folder
         assert fsck(folder).whole
         # A later push may be in it too; the commit that was acknowledged is there in any case.
         git(folder, "--git-dir", ".", "merge-base", "--is-ancestor", commit, "refs/heads/main")
@@ -232,12 +236,34 @@ def test_what_can_be_made_again_is_left_out(app: App, tmp_path: Path) -> None:
         assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
 
 
-def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(app: App, tmp_path: Path) -> None:
-    """Its folder is missing; restoring such a backup would delete it for good."""
-    shutil.rmtree(app.folders.path(1))
-    with pytest.raises(SnapshotError, match="id 1"):
+def test_a_backup_without_a_pack_that_was_not_deleted_is_refused(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Restoring such a backup would lose its objects for good."""
+    monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
+    app.compactor.collect_garbage(1, retention_seconds=0)
+    (pack,) = (app.settings.data / "packs").rglob("*.pack")
+    pack.unlink()
+    with pytest.raises(SnapshotError, match=pack.name):
         create_snapshot(app.settings, tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()
+
+
+def test_a_backup_without_a_repository_that_is_not_adopted_is_refused(app: App, tmp_path: Path) -> None:
+    """It is in its folder only, which is no part of a backup."""
+    with app.database.write() as connection:
+        connection.execute(repositories.update().where(repositories.c.id == 1).values(version=-1))
+    with pytest.raises(SnapshotError, match="not adopted"):
+        create_snapshot(app.settings, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_a_backup_needs_no_copy(app: App, tmp_path: Path) -> None:
+    """Copies are no part of it."""
+    shutil.rmtree(app.folders.root)
+    create_snapshot(app.settings, tmp_path / "backup.tar")
+    with tarfile.open(tmp_path / "backup.tar") as written:
+        assert not [name for name in written.getnames() if name.startswith(("repositories", "files/repositories"))]
 
 
 def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Path) -> None:

@@ -1,33 +1,62 @@
 """What is restored is what was there, in either database, or nothing at all."""
 
 import io
+import os
 import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 from sqlalchemy import MetaData, select, text
 
+from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.git.gc import fsck
-from holdfast.hosting.services import repositories
+from holdfast.hosting.git.fsck import fsck
+from holdfast.hosting.services import (
+    avatars,
+    issue_attachments,
+    issues,
+    maintenance,
+    release_assets,
+    releases,
+    repositories,
+)
+from holdfast.hosting.services.issues import IssueDraft
+from holdfast.hosting.snapshot import create, rows
 from holdfast.hosting.snapshot.archive import SnapshotWriter
 from holdfast.hosting.snapshot.create import create_snapshot
-from holdfast.hosting.snapshot.folders import FileSink, copy_repository
+from holdfast.hosting.snapshot.folders import is_member
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.storage import instance
+from holdfast.hosting.storage.object_store import ATTACHMENTS
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.avatars import Avatar
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE
+from holdfast.hosting.store.full_text import SEARCH_TABLES
+from holdfast.hosting.store.releases import ReleaseFields
 from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.tables import deliveries
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.hosting.old_data_folder import (
+    EMPTY,
+    LOOSE,
+    PACKED,
+    REVISION,
+    OldDataFolder,
+    make_old_data_folder,
+    refs_of,
+)
+from tests.s3_server import s3_server
+
+AVATAR = b"\x89PNG\r\n\x1a\n\x00\xff"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -41,7 +70,7 @@ def contents(database: Database) -> dict[str, set[tuple[object, ...]]]:
     """Return all rows of all tables."""
     metadata = MetaData()
     with database.read() as connection:
-        metadata.reflect(connection)
+        metadata.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
         return {
             str(name): {tuple(row) for row in connection.execute(select(table))}
             for name, table in metadata.tables.items()
@@ -60,16 +89,15 @@ def test_everything_is_there_again(app: App, backup: Path, other: Settings) -> N
     restore(other, backup)
     restored = App.open(other)
     before, after = normal(app.settings), contents(restored.database)
-    # The size is measured anew, and the rest is the same to the last column.
-    assert {name: len(rows) for name, rows in before.items()} == {name: len(rows) for name, rows in after.items()}
-    for name in before.keys() - {"repositories", "instance"}:
+    assert before.keys() == after.keys()
+    for name in before.keys() - {"instance"}:
         assert before[name] == after[name], name
     assert list(examine(restored, deep=True)) == []
-    for number in app.folders.all_ids():
-        old, new = app.folders.path(number), restored.folders.existing(number)
+    for number in (1, 2):
+        old, new = app.copies.update(number).folder, restored.copies.update(number).folder
         assert fsck(new).whole
+        assert refs_of(new) == refs_of(old)
         assert (old / "HEAD").read_bytes() == (new / "HEAD").read_bytes()
-        assert (old / "config").read_bytes() == (new / "config").read_bytes()
     large = Path("lfs", "ab", "cd", "abcd" + "0" * 60)
     for path in (large, Path("backups", "chat.binproto")):
         assert (app.settings.data / path).read_bytes() == (other.data / path).read_bytes()
@@ -200,7 +228,7 @@ def test_an_archive_whose_checksums_fit_is_not_believed_either(tmp_path: Path, n
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
         writer.add_bytes(name, b'["id"]\n')
-        writer.finish(tables={}, repositories=0, deleted=())
+        writer.finish(tables={}, repositories=0)
     other = Settings(data=tmp_path / "other")
     with pytest.raises(SnapshotError):
         restore(other, target)
@@ -222,7 +250,7 @@ def test_a_table_that_makes_no_sense_leaves_nothing_behind(other: Settings, tabl
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
         writer.add_bytes(f"tables/{table}.jsonl", content)
-        writer.finish(tables={}, repositories=0, deleted=())
+        writer.finish(tables={}, repositories=0)
     with pytest.raises(SnapshotDamaged):
         restore(other, target)
     assert list(other.data.iterdir()) == []
@@ -233,44 +261,169 @@ def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     """It says what to do."""
     target = tmp_path / "new.tar"
     with SnapshotWriter(target, "9999", lambda done: done) as writer:
-        writer.finish(tables={}, repositories=0, deleted=())
+        writer.finish(tables={}, repositories=0)
     with pytest.raises(SnapshotRefused, match="upgrade this one first"):
         restore(Settings(data=tmp_path / "other"), target)
 
 
-def test_repositories_that_were_deleted_meanwhile_are_not_restored(
+def test_a_repository_that_is_deleted_meanwhile_is_whole_in_the_backup(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither their rows nor what had been copied of them."""
+    """Its rows were read before, and its packs stay until the backup is done."""
+    monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
+    app.compactor.collect_garbage(1, retention_seconds=0)
+    real = create.files_of
 
-    def deleted_first(sink: FileSink, folder: Path, number: int) -> bool:
-        if number == 1:
-            kept = repository_by_id(app.database, 1)
-            repositories.remove(app, kept, kept.owner)
-        return copy_repository(sink, folder, number)
+    def deleted_first(data: Path) -> Iterator[Path]:
+        kept = repository_by_id(app.database, 1)
+        repositories.remove(app, kept, kept.owner)
+        for path in (app.settings.data / "packs").rglob("*-*.*"):
+            os.utime(path, (1, 1))
+        maintenance.delete_packs(app)
+        return real(data)
 
-    monkeypatch.setattr("holdfast.hosting.snapshot.create.copy_repository", deleted_first)
+    monkeypatch.setattr(create, "files_of", deleted_first)
     target = tmp_path / "backup.tar"
-    assert create_snapshot(app.settings, target).deleted == (1,)
+    create_snapshot(app.settings, target)
     other = Settings(data=tmp_path / "other")
     restore(other, target)
     restored = App.open(other)
-    assert sorted(restored.folders.all_ids()) == [2]
-    assert list(examine(restored)) == []
+    assert repository_by_id(restored.database, 1).name == "one"
+    assert list(examine(restored, deep=True)) == []
     restored.close()
+    maintenance.delete_packs(app)
+    assert not list((app.settings.data / "packs").rglob("*.pack"))
 
 
-def test_a_repository_pushed_to_after_the_snapshot_is_consistent(app: App, backup: Path, tmp_path: Path) -> None:
-    """The row is brought into line with git, which is a little newer than the tables."""
-    with app.database.write() as connection:
-        connection.execute(text("UPDATE repositories SET is_empty = true, branch_count = 0 WHERE id = 1"))
-    target = tmp_path / "later.tar"
-    create_snapshot(app.settings, target)
-    other = msgspec.structs.replace(app.settings, data=tmp_path / "other", database_url=None)
-    restore(other, target)
+@pytest.fixture
+def old(tmp_path: Path) -> Iterator[OldDataFolder]:
+    """Make a data folder of the last version before the repository log."""
+    settings = Settings(data=tmp_path / "old")
+    with open_database(settings) as database:
+        yield make_old_data_folder(settings, database)
+
+
+def old_backup(old: OldDataFolder, folder: Path, deleted: tuple[int, ...] = ()) -> Path:
+    """Write a backup as the last version before the repository log did."""
+    tables = folder / "tables"
+    tables.mkdir()
+    with old.database.snapshot() as connection:
+        counts = rows.dump(connection, tables)
+        sequences = rows.read_sequences(connection)
+    target = folder / "old.tar"
+    with SnapshotWriter(target, REVISION, lambda done: done) as writer:
+        writer.add_bytes("sequences.json", msgspec.json.encode(sequences))
+        for path in sorted(tables.iterdir()):
+            writer.add_bytes(f"tables/{path.name}", path.read_bytes())
+        for number, repository in ((LOOSE, old.loose), (PACKED, old.packed), (EMPTY, old.empty)):
+            place = f"repositories/{number}"
+            lines = [target + b" " + name + b"\n" for name, target in sorted(refs_of(repository).items())]
+            writer.add_bytes(f"{place}/HEAD", (repository / "HEAD").read_bytes())
+            writer.add_bytes(f"{place}/packed-refs", b"# pack-refs with: sorted \n" + b"".join(lines))
+            for path in sorted(repository.rglob("objects/**/*")):
+                name = path.relative_to(repository).as_posix()
+                if is_member(name):
+                    writer.add_bytes(f"{place}/{name}", path.read_bytes())
+        large = b"large"
+        writer.add_bytes(f"files/lfs/ab/cd/abcd{'0' * 60}", large)
+        writer.finish(tables=counts, repositories=3)
+    return with_deleted(target, deleted) if deleted else target
+
+
+def with_deleted(source: Path, deleted: tuple[int, ...]) -> Path:
+    """Copy a backup and say in its manifest that repositories were deleted while it was made."""
+    target = source.with_name("deleted.tar")
+    with tarfile.open(source) as given, tarfile.open(target, "w") as written:
+        for info in given:
+            file = given.extractfile(info)
+            assert file is not None
+            content = file.read()
+            if info.name == "manifest.json":
+                content = msgspec.json.encode({**msgspec.json.decode(content), "deleted": deleted})
+                info.size = len(content)
+            written.addfile(info, io.BytesIO(content))
+    return target
+
+
+def test_a_backup_of_an_earlier_version_is_adopted(old: OldDataFolder, tmp_path: Path, other: Settings) -> None:
+    """Refs and objects are those of its folders; counts and sizes are those of what was adopted."""
+    before = {number: refs_of(folder) for number, folder in ((1, old.loose), (2, old.packed), (3, old.empty))}
+    restore(other, old_backup(old, tmp_path))
     restored = App.open(other)
+    for number, refs in before.items():
+        restored.copies.discard(number)
+        assert refs_of(restored.copies.update(number).folder) == refs
+    assert [finding.kind.value for finding in examine(restored, deep=True)] == []
+    restored.close()
+
+
+def test_repositories_that_were_deleted_while_an_earlier_version_made_it_are_not_restored(
+    old: OldDataFolder, tmp_path: Path
+) -> None:
+    """Neither their rows nor what had been copied of them."""
+    other = Settings(data=tmp_path / "other")
+    restore(other, old_backup(old, tmp_path, deleted=(LOOSE,)))
+    restored = App.open(other)
+    assert sorted(restored.folders.all_ids()) == [PACKED, EMPTY]
     assert list(examine(restored)) == []
     restored.close()
+
+
+def attach_files(app: App, folder: Path) -> None:
+    """Add a file to an issue and to a release, and an avatar to a user."""
+    one = repository_by_id(app.database, 1)
+    actor = Actor(one.owner)
+    target = RepositoryAccess(one, repositories.permissions_in(app, actor, one))
+    issues.create(app, actor, target, IssueDraft(title="Leak"))
+    release = releases.create(app, actor, target, ReleaseFields(tag_name="v1", is_draft=True))
+    for name in ("issue.bin", "release.bin"):
+        (folder / name).write_bytes(name.encode() * 1000)
+    owner = issue_attachments.of_issue(app, target, 1)
+    issue_attachments.add(app, actor, target, owner, name="issue.bin", path=folder / "issue.bin")
+    release_assets.add(app, actor, target, release, name="release.bin", path=folder / "release.bin")
+    avatars.set_own_avatar(app, actor, AVATAR)
+
+
+def attached(app: App) -> list[bytes]:
+    """Return the bytes of all attached files in the object store."""
+    return sorted(app.store.read_bytes(one.key) for one in app.store.list(ATTACHMENTS))
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_backup_goes_from_a_folder_to_a_bucket_and_back(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packs, large and attached files and avatars go with it, and the doctor finds nothing in either."""
+    attach_files(app, tmp_path)
+    files = [b"issue.bin" * 1000, b"release.bin" * 1000]
+    assert attached(app) == files
+    monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
+    app.compactor.collect_garbage(1, retention_seconds=0)
+    before = refs_of(app.copies.update(1).folder)
+    large = "lfs/ab/cd/abcd" + "0" * 60
+    with s3_server() as s3:
+        in_bucket = s3.settings(Settings(data=tmp_path / "bucket"))
+        create_snapshot(app.settings, tmp_path / "first.tar")
+        restore(in_bucket, tmp_path / "first.tar")
+        with open_database(in_bucket) as database:
+            prepare(database, in_bucket)
+        assert not (in_bucket.data / "packs").exists()
+        assert not (in_bucket.data / "lfs").exists()
+        with closing(App.open(in_bucket)) as opened:
+            assert list(examine(opened, deep=True)) == []
+            assert opened.store.read_bytes(large) == b"large"
+            assert attached(opened) == files
+            assert refs_of(opened.copies.update(1).folder) == before
+        create_snapshot(in_bucket, tmp_path / "second.tar")
+    back = Settings(data=tmp_path / "back")
+    restore(back, tmp_path / "second.tar")
+    with closing(App.open(back)) as opened:
+        assert list(examine(opened, deep=True)) == []
+        assert (back.data / large).read_bytes() == b"large"
+        assert attached(opened) == files
+        ada = accounts.find_user(opened.database, "ada")
+        assert avatars.show_account_avatar(opened, ada.id) == Avatar("image/png", AVATAR)
+        assert refs_of(opened.copies.update(1).folder) == before
 
 
 def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, other: Settings) -> None:

@@ -1,12 +1,18 @@
 """The tables, written so that either database can read them."""
 
+import json
 from pathlib import Path
+
+from sqlalchemy import func, select
 
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.store import migrate
+from holdfast.hosting.store.tables import packs
 from holdfast.settings import Settings
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.storage.log_helpers import LogRepository
 
 
 def test_what_is_dumped_can_be_loaded_and_dumped_alike(app: App, tmp_path: Path) -> None:
@@ -46,3 +52,22 @@ def test_a_snapshot_sees_one_moment(app: App, tmp_path: Path) -> None:
             writing.exec_driver_sql("UPDATE users SET full_name = 'changed'")
         names = connection.exec_driver_sql("SELECT count(*) FROM users WHERE full_name = 'changed'").scalar_one()
     assert (before, names) == (3, 0)
+
+
+def test_replaced_packs_are_not_dumped(app: App, tmp_path: Path) -> None:
+    """A compaction keeps the packs it replaced for a while; a backup needs none of them."""
+    repository = LogRepository(app, make_people(app.database, "grace")[0], "compacted")
+    for _ in range(5):
+        repository.commit()
+    assert app.compactor.compact(repository.id)
+    with app.database.snapshot() as connection:
+        counts = rows.dump(connection, tmp_path)
+        total, live = (
+            connection.execute(select(func.count()).select_from(packs).where(condition)).scalar_one()
+            for condition in (packs.c.id > 0, packs.c.superseded_at == 0)
+        )
+    assert live < total
+    header, *lines = (tmp_path / "packs.jsonl").read_text().splitlines()
+    assert counts["packs"] == len(lines) == live
+    column = json.loads(header).index("superseded_at")
+    assert {json.loads(line)[column] for line in lines} == {0}

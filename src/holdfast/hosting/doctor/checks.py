@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor import disk, rows
-from holdfast.hosting.doctor.findings import Finding
+from holdfast.hosting.doctor import disk, repositories, rows
+from holdfast.hosting.doctor.findings import DoctorFinding
 
 __all__ = ["examine", "repair"]
 
@@ -15,7 +15,7 @@ def examine(
     deep: bool = False,
     now: float | None = None,
     passed: Callable[[int], object] = lambda number: number,
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """Yield all findings; with an unexpected schema revision, only that.
 
     With `deep` every object of every repository is read. `passed` is called after each repository.
@@ -27,20 +27,18 @@ def examine(
     yield from rows.check_integrity(app, deep=deep)
     yield from disk.check_permissions(app)
     yield from disk.check_identity(app)
-    # First, because settling these may change the results of the others.
-    yield from rows.check_pending_updates(app, now=now)
     yield from rows.check_counters(app)
     yield from rows.check_redirects(app)
     yield from rows.check_secrets(app)
-    records, found = disk.match_rows_and_folders(app, now=now)
-    yield from found
-    for item in records:
-        yield from disk.check_repository(app, item, deep=deep)
+    yield from repositories.check_copies(app)
+    for item in repositories.list_records(app):
+        yield from repositories.check_repository(app, item, deep=deep)
         passed(item.id)
     yield from disk.check_lfs_objects(app, now=now)
+    yield from disk.check_attachments(app, now=now)
 
 
-def repair(finding: Finding) -> bool:
+def repair(finding: DoctorFinding) -> bool:
     """Repair a finding; return False if it has no safe repair."""
     if finding.repair is None:
         return False

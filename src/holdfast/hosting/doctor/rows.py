@@ -1,16 +1,14 @@
-"""Checks of the database: schema revision, integrity, counters, redirects, secrets, and pending ref updates."""
+"""Checks of the database: schema revision, integrity, counters, redirects and secrets."""
 
-import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, delete, func, or_, select, text, update
+from sqlalchemy import Row, ScalarSelect, Select, delete, exists, func, or_, select, text, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.findings import Finding, FindingKind
+from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 from holdfast.hosting.errors import DecryptionFailed, EncryptionError
-from holdfast.hosting.services import ref_changes
-from holdfast.hosting.store import migrate, pending_ref_updates
+from holdfast.hosting.store import migrate
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.tables import (
     comments,
@@ -25,21 +23,19 @@ from holdfast.hosting.store.tables import (
 __all__ = [
     "check_counters",
     "check_integrity",
-    "check_pending_updates",
     "check_redirects",
     "check_schema",
     "check_secrets",
 ]
 
-PENDING_SECONDS: Final = 3600
 FULL_NAME: Final = users.c.name + "/" + repositories.c.name
 
 
-def check_schema(app: App) -> Iterator[Finding]:
+def check_schema(app: App) -> Iterator[DoctorFinding]:
     """Check the schema revision."""
     at, expected = migrate.revision(app.database), migrate.latest()
     if at != expected:
-        yield Finding(
+        yield DoctorFinding(
             FindingKind.MIGRATIONS,
             app.database.name,
             f"at revision {at or 'none'}, this version expects {expected}",
@@ -47,7 +43,7 @@ def check_schema(app: App) -> Iterator[Finding]:
         )
 
 
-def check_integrity(app: App, *, deep: bool) -> Iterator[Finding]:
+def check_integrity(app: App, *, deep: bool) -> Iterator[DoctorFinding]:
     """Check SQLite's file and foreign keys; PostgreSQL guarantees both."""
     if not app.database.is_sqlite:
         return
@@ -55,9 +51,9 @@ def check_integrity(app: App, *, deep: bool) -> Iterator[Finding]:
         check = "integrity_check" if deep else "quick_check"
         for (problem,) in connection.execute(text(f"PRAGMA {check}(20)")):
             if problem != "ok":
-                yield Finding(FindingKind.DATABASE_DAMAGED, app.database.name, str(problem))
+                yield DoctorFinding(FindingKind.DATABASE_DAMAGED, app.database.name, str(problem))
         for table, number, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
-            yield Finding(
+            yield DoctorFinding(
                 FindingKind.ROW_WITHOUT_PARENT,
                 f"{table} row {number}",
                 f"refers to a missing row of {parent}",
@@ -70,21 +66,20 @@ def rows_of(app: App, statement: Select[*tuple[Any, ...]]) -> list[Row[*tuple[An
         return list(connection.execute(statement).all())
 
 
-def set_repository(app: App, number: int, **columns: int | bool | str) -> None:
+def set_repository(app: App, number: int, **columns: int | bool | str | ScalarSelect[int]) -> None:
     """Update derived columns of a repository."""
     with app.database.write() as connection:
         connection.execute(update(repositories).where(repositories.c.id == number).values(**columns))
 
 
-def check_counters(app: App) -> Iterator[Finding]:
+def check_counters(app: App) -> Iterator[DoctorFinding]:
     """Recount issues and comments."""
-    open_ones = (
-        select(func.count())
-        .where(issues.c.repository_id == repositories.c.id, ~issues.c.is_closed)
-        .correlate(repositories)
-    )
-    opened = open_ones.where(~issues.c.is_pull).scalar_subquery()
-    pulls = open_ones.where(issues.c.is_pull).scalar_subquery()
+    all_ones = select(func.count()).where(issues.c.repository_id == repositories.c.id).correlate(repositories)
+    counted = {
+        f"{state}_{kind}": all_ones.where(is_state, is_kind).scalar_subquery()
+        for state, is_state in (("open", ~issues.c.is_closed), ("closed", issues.c.is_closed))
+        for kind, is_kind in (("issues", ~issues.c.is_pull), ("pulls", issues.c.is_pull))
+    }
     last = (
         select(func.coalesce(func.max(issues.c.number), 0))
         .where(issues.c.repository_id == repositories.c.id)
@@ -94,37 +89,39 @@ def check_counters(app: App) -> Iterator[Finding]:
     joined = select(
         repositories.c.id,
         FULL_NAME.label("full_name"),
-        repositories.c.open_issues,
-        opened.label("opened"),
-        repositories.c.open_pulls,
-        pulls.label("pulls"),
+        *(repositories.c[name] for name in counted),
+        *(number.label(f"counted_{name}") for name, number in counted.items()),
         repositories.c.last_issue,
         last.label("last"),
     ).join_from(repositories, users, users.c.id == repositories.c.owner_id)
     wrong = joined.where(
-        (repositories.c.open_issues != opened)
-        | (repositories.c.open_pulls != pulls)
+        or_(*(repositories.c[name] != number for name, number in counted.items()))
         | (repositories.c.last_issue < last)
     )
     for row in rows_of(app, wrong):
 
         def recount(number: int = row.id) -> None:
-            set_repository(app, number, open_issues=opened, open_pulls=pulls)  # type: ignore[arg-type]  # columns of a row have no types
+            set_repository(app, number, **counted)
 
         def renumber(number: int = row.id) -> None:
-            set_repository(app, number, last_issue=last)  # type: ignore[arg-type]  # columns of a row have no types
+            set_repository(app, number, last_issue=last)
 
-        if (row.open_issues, row.open_pulls) != (row.opened, row.pulls):
-            counts = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"
-            problem = f"{counts}, has {row.opened} and {row.pulls}"
-            yield Finding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
+        said, has = ([getattr(row, prefix + name) for name in counted] for prefix in ("", "counted_"))
+        if said[:2] != has[:2]:
+            counts = f"says {said[0]} open issues and {said[1]} open pull requests"
+            problem = f"{counts}, has {has[0]} and {has[1]}"
+            yield DoctorFinding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
+        elif said != has:
+            counts = f"says {said[2]} closed issues and {said[3]} closed pull requests"
+            problem = f"{counts}, has {has[2]} and {has[3]}"
+            yield DoctorFinding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
         if row.last_issue < row.last:
             problem = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
-            yield Finding(FindingKind.ISSUE_NUMBER, row.full_name, problem, renumber)
+            yield DoctorFinding(FindingKind.ISSUE_NUMBER, row.full_name, problem, renumber)
     yield from check_comment_counts(app)
 
 
-def check_comment_counts(app: App) -> Iterator[Finding]:
+def check_comment_counts(app: App) -> Iterator[DoctorFinding]:
     """Recount the comments of every issue."""
     counted = (
         select(func.count())
@@ -132,29 +129,36 @@ def check_comment_counts(app: App) -> Iterator[Finding]:
         .correlate(issues)
         .scalar_subquery()
     )
+    astray = (comments.c.issue_id == issues.c.id) & (comments.c.kind == "comment")
+    elsewhere = exists().where(astray, comments.c.repository_id != issues.c.repository_id)
     statement = (
         select(
             issues.c.id,
             issues.c.number,
+            issues.c.repository_id,
             FULL_NAME.label("full_name"),
             issues.c.comment_count,
             counted.label("has"),
         )
         .join_from(issues, repositories, repositories.c.id == issues.c.repository_id)
         .join(users, users.c.id == repositories.c.owner_id)
-        .where(issues.c.comment_count != counted)
+        .where((issues.c.comment_count != counted) | elsewhere)
     )
     for row in rows_of(app, statement):
 
-        def recount(number: int = row.id) -> None:
+        def recount(number: int = row.id, place: int = row.repository_id) -> None:
             with app.database.write() as connection:
                 connection.execute(update(issues).where(issues.c.id == number).values(comment_count=counted))
+                mine = (comments.c.issue_id == number, comments.c.kind == "comment")
+                connection.execute(update(comments).where(*mine).values(repository_id=place))
 
         problem = f"says {row.comment_count} comments, has {row.has}"
-        yield Finding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", problem, recount)
+        if row.comment_count == row.has:
+            problem = "has comments that are listed in another repository"
+        yield DoctorFinding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", problem, recount)
 
 
-def check_redirects(app: App) -> Iterator[Finding]:
+def check_redirects(app: App) -> Iterator[DoctorFinding]:
     """Find redirects from names that are in use again."""
     taken = select(name_redirects.c.folded_name).join(users, users.c.folded_name == name_redirects.c.folded_name)
     for row in rows_of(app, taken):
@@ -163,7 +167,7 @@ def check_redirects(app: App) -> Iterator[Finding]:
             with app.database.write() as connection:
                 connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name))
 
-        yield Finding(
+        yield DoctorFinding(
             FindingKind.REDIRECT,
             row.folded_name,
             "is the former name of one account and the name of another",
@@ -185,22 +189,10 @@ def check_redirects(app: App) -> Iterator[Finding]:
                 connection.execute(delete(former).where(former.c.owner_id == owner, former.c.folded_name == name))
 
         problem = "is the former name of one repository and the name of another"
-        yield Finding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", problem, drop)
+        yield DoctorFinding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", problem, drop)
 
 
-def check_pending_updates(app: App, *, now: float | None = None) -> Iterator[Finding]:
-    """Find old pending ref updates."""
-    moment = time.time() if now is None else now
-    for item in pending_ref_updates.pending_updates(app.database, before=int(moment) - PENDING_SECONDS):
-        yield Finding(
-            FindingKind.REF_UPDATE,
-            f"repository {item.repository_id}",
-            f"{item.move.ref} was about to move to {item.move.new[:12]}",
-            lambda: ref_changes.recover(app),
-        )
-
-
-def check_secrets(app: App) -> Iterator[Finding]:
+def check_secrets(app: App) -> Iterator[DoctorFinding]:
     """Decrypt every webhook secret; without any key, report that once."""
     statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
         or_(hooks.c.secret != "", hooks.c.authorization != "")
@@ -212,7 +204,7 @@ def check_secrets(app: App) -> Iterator[Finding]:
             app.cipher.decrypt(row.secret)
             app.cipher.decrypt(row.authorization)
         except DecryptionFailed as error:
-            yield Finding(FindingKind.SEAL, f"webhook {row.id}", str(error))
+            yield DoctorFinding(FindingKind.SEAL, f"webhook {row.id}", str(error))
         except EncryptionError as error:
-            yield Finding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
+            yield DoctorFinding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
             return

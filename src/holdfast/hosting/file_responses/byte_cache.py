@@ -11,10 +11,11 @@ LARGEST: Final = 2**20
 
 
 class KeptBytes:
-    """An LRU cache with a limit on the total size in bytes."""
+    """An LRU cache with limits on the total size and on that of each response, in bytes."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, largest: int = LARGEST) -> None:
         self._most = most
+        self._largest = largest
         self._size = 0
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
@@ -29,7 +30,7 @@ class KeptBytes:
 
     def put(self, key: Hashable, answer: bytes) -> None:
         """Store a response, unless it is too large."""
-        if len(answer) > LARGEST:
+        if len(answer) > self._largest:
             return
         with self._lock:
             self._size += len(answer) - len(self._kept.pop(key, b""))

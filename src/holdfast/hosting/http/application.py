@@ -21,19 +21,15 @@ from holdfast.hosting.http.decoders import decode_body, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
 from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_route
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
-from holdfast.hosting.http.responses import RawResponse, json_response, send_response
+from holdfast.hosting.http.responses import JsonResponse, RawResponse, send_response
 from holdfast.hosting.http.router import IN_BYTES, Router
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.settings import Settings
 
-__all__ = ["PREFIX", "EndpointApp", "RequestAuthenticator", "ServingOptions"]
+__all__ = ["METHODS", "PREFIX", "EndpointApp", "RequestAuthenticator", "ServingOptions"]
 
 PREFIX: Final = "/api/v1"
 METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE"
-ALLOWED_HEADERS: Final = (
-    "Authorization, Content-Type, Accept, Sudo, X-Gitea-OTP, X-Request-Id, If-Match, If-None-Match, Range, "
-    "Idempotency-Key"
-)
 
 R = TypeVar("R", bound=EndpointRequest)
 R_contra = TypeVar("R_contra", bound=EndpointRequest, contravariant=True)
@@ -93,30 +89,33 @@ class EndpointApp(Generic[R]):
         for endpoint in endpoints:
             self._router.add(endpoint.method, endpoint.path, endpoint)
             self._guards[endpoint.name] = tuple((guard, provides(guard)) for guard in endpoint.guards)
-        self._origins = frozenset(origin.strip() for origin in options.settings.cors_origins.split(","))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request below the prefix."""
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         match = self._router.find(scope["method"], raw.decode("ascii", "replace")[len(self._prefix) :])
         request = self._make_request(scope, receive, match.parameters)
-        self.allow_origin(request)
-        if scope["method"] == "OPTIONS":
-            response = preflight_response(request)
-        elif match.endpoint is None:
+        if match.endpoint is not None:
+            scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
+            response = await self._respond(match.endpoint, request)
+        elif scope["method"] == "OPTIONS":
+            response = Response(status_code=204, headers={"Allow": METHODS})
+        else:
             if match.allowed:
                 head = ["HEAD"] if "GET" in match.allowed else []
                 request.response_headers["Allow"] = ", ".join([*match.allowed, *head])
             response = self.missing_route(request, 405 if match.allowed else 404)
-        else:
-            scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
-            response = await self._respond(match.endpoint, request)
         await send_response(request, send, response)
 
     async def _respond(self, endpoint: Endpoint, request: R) -> Response:
         """Return the response of an endpoint, or the one to what it raised."""
         try:
-            result = await self._run(endpoint, request)
+            try:
+                result = await self._run(endpoint, request)
+            except PasswordNeeded:
+                # Callers are authenticated before anything else is done, so nothing was.
+                await self._authenticator.check_password(request)
+                result = await self._run(endpoint, request)
             if isinstance(result, RawResponse) and result.then is not None:
                 result = await result.then()
         except ApiError as error:
@@ -136,7 +135,7 @@ class EndpointApp(Generic[R]):
         """Return the response for a path, or a method at a path, that no endpoint has."""
         allowed = request.response_headers.get("Allow", "")
         error = no_route(request.root, request.scope["method"], request.scope["path"], allowed)
-        return json_response(request.scope, error, status)
+        return JsonResponse(request.scope, error, status)
 
     def error_response(self, request: R, refusal: ApiError) -> Response:
         """Return the response to a request that was refused or failed."""
@@ -145,27 +144,10 @@ class EndpointApp(Generic[R]):
             error = refusal.message
         elif refusal.bare:
             error = MessageBody(refusal.message)
-        return json_response(request.scope, error, refusal.status)
-
-    def allow_origin(self, request: R) -> None:
-        """Let scripts of the origins in the settings read the response; cookies do not count there."""
-        origin = request.headers.get("origin")
-        if origin is not None and "*" in self._origins:
-            request.response_headers["Access-Control-Allow-Origin"] = "*"
-        elif origin in self._origins:
-            request.response_headers |= {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+        return JsonResponse(request.scope, error, refusal.status)
 
     async def _run(self, endpoint: Endpoint, request: R) -> object:
-        """Authenticate, admit and handle a request; a password is hashed in a thread pool of its own."""
-        try:
-            return await self._run_authenticated(endpoint, request)
-        except PasswordNeeded:
-            # Callers are authenticated before anything else is done, so nothing was.
-            await self._authenticator.check_password(request)
-        return await self._run_authenticated(endpoint, request)
-
-    async def _run_authenticated(self, endpoint: Endpoint, request: R) -> object:
-        """Choose between the event loop and a thread, and read the body between the guards and the handler."""
+        """Authenticate, admit and handle a request, on the event loop or in a thread; the body is read between."""
         on_loop = self._options.reads_on_loop
         largest = endpoint.body_limit(self._options.settings)
         if endpoint.uploads:
@@ -244,16 +226,4 @@ def respond_with(endpoint: Endpoint, request: EndpointRequest, result: object) -
     status = endpoint.status
     if status != 204 and isinstance(result, tuple):
         status, result = result
-    return Response(status_code=204) if status == 204 else json_response(request.scope, result, status)
-
-
-def preflight_response(request: EndpointRequest) -> Response:
-    """Answer what browsers ask before a cross-origin request (the CORS preflight)."""
-    headers = {"Allow": METHODS}
-    if "Access-Control-Allow-Origin" in request.response_headers:
-        headers |= {
-            "Access-Control-Allow-Methods": METHODS,
-            "Access-Control-Allow-Headers": ALLOWED_HEADERS,
-            "Access-Control-Max-Age": "3600",
-        }
-    return Response(status_code=204, headers=headers)
+    return Response(status_code=204) if status == 204 else JsonResponse(request.scope, result, status)

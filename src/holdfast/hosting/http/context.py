@@ -28,6 +28,7 @@ class EndpointRequest(Request):
 
     def __init__(self, scope: Scope, receive: Receive, path: dict[str, str], root: str) -> None:
         super().__init__(scope, receive)
+        self._first_headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
         self.path = path
         """The parameters in the path, decoded."""
         self.root = root
@@ -49,6 +50,11 @@ class EndpointRequest(Request):
         """The IP address of the client."""
         client = self.scope.get("client")
         return client[0] if client else ""
+
+    def header(self, name: str) -> str | None:
+        """Return the first value of a header, whose name is in lower case; `headers` takes five times as long."""
+        value = self._first_headers.get(name.encode("latin-1"))
+        return None if value is None else value.decode("latin-1")
 
     def query_pairs(self) -> list[tuple[str, str]]:
         """Return the parameters of the query string in order; raise `ApiError` when there are too many."""

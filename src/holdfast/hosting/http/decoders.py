@@ -1,11 +1,11 @@
 """Turns what a client sent into the type an endpoint declares, or says which field is wrong."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO
-from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
@@ -15,12 +15,10 @@ from python_multipart import parse_form
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File
 
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.errors import REQUIRED, TOO_LONG, TOO_SHORT, ApiError, FieldError
 
 __all__ = ["Required", "SentFile", "decode_body", "decode_query", "decode_time", "given", "is_required", "rule"]
 
-# The name of a field and its key, whether it is required, and a rule for its text.
-FieldRules = tuple[str, str, bool, tuple[Callable[[str], bool], str] | None]
 T = TypeVar("T", bound=msgspec.Struct)
 V = TypeVar("V")
 
@@ -30,11 +28,11 @@ Required: Final = Meta(extra={"required": True})
 # More fields than any form has; reading each costs more than sending it.
 MOST_FIELDS: Final = 1000
 TOO_MANY: Final = f"a form has at most {MOST_FIELDS} fields"
-FREE: Final = (str, bool, datetime, NoneType, UnsetType)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 INT64: Final = range(-(2**63), 2**63)
+# How msgspec says which value it refuses, and an entry of a list or a map in there.
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
-INSIDE: Final = re.compile(r"\[[^\]]*\]")
+ENTRY: Final = re.compile(r"\[[^\]]*\]")
 INITIALS: Final = {"id": "ID", "ids": "IDs", "url": "URL", "sha": "SHA", "oid": "OID", "ssh": "SSH"}
 WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -46,10 +44,65 @@ class SentFile(msgspec.Struct, frozen=True):
     content: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class FieldRules:
+    """A field of a struct: its name, its key in JSON, its title in errors, its types, and what it must fulfil."""
+
+    name: str
+    key: str
+    title: str
+    types: tuple[Any, ...]
+    required: bool
+    text_rule: tuple[Callable[[str], bool], str] | None
+    pattern: str
+    is_list: bool
+    takes_files: bool
+    takes_text: bool
+    """Whether an empty value in a form means something."""
+
+
 @cache
-def hints(kind: type) -> dict[str, Any]:
-    """Return a struct's fields with their annotations."""
-    return get_type_hints(kind, include_extras=True)
+def fields_of(kind: type[msgspec.Struct]) -> dict[str, FieldRules]:
+    """Return the fields of a struct by their keys."""
+    return {field.key: field for field in read_fields(kind)}
+
+
+def read_fields(kind: type[msgspec.Struct]) -> Iterator[FieldRules]:
+    """Read the annotations of a struct."""
+    hints = get_type_hints(kind, include_extras=True)
+    for name, key in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
+        hint = hints[name]
+        metas = [part for part in getattr(hint, "__metadata__", ()) if isinstance(part, Meta)]
+        extra: dict[str, Any] = {}
+        for meta in metas:
+            extra |= meta.extra or {}
+        while hasattr(hint, "__metadata__"):
+            hint = hint.__origin__
+        types = (hint,) if get_origin(hint) in {list, dict} else get_args(hint) or (hint,)
+        yield FieldRules(
+            name,
+            key,
+            next((meta.title for meta in metas if meta.title), None) or title_of(key),
+            types,
+            required=bool(extra.get("required")),
+            text_rule=extra.get("rule"),
+            pattern=next((meta.pattern for meta in metas if meta.pattern), None) or "",
+            is_list=any(get_origin(one) is list for one in types),
+            takes_files=any(SentFile in get_args(one) for one in types),
+            takes_text=any(one is str or getattr(one, "__origin__", None) is str for one in types),
+        )
+
+
+def title_of(key: str) -> str:
+    """Return the name errors call a field by unless it has a title: its key in the manner of clients' structs."""
+    return "".join(INITIALS.get(word, word[:1].upper() + word[1:]) for word in key.split("_"))
+
+
+@cache
+def form_names(kind: type[msgspec.Struct]) -> dict[str, FieldRules]:
+    """Return the fields of a struct by the names they have in a form: the title in lower case, or the key."""
+    fields = fields_of(kind)
+    return {WORD.sub("_", field.title).lower(): field for field in fields.values()} | fields
 
 
 def given(value: V | UnsetType) -> V | None:
@@ -57,44 +110,14 @@ def given(value: V | UnsetType) -> V | None:
     return None if isinstance(value, UnsetType) else value
 
 
-def metas(hint: Any) -> list[Meta]:
-    """Return what is said about a field besides its type."""
-    return [part for part in getattr(hint, "__metadata__", ()) if isinstance(part, Meta)]
+def is_required(kind: type[msgspec.Struct], key: str) -> bool:
+    """Return whether a field must be given."""
+    return fields_of(kind)[key].required
 
 
-def is_required(kind: type, name: str) -> bool:
-    """Tell whether a field must be given."""
-    return any((meta.extra or {}).get("required") for meta in metas(hints(kind)[name]))
-
-
-@cache
-def field_title(kind: type, key: str) -> str:
-    """Return the name errors call a field by: its title, or its key in the manner of clients' own structs."""
-    for name, encoded in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):  # type: ignore[attr-defined]  # msgspec does not type it
-        if encoded == key:
-            title = next((meta.title for meta in metas(hints(kind)[name]) if meta.title), None)
-            if title:
-                return title
-    return "".join(INITIALS.get(word, word[:1].upper() + word[1:]) for word in key.split("_"))
-
-
-@cache
-def form_names(kind: type) -> dict[str, str]:
-    """Return the keys of a struct by the names they have in a form."""
-    names = {}
-    for key in kind.__struct_encode_fields__:  # type: ignore[attr-defined]  # msgspec does not type it
-        names[WORD.sub("_", field_title(kind, key)).lower()] = key
-        names[key] = key
-    return names
-
-
-def without_nulls(value: object) -> object:
-    """Drop keys whose value is null: to say null is to say nothing."""
-    if isinstance(value, dict):
-        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [without_nulls(inner) for inner in value]
-    return value
+def rule(is_valid: Callable[[str], bool], name: str) -> Meta:
+    """Annotate a text with a rule: unless it is empty or valid, the error names the rule."""
+    return Meta(extra={"rule": (is_valid, name)})
 
 
 def decode_body(
@@ -109,22 +132,14 @@ def decode_body(
     if "json" in declared or is_plain or (not declared and method in {"PATCH", "DELETE"} and content):
         return from_json(kind, content)
     if "form-urlencoded" in declared:
-        return from_form(kind, form_fields(content))
+        return from_form(kind, urlencoded_fields(content))
     if "multipart/form-data" in declared:
         return from_form(kind, multipart_fields(content, content_type or ""))
     if declared:
-        raise ApiError(422, "[]: Unsupported Content-Type")
+        raise FieldError("", "Unsupported Content-Type")
     if method in {"POST", "PUT"}:
-        raise ApiError(422, "[]: Empty Content-Type")
+        raise FieldError("", "Empty Content-Type")
     return from_form(kind, list(query.items()))
-
-
-def form_fields(content: bytes) -> list[tuple[str, str]]:
-    """Read a form of names and values."""
-    try:
-        return parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise ApiError(400, TOO_MANY) from None
 
 
 def from_json(kind: type[T], content: bytes) -> T:
@@ -135,84 +150,117 @@ def from_json(kind: type[T], content: bytes) -> T:
     try:
         value = without_nulls(msgspec.json.decode(content)) if content.strip() else {}
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise ApiError(422, f"[]: {error}") from None
+        raise FieldError("", str(error)) from None
     bare: str | None = getattr(kind, "bare_list", None)
     if isinstance(value, list) and bare is not None:
         value = {bare: value}
     if not isinstance(value, dict):
-        raise ApiError(422, "[]: the body must be a JSON object")
-    return checked(kind, value, strict=True)
+        raise FieldError("", "the body must be a JSON object")
+    return convert(kind, match_keys(kind, value), strict=True)
+
+
+@cache
+def folded_keys(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """Return the keys of a struct by their names in lower case.
+
+    A class variable `key_aliases` names further ones by which clients know a key.
+    """
+    aliases: Mapping[str, str] = getattr(kind, "key_aliases", {})
+    return {key.lower(): key for key in fields_of(kind)} | {name.lower(): key for name, key in aliases.items()}
+
+
+@cache
+def structs_in(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
+    """Return the fields of a struct that are structs or lists of them, by key."""
+    found: dict[str, type[msgspec.Struct]] = {}
+    for key, field in fields_of(kind).items():
+        for one in field.types:
+            inner = get_args(one)[0] if get_origin(one) is list else one
+            if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+                found[key] = inner
+    return found
+
+
+def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the keys of a struct: clients write them in upper and lower case as they like.
+
+    Of several spellings of a key the last one counts.
+    """
+    fields, structs = fields_of(kind), structs_in(kind)
+    if not structs and value.keys() <= fields.keys():
+        return value
+    folded = folded_keys(kind)
+    matched: dict[str, Any] = {}
+    for name, inner in value.items():
+        key = name if name in fields else folded.get(name.lower(), name)
+        struct = structs.get(key)
+        if struct is not None and isinstance(inner, dict):
+            inner = match_keys(struct, inner)  # noqa: PLW2901  # the same value with other keys
+        elif struct is not None and isinstance(inner, list):
+            inner = [match_keys(struct, one) if isinstance(one, dict) else one for one in inner]  # noqa: PLW2901
+        matched[key] = inner
+    return matched
+
+
+def without_nulls(value: object) -> object:
+    """Drop keys whose value is null: to say null is to say nothing."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [without_nulls(inner) for inner in value]
+    return value
+
+
+def urlencoded_fields(content: bytes) -> list[tuple[str, str]]:
+    """Read a form of names and values."""
+    try:
+        return parse_qsl(text_of(content), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise ApiError(400, TOO_MANY) from None
 
 
 def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str | SentFile]]:
-    """Read a multipart form: its plain fields and its files; an empty place for a file is none."""
+    """Read a multipart form: its texts and its files; a file input without a file has no file name."""
     fields: list[tuple[str, str | SentFile]] = []
 
-    parts = 0
-
-    def count() -> None:
-        nonlocal parts
-        parts += 1
-        if parts > MOST_FIELDS:
+    def add(name: bytes | None, value: str | SentFile) -> None:
+        if len(fields) == MOST_FIELDS:
             raise ApiError(400, TOO_MANY)
+        fields.append((text_of(name), value))
 
-    def keep(field: Field) -> None:
-        count()
-        name, value = field.field_name or b"", field.value or b""
-        fields.append((name.decode("utf-8", "replace"), value.decode("utf-8", "replace")))
+    def add_text(field: Field) -> None:
+        add(field.field_name, text_of(field.value))
 
-    def keep_file(file: File) -> None:
-        count()
-        name, sent = file.field_name or b"", file.file_name or b""
-        if sent:
-            file.file_object.seek(0)
-            made = SentFile(sent.decode("utf-8", "replace"), file.file_object.read())
-            fields.append((name.decode("utf-8", "replace"), made))
+    def add_file(file: File) -> None:
+        file.file_object.seek(0)
+        add(file.field_name, SentFile(text_of(file.file_name), file.file_object.read()))
         file.close()
 
     try:
-        parse_form({"Content-Type": content_type.encode()}, BytesIO(content), keep, keep_file)
+        parse_form({"Content-Type": content_type.encode()}, BytesIO(content), add_text, add_file)
     except (FormParserError, ValueError) as error:
-        raise ApiError(422, f"[]: {error}") from None
-    return fields
+        raise FieldError("", str(error)) from None
+    return [(name, value) for name, value in fields if isinstance(value, str) or value.name]
+
+
+def text_of(content: bytes | None) -> str:
+    """Decode a text, with replacement characters for what is not UTF-8."""
+    return (content or b"").decode("utf-8", "replace")
 
 
 def from_form(kind: type[T], pairs: Sequence[tuple[str, str | SentFile]]) -> T:
     """Decode a form: values are texts, a list is a name that comes more than once, files go where some fit."""
-    names, types = form_names(kind), hints(kind)
-    keys = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    names = form_names(kind)
     value: dict[str, Any] = {}
-    for name, given in pairs:
-        key = names.get(name)
-        if key is None or isinstance(given, SentFile) != takes_files(types[keys[key]]):
+    for name, sent in pairs:
+        field = names.get(name)
+        if field is None or isinstance(sent, SentFile) != field.takes_files:
             continue
-        if takes_list(types[keys[key]]):
-            value.setdefault(key, []).append(given)
-        elif given or takes_text(types[keys[key]]):
-            value[key] = given
-    return checked(kind, value, strict=False)
-
-
-def members(hint: Any) -> tuple[Any, ...]:
-    """Return the types a field may have."""
-    while hasattr(hint, "__metadata__"):
-        hint = hint.__origin__
-    return (hint,) if get_origin(hint) in {list, dict} else get_args(hint) or (hint,)
-
-
-def takes_list(hint: Any) -> bool:
-    """Tell whether a field holds a list."""
-    return any(get_origin(member) is list for member in members(hint))
-
-
-def takes_files(hint: Any) -> bool:
-    """Tell whether a field holds files that were sent with a form."""
-    return any(SentFile in get_args(member) for member in members(hint))
-
-
-def takes_text(hint: Any) -> bool:
-    """Tell whether a field holds text, so that an empty value means something."""
-    return any(member is str or getattr(member, "__origin__", None) is str for member in members(hint))
+        if field.is_list:
+            value.setdefault(field.key, []).append(sent)
+        elif sent or field.takes_text:
+            value[field.key] = sent
+    return convert(kind, value, strict=False)
 
 
 @cache
@@ -234,26 +282,26 @@ def decode_time(text: str, field: str) -> int:
         # A plus sign that was not escaped arrives as a space.
         moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError:
-        raise ApiError(422, f"[{field}]: not a time such as 2026-08-22T10:00:00Z") from None
+        raise FieldError(field, "not a time such as 2026-08-22T10:00:00Z") from None
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - EPOCH) // timedelta(seconds=1)
 
 
-def checked(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
+def convert(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
     """Convert to the type and run the rules that types cannot express; the first failure is reported."""
-    for key in kind.__struct_encode_fields__:
+    for key, field in fields_of(kind).items():
         # PostgreSQL cannot keep it in a text, and nothing people write needs it.
         if key in value and holds_nul(value[key]):
-            raise ApiError(422, f"[{field_title(kind, key)}]: the character NUL is not allowed")
+            raise FieldError(field.title, "the character NUL is not allowed")
     try:
-        made = msgspec.convert(value, kind, strict=strict)
+        converted = msgspec.convert(value, kind, strict=strict)
     except (msgspec.ValidationError, OverflowError) as error:
-        raise ApiError(422, type_problem(kind, str(error))) from None
-    check_rules(made)
-    return made
+        raise type_error(kind, str(error)) from None
+    check_rules(converted)
+    return converted
 
 
 def holds_nul(value: object) -> bool:
-    """Tell whether a NUL is in a text, or in one of those inside a list or an object."""
+    """Return whether a NUL is in a text, or in one of those inside a list or an object."""
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, dict):
@@ -261,72 +309,44 @@ def holds_nul(value: object) -> bool:
     return isinstance(value, list) and any(map(holds_nul, value))
 
 
-def rule(is_valid: Callable[[str], bool], name: str) -> Meta:
-    """Annotate a text with a rule: unless it is empty or valid, the error names the rule."""
-    return Meta(extra={"rule": (is_valid, name)})
-
-
-@cache
-def rules_of(kind: type[msgspec.Struct]) -> tuple[FieldRules, ...]:
-    """Return the fields there are rules for."""
-    found = []
-    for name, key in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
-        hint = hints(kind)[name]
-        extra: dict[str, Any] = {}
-        for meta in metas(hint):
-            extra |= meta.extra or {}
-        if extra or not all(is_free(member) for member in members(hint)):
-            found.append((name, key, bool(extra.get("required")), extra.get("rule")))
-    return tuple(found)
-
-
-def is_free(member: Any) -> bool:
-    """Tell whether any value of a type will do: numbers must fit, and structs may have rules of their own."""
-    if isinstance(member, type) and issubclass(member, msgspec.Struct):
-        return not rules_of(member)
-    return member in FREE
-
-
-def check_rules(made: msgspec.Struct) -> None:
+def check_rules(converted: msgspec.Struct) -> None:
     """Refuse a required field that is empty, a text that breaks its rule, and a number no database keeps."""
-    kind = type(made)
-    for name, key, required, text_rule in rules_of(kind):
-        value = getattr(made, name)
-        if required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
-            raise ApiError(422, f"[{field_title(kind, key)}]: Required")
+    for field in fields_of(type(converted)).values():
+        value = getattr(converted, field.name)
+        if field.required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
+            raise FieldError(field.title, REQUIRED)
         if isinstance(value, str):
-            if text_rule is not None and value and not text_rule[0](value):
-                raise ApiError(422, f"[{field_title(kind, key)}]: {text_rule[1]}")
+            if field.text_rule is not None and value and not field.text_rule[0](value):
+                raise FieldError(field.title, field.text_rule[1])
             continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
                 check_rules(item)
             elif isinstance(item, int) and item not in INT64:
-                raise ApiError(422, f"[{field_title(kind, key)}]: a number must fit into 64 bits")
+                raise FieldError(field.title, "a number must fit into 64 bits")
 
 
-@cache
-def innermost(kind: type, keys: tuple[str, ...]) -> type:
-    """Return the struct that some keys lead to, through structs and lists of them."""
-    for key in keys:
-        names = {one.encode_name: one.name for one in msgspec.structs.fields(kind)}
-        held = members(hints(kind)[names[key]]) if key in names else ()
-        inside = [one for member in held for one in (member, *get_args(member))]
-        kind = next((one for one in inside if isinstance(one, type) and issubclass(one, msgspec.Struct)), kind)
-    return kind
-
-
-def type_problem(kind: type, text: str) -> str:
-    """Say which field msgspec objects to, and in the contract's words why where it has some."""
-    match = PLACE.match(text)
+def type_error(kind: type[msgspec.Struct], message: str) -> FieldError:
+    """Return which field msgspec objects to, and in the contract's words why where it has some."""
+    match = PLACE.match(message)
     if match is None:
-        return f"[]: {text}"
+        return FieldError("", message)
     reason, place = match.groups()
-    # An entry of a list or a map is written with dots, as `[...]`.
-    keys = INSIDE.sub("", place).removeprefix(".").split(".")
-    title = field_title(innermost(kind, tuple(keys[:-1])), keys[-1]) if keys[-1] else ""
+    keys = ENTRY.sub("", place).removeprefix(".").split(".")
+    field = field_at(kind, keys)
     if "length <=" in reason:
-        reason = "MaxSize"
+        reason = TOO_LONG
     elif "length >=" in reason:
-        reason = "MinSize"
-    return f"[{title}]: {reason}"
+        reason = TOO_SHORT
+    pattern = field.pattern if field is not None and "matching regex" in reason else ""
+    return FieldError(title_of(keys[-1]) if field is None else field.title, reason, pattern)
+
+
+def field_at(kind: type[msgspec.Struct], keys: list[str]) -> FieldRules | None:
+    """Return the field that some keys lead to, through structs and lists of them."""
+    field = None
+    for key in keys:
+        field = fields_of(kind).get(key)
+        types = () if field is None else [one for held in field.types for one in (held, *get_args(held))]
+        kind = next((one for one in types if isinstance(one, type) and issubclass(one, msgspec.Struct)), kind)
+    return field

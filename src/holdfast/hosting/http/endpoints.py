@@ -22,6 +22,7 @@ import msgspec
 
 from holdfast.hosting.http.body import Upload
 from holdfast.hosting.http.context import EndpointRequest
+from holdfast.hosting.http.decoders import INT64
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.responses import RawResponse
@@ -35,7 +36,6 @@ F = TypeVar("F", bound=Callable[..., object])
 
 PARAMETER: Final = re.compile(r"\{(\w+)(\.\.\.)?\}")
 LARGEST_BODY: Final = 4 * 2**20
-INT64: Final = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,23 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["ApiError", "ErrorBody", "MessageBody", "no_route", "replace_surrogates"]
+__all__ = [
+    "REQUIRED",
+    "TOO_LONG",
+    "TOO_SHORT",
+    "ApiError",
+    "ErrorBody",
+    "FieldError",
+    "MessageBody",
+    "no_route",
+    "replace_surrogates",
+]
 
 NOT_FOUND: Final = "not found"
+# What is wrong with a field, in the words clients know.
+REQUIRED: Final = "Required"
+TOO_LONG: Final = "MaxSize"
+TOO_SHORT: Final = "MinSize"
 LONGEST_ROUTE: Final = 200
 
 
@@ -46,6 +60,20 @@ class ApiError(Exception):
         self.bare = bare
         self.words = words
         self.headers = headers or {}
+
+
+class FieldError(ApiError):
+    """Refuses a body or a query because of a field, with the status 422.
+
+    `field` is the title of the field, empty for the whole body; `reason` says what is wrong. Where the value does
+    not match a regular expression, that is `pattern`.
+    """
+
+    def __init__(self, field: str, reason: str, pattern: str = "") -> None:
+        super().__init__(422, f"[{field}]: {reason}")
+        self.field = field
+        self.reason = reason
+        self.pattern = pattern
 
 
 def replace_surrogates(text: str) -> str:

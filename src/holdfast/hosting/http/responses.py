@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.http.context import EndpointRequest
 
-__all__ = ["RawResponse", "accepts_gzip", "json_response", "send_response"]
+__all__ = ["JsonResponse", "RawResponse", "accepts_gzip", "send_response"]
 
 # The first has no space, which clients compare with. An API response that a browser is made to show as a page runs
 # nothing and loads nothing.
-JSON_TYPE: Final = "application/json;charset=utf-8"
+JSON_HEADERS: Final = ((b"content-type", b"application/json;charset=utf-8"), (b"vary", b"Accept-Encoding"))
 DEFAULTS: Final = (
     (b"cache-control", b"max-age=0, private, must-revalidate"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -72,14 +72,18 @@ def accepts_gzip(scope: Scope) -> bool:
     return b"gzip" in b",".join([value for name, value in scope["headers"] if name == b"accept-encoding"])
 
 
-def json_response(scope: Scope, value: object, status: int = 200) -> Response:
-    """Encode a value as JSON, compressed if it is large and the client accepts that."""
-    content = encoder.encode(value)
-    headers = {"Content-Type": JSON_TYPE, "Vary": "Accept-Encoding"}
-    if len(content) >= WORTH_COMPRESSING and accepts_gzip(scope):
-        content = gzip.compress(content, 5, mtime=0)
-        headers["Content-Encoding"] = "gzip"
-    return Response(content, status, headers)
+class JsonResponse(Response):
+    """A value as JSON, compressed if it is large and the client accepts that."""
+
+    def __init__(self, scope: Scope, value: object, status: int = 200) -> None:
+        self.status_code = status
+        self.background = None
+        self.body = encoder.encode(value)
+        self.raw_headers = [*JSON_HEADERS]
+        if len(self.body) >= WORTH_COMPRESSING and accepts_gzip(scope):
+            self.body = gzip.compress(self.body, 5, mtime=0)
+            self.raw_headers.append((b"content-encoding", b"gzip"))
+        self.raw_headers.append((b"content-length", b"%d" % len(self.body)))
 
 
 async def send_response(request: EndpointRequest, send: Send, response: Response) -> None:
@@ -89,13 +93,13 @@ async def send_response(request: EndpointRequest, send: Send, response: Response
     """
     headers = response.raw_headers
     given = {name for name, _ in headers}
-    more = request.response_headers.items()
-    added = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more]
-    for pair in (*added, *DEFAULTS):
+    for name, value in request.response_headers.items():
+        lower = name.lower().encode()
         # `Vary` is a list: one line says what another does not.
-        if pair[0] not in given or pair[0] == b"vary":
-            headers.append(pair)
-            given.add(pair[0])
+        if lower not in given or lower == b"vary":
+            headers.append((lower, value.encode("latin-1", "replace")))
+            given.add(lower)
+    headers += [pair for pair in DEFAULTS if pair[0] not in given]
     response.raw_headers = [pair for pair in headers if pair[1]]
     if request.scope["method"] == "HEAD":
         response.body = b""

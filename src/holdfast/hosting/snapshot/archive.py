@@ -138,7 +138,7 @@ class SnapshotWriter:
         self._size += size
         self._progress(self._size)
 
-    def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> SnapshotManifest:
+    def finish(self, *, tables: dict[str, int], repositories: int) -> SnapshotManifest:
         """Write the checksums and the manifest, and rename the file into place."""
         manifest = SnapshotManifest(
             format=FORMAT,
@@ -150,7 +150,7 @@ class SnapshotWriter:
             checksums=self._digest.hexdigest(),
             tables=tables,
             repositories=repositories,
-            deleted=deleted,
+            deleted=(),
         )
         size = self._lines.tell()
         self._lines.seek(0)

@@ -1,27 +1,30 @@
-"""Creates a snapshot of a running service: the database in one transaction, then repositories and files."""
+"""Creates a snapshot of a running service: the database in one transaction, then packs and other files."""
 
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
-from holdfast.hosting.app import BUCKET_OWNER
 from holdfast.hosting.data_folder import DATABASE, open_database, require_data
-from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
-from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.errors import DatabaseError, NoSuchStoredObject, SnapshotError, SnapshotRefused
+from holdfast.hosting.lfs import store as lfs_store
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Progress, SnapshotManifest, SnapshotWriter
-from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.storage import instance
-from holdfast.hosting.storage.backup_lock import LOCK, shared_backup_lock
+from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.storage.instance import LEGACY_MARK, LEGACY_MARK_FILE
+from holdfast.hosting.storage.object_store import ATTACHMENTS, INCOMING, ObjectStore, open_object_store
+from holdfast.hosting.storage.pack_files import index_key
 from holdfast.hosting.store import migrate
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import INSTANCE_FILE
+from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.hosting.store.tables import repositories
 from holdfast.hosting.webhooks import process_lock
 from holdfast.settings import Settings
@@ -37,9 +40,9 @@ LEFT_OUT: Final = frozenset(
         "cache",
         "tmp",
         ".restoring",
-        LOCK,
         process_lock.LOCK,
-        BUCKET_OWNER,
+        LEGACY_MARK_FILE,
+        INCOMING,
         INSTANCE_FILE,
         DATABASE,
         f"{DATABASE}-wal",
@@ -70,60 +73,108 @@ def create_snapshot(settings: Settings, target: Path, progress: Progress = lambd
     require_data(settings)
     try:
         with (
-            shared_backup_lock(settings.data),
+            open_database(settings) as database,
+            backup_lease(database) as renew,
             tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool,
         ):
-            return write_snapshot(settings, target, Path(spool), progress)
+
+            def show(done: int) -> None:
+                renew()
+                progress(done)
+
+            return write_snapshot(settings, database, target, Path(spool), show)
     except OSError as error:
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error
 
 
-def write_snapshot(settings: Settings, target: Path, spool: Path, progress: Progress) -> SnapshotManifest:
+def write_snapshot(
+    settings: Settings, database: Database, target: Path, spool: Path, progress: Progress
+) -> SnapshotManifest:
     """Write the backup; the tables are spooled to temporary files."""
-    with open_database(settings) as database:
-        revision = migrate.revision(database)
-        if revision is None:
-            raise DatabaseError(f"{database.name} is empty; there is nothing to back up")
-        if revision == migrate.latest():
-            instance.check(database, settings)
-        with database.snapshot() as connection:
-            tables = rows.dump(connection, spool)
-            sequences = rows.read_sequences(connection)
-    folders = Folders(settings.data / "repositories")
+    revision = migrate.revision(database)
+    if revision is None:
+        raise DatabaseError(f"{database.name} is empty; there is nothing to back up")
+    if revision != migrate.latest():
+        raise DatabaseError(f"{database.name} is of an earlier version; start the service once, which upgrades it")
+    instance.check(database, settings)
+    with database.snapshot() as connection:
+        check_adopted(connection)
+        tables = rows.dump(connection, spool)
+        sequences = rows.read_sequences(connection)
+    store = open_object_store(settings)
     with SnapshotWriter(target, revision, progress) as writer:
         writer.add_bytes("sequences.json", msgspec.json.encode(sequences))
         for name in sorted(tables):
             path = spool / f"{name}.jsonl"
             with path.open("rb") as file:
                 writer.add(f"tables/{name}.jsonl", file, path.stat().st_size)
-        numbers = repository_ids(spool / "repositories.jsonl")
-        deleted = [number for number in numbers if not copy_repository(writer, folders.path(number), number)]
-        check_deleted(settings, deleted)
+        if store.folder is not None:
+            check_packs(store, pack_keys(spool / "packs.jsonl"))
         for path in files_of(settings.data):
             add_file(writer, settings.data, path, spool)
-        return writer.finish(tables=tables, repositories=len(numbers) - len(deleted), deleted=tuple(deleted))
+        if store.folder is None:
+            for key in bucket_keys(store, spool / "packs.jsonl"):
+                add_object(writer, store, key, spool)
+        return writer.finish(tables=tables, repositories=tables["repositories"])
 
 
-def check_deleted(settings: Settings, numbers: Sequence[int]) -> None:
-    """Raise an error if folders of repositories that were not deleted are missing."""
-    if not numbers:
-        return
-    with open_database(settings) as database, database.read() as connection:
-        found = connection.execute(select(repositories.c.id).where(repositories.c.id.in_(numbers))).scalars()
-        missing = sorted(found)
-    if missing:
-        shown = ", ".join(map(str, missing[:5])) + (" ..." if len(missing) > 5 else "")
+def check_adopted(connection: Connection) -> None:
+    """Raise an error if repositories are not in the log yet: a backup would be without them."""
+    waiting = select(repositories.c.id).where(repositories.c.version == NOT_ADOPTED).limit(1)
+    if connection.execute(waiting).first() is not None:
         raise SnapshotError(
-            f"the folders of {len(missing)} repositories are missing from {settings.data} (id {shown}); "
-            "`holdfast admin doctor` names them; restore or delete them first"
+            "repositories of an earlier version are not adopted yet; start the service once, which adopts them; "
+            "`holdfast admin doctor` names those that are left"
         )
 
 
-def repository_ids(path: Path) -> list[int]:
-    """Read the repository ids from the dumped table; later ones are not in the backup."""
-    with path.open("rb") as file:
-        position = msgspec.json.decode(file.readline(), type=list[str]).index("id")
-        return [msgspec.json.decode(line)[position] for line in file]
+def check_packs(store: ObjectStore, keys: Iterable[str]) -> None:
+    """Raise an error if packs are missing from the data folder."""
+    missing = [key for key in keys if store.size(key) is None]
+    if missing:
+        shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
+        raise SnapshotError(
+            f"{len(missing)} files of packs are missing from {store.name} ({shown}); "
+            "`holdfast admin doctor` names their repositories; restore or delete them first"
+        )
+
+
+def pack_keys(packs: Path) -> Iterator[str]:
+    """Yield the keys of all packs of a dumped table, and of their indexes, each once: forks share packs."""
+    seen: set[str] = set()
+    with packs.open("rb") as file:
+        position = msgspec.json.decode(file.readline(), type=list[str]).index("store_key")
+        for line in file:
+            key = msgspec.json.decode(line)[position]
+            if key and key not in seen:
+                seen.add(key)
+                yield key
+                yield index_key(key)
+
+
+def bucket_keys(store: ObjectStore, packs: Path) -> Iterator[str]:
+    """Yield the keys of a bucket that a backup needs: packs of its repositories, LFS objects, attached files."""
+    yield from pack_keys(packs)
+    for one in store.list(lfs_store.PREFIX):
+        if one.key != LEGACY_MARK:
+            yield one.key
+    for one in store.list(ATTACHMENTS):
+        yield one.key
+
+
+def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path) -> None:
+    """Add an object of a bucket."""
+    copied = spool / "object"
+    try:
+        store.fetch(key, copied)
+        with copied.open("rb") as file:
+            writer.add(f"files/{key}", file, copied.stat().st_size)
+    except NoSuchStoredObject:
+        # A file that nothing has any more may be removed; a pack may not.
+        if not key.startswith((lfs_store.PREFIX, ATTACHMENTS)):
+            raise
+    finally:
+        copied.unlink(missing_ok=True)
 
 
 def files_of(data: Path) -> Iterator[Path]:

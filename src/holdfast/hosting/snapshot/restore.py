@@ -15,11 +15,9 @@ from sqlalchemy import bindparam, text
 
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import DATABASE, restrict_permissions
-from holdfast.hosting.doctor import disk
-from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
+from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders, make_private_folder
-from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.services import ref_changes
+from holdfast.hosting.services.adoption import adopt
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import (
     PLACES,
@@ -32,6 +30,8 @@ from holdfast.hosting.snapshot.archive import (
 from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
 from holdfast.hosting.storage import instance
+from holdfast.hosting.storage.local_copies import create_repository
+from holdfast.hosting.storage.object_store import ObjectStore
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -124,9 +124,10 @@ class RepositoryTemplate:
     """The configuration of a new repository; a snapshot contains neither configuration nor hooks."""
 
     def __init__(self, stage: Path) -> None:
-        folders = Folders(stage / TEMPLATE)
-        self._config = (folders.create(1) / "config").read_bytes()
-        shutil.rmtree(folders.root)
+        folder = stage / TEMPLATE
+        create_repository(folder, "main")
+        self._config = (folder / "config").read_bytes()
+        shutil.rmtree(folder)
 
     def place(self, folders: Folders, number: int, name: str, member: ArchiveMember) -> None:
         """Write a file of a repository; HEAD comes first."""
@@ -153,7 +154,7 @@ def write_member(member: ArchiveMember, path: Path) -> None:
 
 
 def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
-    """Create the database, and update it from the repositories, which are slightly newer."""
+    """Create the database, adopt repositories of an earlier version, and upload objects if there is a bucket."""
     tables = stage / TABLES
     host = App.open(settings)
     try:
@@ -170,7 +171,9 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
         migrate.upgrade(host.database)
         instance.renew(host.database, settings)
         shutil.rmtree(tables)
-        update_derived_columns(host)
+        adopt(host)
+        if host.store.folder is None:
+            upload(host.store, stage)
     except BaseException:
         if not host.database.is_sqlite:
             rows.wipe(host.database)
@@ -179,18 +182,13 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
         host.close()
 
 
-def update_derived_columns(app: App) -> None:
-    """Update derived columns from the repositories, and write their commit-graphs."""
-    ref_changes.recover(app)
-    records, _ = disk.match_rows_and_folders(app)
-    for item in records:
-        for finding in disk.check_repository(app, item, deep=False):
-            if finding.repair is not None:
-                finding.repair()
-        try:
-            refresh_commit_graph(app.folders.existing(item.id))
-        except GitError:
-            continue  # reported by the doctor; the rest is restored
+def upload(store: ObjectStore, stage: Path) -> None:
+    """Move packs, LFS objects and attached files of a backup to the bucket."""
+    for name in ("packs", "lfs", "attachments"):
+        for path in sorted((stage / name).rglob("*")):
+            if path.is_file():
+                store.put_file(path.relative_to(stage).as_posix(), path)
+        shutil.rmtree(stage / name, ignore_errors=True)
 
 
 def put_in_place(stage: Path, data: Path) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, bindpar
 
 from holdfast.hosting.errors import SnapshotDamaged
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.full_text import SEARCH_TABLES
 
 __all__ = ["dump", "is_blank", "load", "read_sequences", "wipe", "write_sequences"]
 
@@ -23,9 +24,12 @@ Numbers = dict[str, int]
 
 
 def described(connection: Connection) -> MetaData:
-    """Return the tables of the database, which may be of another version than the code."""
+    """Return the tables of the database, which may be of another version than the code.
+
+    The tables of full-text search are left out: triggers fill them.
+    """
     found = MetaData()
-    found.reflect(connection)
+    found.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
     return found
 
 
@@ -40,7 +44,11 @@ def dump(connection: Connection, folder: Path) -> Numbers:
         count = 0
         with (folder / f"{table.name}.jsonl").open("xb") as file:
             file.write(encode([str(column.name) for column in table.columns]) + b"\n")
-            rows = connection.execution_options(yield_per=AT_ONCE).execute(select(table).order_by(*key))
+            statement = select(table).order_by(*key)
+            if table.name == "packs":
+                # Replaced packs are deleted after a grace period, and are not needed.
+                statement = statement.where(table.c.superseded_at == 0)
+            rows = connection.execution_options(yield_per=AT_ONCE).execute(statement)
             for row in rows:
                 file.write(encode(tuple(row)) + b"\n")
                 count += 1
@@ -57,6 +65,9 @@ def is_blank(database: Database) -> bool:
 def wipe(database: Database) -> None:
     """Drop all tables of a database that was blank before."""
     with database.write() as connection:
+        if database.is_sqlite:
+            for name in SEARCH_TABLES:
+                connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
         described(connection).drop_all(connection)
 
 
@@ -112,7 +123,8 @@ def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterat
         try:
             row: Row = dict(zip(names, decode(line), strict=True))
             for name in binary:
-                row[name] = base64.b64decode(str(row[name]), validate=True)
+                if row[name] is not None:
+                    row[name] = base64.b64decode(str(row[name]), validate=True)
             yield row
         except (msgspec.DecodeError, ValueError):
             raise SnapshotDamaged(f"the table {table.name} has a row that cannot be read") from None

@@ -86,7 +86,7 @@ def kind_of(address: Address) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The parsed setting `webhook_allowed_hosts`."""
+    """The parsed setting `webhook_allowed_hosts` or `migration_allowed_hosts`."""
 
     kinds: frozenset[str]
     everything: bool
@@ -120,7 +120,13 @@ class Allowed:
         )
 
 
-def refusal(host: str, addresses: Sequence[Address]) -> str:
+def refusal(
+    host: str,
+    addresses: Sequence[Address],
+    *,
+    what: str = "webhooks may not be sent to",
+    setting: str = "webhook_allowed_hosts",
+) -> str:
     """Return the message that names the refused addresses and the setting that would allow them."""
     seen = list(dict.fromkeys(addresses))
     which = ", ".join(f"{address} ({kind_of(address)})" for address in seen[:4])
@@ -129,7 +135,4 @@ def refusal(host: str, addresses: Sequence[Address]) -> str:
     if host.strip("[]") not in {str(address) for address in seen}:
         hints.append(host)
         which = f"{host}, which is {which}"
-    return (
-        f"webhooks may not be sent to {which}; "
-        f"the setting webhook_allowed_hosts would allow it with {' or '.join(hints)}"
-    )
+    return f"{what} {which}; the setting {setting} would allow it with {' or '.join(hints)}"

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
-from holdfast.hosting.store import account_administration, comments, issues
+from holdfast.hosting.store import account_administration, comments, issues, repository_log
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.hooks import Hook
@@ -46,7 +46,7 @@ def test_a_repository_is_told_of_after_it_is_gone(
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     comments.add_comment(database, home, issue, ada, "Pump!")
-    head = app.folders.existing(home.id).joinpath("refs/heads/main").read_text().strip()
+    head = repository_log.find_ref(database, home.id, "refs/heads/main")
     with database.write() as connection:
         details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
         record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)

@@ -4,12 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, insert
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store import comments, issues, labels, milestones
+from holdfast.hosting.store import comments, issues, labels, milestones, review_changes
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.review_changes import NewReview
+from holdfast.hosting.store.reviews import ReviewState
+from holdfast.hosting.store.tables import hooks, reviews
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.repository_helpers import make_repository
 from tests.hosting.schemas.test_issues import KEYS
@@ -135,7 +139,7 @@ def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) ->
         *("action", "number", "pull_request", "requested_reviewer", "repository", "sender"),
         *("commit_id", "review"),
     ]
-    assert opened["pull_request"]["head"]["ref"] == "fix"
+    assert opened["pull_request"]["head"]["label"] == "fix"
     assert opened["pull_request"]["url"] == "http://localhost:3000/api/v1/repos/Ada/ship/pulls/1"
     issues.change_issue(app.database, home, pull, ada, IssueChanges(base_branch="stable"))
     assert payload(app, "pull_request")["changes"] == {"ref": {"from": "main"}}
@@ -146,3 +150,21 @@ def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) ->
     issues.delete_issue(app.database, home, pull, ada)
     gone = payload(app, "pull_request")
     assert (gone["action"], gone["pull_request"]["base"]["ref"]) == ("deleted", "stable")
+
+
+def test_a_review_is_told_with_its_kind_and_text(app: App, ada: Account, home: Repository, pull: Issue) -> None:
+    """To webhooks that asked for reviews, whichever kind it is; with who was asked."""
+    hooked = {"url": "https://ci.example", "scope": "repository", "content_type": "json"}
+    hooked["events"] = "pull_request_review,pull_request_review_request"
+    with app.database.write() as connection:
+        connection.execute(insert(hooks), {"repository_id": home.id, "is_active": True, "type": "gitea", **hooked})
+    new = NewReview(state=ReviewState.APPROVED, body="Good.", commit_id="1" * 40)
+    review_changes.request_reviews(app.database, home, pull, ada, users={ada.id: True}, teams={})
+    made = review_changes.save_review(app.database, home, pull, ada, new)
+    with app.database.write() as connection:
+        connection.execute(delete(reviews).where(reviews.c.id == made.id))
+    _, asked, told = payloads(app)
+    assert (asked["action"], asked["requested_reviewer"]["login"]) == ("review_requested", "Ada")
+    assert [one["login"] for one in asked["pull_request"]["requested_reviewers"]] == ["Ada"]
+    assert (told["action"], told["requested_reviewer"], told["number"]) == ("reviewed", None, 1)
+    assert told["review"] == {"type": "pull_request_review_approved", "content": "Good."}

@@ -1,7 +1,6 @@
 """What is told of real pushes."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.git.program import run
-from holdfast.hosting.services import ref_changes, repositories
+from holdfast.hosting.services import ref_updates, repositories
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.repositories import Repository, find_repository
 from holdfast.hosting.webhooks.payloads import payload_of
@@ -154,7 +153,7 @@ def test_a_history_that_is_pushed_over(pushed: PushedRepository) -> None:
     payload = pushed.push("--force", "main")
     assert [commit["id"] for commit in payload["commits"]] == [new]
     assert payload["compare_url"] == f"{PAGE}/compare/{old}...{new}"
-    run(pushed.host.folders.existing(pushed.repository.id), "gc", "--prune=now", "-q")
+    run(pushed.host.copies.path(pushed.repository), "gc", "--prune=now", "-q")
     payload = pushed.payload_of_last("push")
     assert (payload["before"], payload["after"], payload["head_commit"]["id"]) == (old, new, new)
     assert payload["commits"][0]["id"] == new
@@ -207,7 +206,7 @@ def test_of_very_many_refs_the_last_are_told_briefly(pushed: PushedRepository) -
     """A webhook must not make a push of thousands of branches wait for git thousands of times."""
     add_hook(pushed.host.database, pushed.ada, events="push")
     old = pushed.git.commit("a", "one\n")
-    names = [f"refs/heads/b{number:03}" for number in range(ref_changes.WHOLE + 1)]
+    names = [f"refs/heads/b{number:03}" for number in range(ref_updates.DETAILED_REFS + 1)]
     pushed.push(*(f"main:{name}" for name in names))
     pushed.git.commit("b", "two\n")
     new = pushed.git.commit("b", "three\n")
@@ -233,7 +232,7 @@ def test_a_deleted_branch_is_no_push(pushed: PushedRepository) -> None:
 
 
 def test_a_branch_that_is_gone_when_it_is_told(pushed: PushedRepository) -> None:
-    """Its commits are told as long as git has them; without them, and without a folder, the ids are."""
+    """Its commits are told as long as the repository has them; afterwards the ids are."""
     pushed.git.commit("a", "one\n")
     pushed.push("main")
     pushed.git("checkout", "-q", "-b", "fix")
@@ -241,12 +240,12 @@ def test_a_branch_that_is_gone_when_it_is_told(pushed: PushedRepository) -> None
     pushed.push("fix")
     pushed.git("push", "-q", "origin", "--delete", "fix")
     assert [commit["id"] for commit in pushed.payload_of_last("push")["commits"]] == [fix]
-    folder = pushed.host.folders.existing(pushed.repository.id)
-    run(folder, "gc", "--prune=now", "-q")
+    pushed.host.copies.discard(pushed.repository.id)
+    assert [commit["id"] for commit in pushed.payload_of_last("push")["commits"]] == [fix]
+    assert pushed.host.compactor.collect_garbage(pushed.repository.id, retention_seconds=-10)
+    pushed.host.copies.discard(pushed.repository.id)
     without = pushed.payload_of_last("push")
     assert (without["after"], without["commits"], without["head_commit"]) == (fix, [], None)
-    shutil.rmtree(folder)
-    assert pushed.payload_of_last("push") == without
 
 
 def test_a_test_shows_one_commit_and_its_signature(pushed: PushedRepository) -> None:

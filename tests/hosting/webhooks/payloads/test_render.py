@@ -7,11 +7,16 @@ import msgspec
 
 from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
-from holdfast.hosting.store import comments, issues, labels, milestones
+from holdfast.hosting.services.pull_heads import move_head
+from holdfast.hosting.store import comments, commit_statuses, issues, labels, milestones, releases, review_changes
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import Event, record
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
-from holdfast.hosting.store.pending_ref_updates import Move, record_moves
+from holdfast.hosting.store.ref_events import record_updates
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.releases import ReleaseFields
+from holdfast.hosting.store.review_changes import NewReview
+from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.hosting.webhooks.payloads.render import KINDS
 from tests.hosting.webhooks.event_helpers import recorded
@@ -39,11 +44,16 @@ def everything(app: App, ada: Account) -> list[Event]:
             issues.change_issue(database, home, one, ada, changes)
         comments.delete_comment(database, home, one, said, actor=ada)
         opened.append(one)
+    for state in ("APPROVED", "REQUEST_CHANGES", "COMMENT"):
+        new = NewReview(state=ReviewState(state), body="b", commit_id=ONE)
+        review_changes.save_review(database, home, opened[1], ada, new)
+    review_changes.request_reviews(database, home, opened[1], ada, users={ada.id: True}, teams={})
+    review_changes.remove_requests(database, home, opened[1], ada, users=[ada.id], teams=[])
     other = issues.open_issue(database, home, ada, NewIssue(title="The pump"))
     with database.write() as connection:
         for ref in ("refs/heads/fix", "refs/tags/v1"):
-            for move in (Move(ref, ZERO, ONE), Move(ref, ONE, "2" * 40), Move(ref, ONE, ZERO)):
-                record_moves(connection, home, ada.id, [move])
+            for update in (RefUpdate(ref, ZERO, ONE), RefUpdate(ref, ONE, "2" * 40), RefUpdate(ref, ONE, ZERO)):
+                record_updates(connection, home, ada.id, [update])
         for kind, action in (("issue_dependency", "added"), ("issue_unblocked", "")):
             record(
                 connection,
@@ -53,6 +63,27 @@ def everything(app: App, ada: Account) -> list[Event]:
                 actor_id=ada.id,
                 details={"action": action, "issue_id": opened[0].id, "blocker_id": other.id},
             )
+        release = releases.add_release(connection, home, ada, ReleaseFields(tag_name="v1"))
+        release = releases.change_release(connection, home, ada, release, ReleaseFields(tag_name="v1", body="b"))
+        releases.delete_release(connection, home, ada, release)
+        record(
+            connection,
+            "fork",
+            owner_id=ada.id,
+            repository_id=home.id,
+            actor_id=ada.id,
+            details={"fork_id": home.id + 1},
+        )
+        status = commit_statuses.add_status(connection, home, ada, ONE, context="ci", state="success")
+        record(
+            connection,
+            "status",
+            owner_id=ada.id,
+            repository_id=home.id,
+            actor_id=ada.id,
+            details={"status": msgspec.to_builtins(status)},
+        )
+        move_head(connection, home, opened[1], "3" * 40, actor_id=ada.id, pushed=None)
     for one in opened:
         issues.delete_issue(database, home, one, ada)
     repositories.remove(app, home, ada)

@@ -70,6 +70,15 @@ class CommitFields(msgspec.Struct, frozen=True):
     author: UserFields = UserFields()
 
 
+class ReleaseFieldsShown(msgspec.Struct, frozen=True):
+    """A release."""
+
+    tag_name: str = ""
+    name: str = ""
+    body: str = ""
+    html_url: str = ""
+
+
 class PreviousValue(msgspec.Struct, frozen=True):
     """The former value of a field."""
 
@@ -103,6 +112,13 @@ class PayloadFields(msgspec.Struct, frozen=True):
     blocker: IssueFields | None = None
     comment: CommentFields | None = None
     is_pull: bool = False
+    sha: str = ""
+    state: str = ""
+    context: str = ""
+    description: str = ""
+    target_url: str = ""
+    commit: CommitFields | None = None
+    release: ReleaseFieldsShown | None = None
     changes: ChangedFields | None = None
 
 

@@ -26,12 +26,18 @@ COLORS: Final = {
     "closed": RED,
     "created": GREEN,
     "deleted": RED,
+    "published": GREEN,
     "opened": GREEN,
     "reopened": GREEN,
     "archived": ORANGE,
     "added": ORANGE,
     "removed": BLUE,
     "unblocked": GREEN,
+    "error": RED,
+    "failure": RED,
+    "pending": ORANGE,
+    "success": GREEN,
+    "warning": ORANGE,
 }
 ACTIONS: Final = {
     "assigned": "assigned",
@@ -44,6 +50,9 @@ ACTIONS: Final = {
     "milestoned": "added to a milestone",
     "opened": "opened",
     "reopened": "reopened",
+    "review_request_removed": "review no longer requested",
+    "review_requested": "review requested",
+    "reviewed": "reviewed",
     "unassigned": "unassigned",
 }
 
@@ -91,6 +100,10 @@ def summarize(kind: str, payload: PayloadFields) -> EventSummary | None:
         return push_event(payload) if payload.commits else None
     if kind in {"create", "delete"}:
         return ref_event(kind, payload)
+    if kind == "release":
+        return release_event(payload)
+    if kind == "status":
+        return status_event(payload)
     if kind == "repository":
         return repository_event(payload)
     if kind in {"issue_dependency", "issue_unblocked"}:
@@ -183,6 +196,32 @@ def ref_event(kind: str, payload: PayloadFields) -> EventSummary:
     return with_context(payload, *spans, url=url, color=GREEN if is_new else RED)
 
 
+def release_event(payload: PayloadFields) -> EventSummary:
+    """Summarize a release that was published, updated or deleted."""
+    release = payload.release
+    is_deleted = payload.action == "deleted" or release is None
+    url = "" if is_deleted or release is None else release.html_url
+    name = "" if release is None else release.name or release.tag_name
+    spans = (TextSpan("release "), user_text(name, url), TextSpan(f" {payload.action}"))
+    body = release.body if release is not None and payload.action == "published" else ""
+    return with_context(payload, *spans, url=url, body=body, color=COLORS.get(payload.action, BLUE))
+
+
+def status_event(payload: PayloadFields) -> EventSummary:
+    """Summarize a commit status."""
+    commit = payload.commit
+    spans = (
+        TextSpan("status of commit "),
+        TextSpan(payload.sha[:8], "" if commit is None else commit.url),
+        TextSpan(" in "),
+        user_text(payload.context),
+        TextSpan(f": {payload.state}"),
+    )
+    # A link goes to our own page: the address of the check was written by a user.
+    url = "" if commit is None else commit.url
+    return with_context(payload, *spans, url=url, body=payload.description, color=COLORS.get(payload.state, BLUE))
+
+
 def repository_event(payload: PayloadFields) -> EventSummary:
     """Summarize an event of a repository."""
     actions = {
@@ -207,7 +246,7 @@ def repository_event(payload: PayloadFields) -> EventSummary:
 def issue_spans(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
     """Return the number and title of an issue, with its link."""
     if item is None:
-        return (TextSpan(f"#{number}") if number else TextSpan("a deleted issue"),)
+        return (user_text(f"#{number}") if number else TextSpan("a deleted issue"),)
     repository = "" if item.repository is None else item.repository.full_name
     prefix = repository if repository and elsewhere and repository != elsewhere else ""
     return (user_text(f"{prefix}#{item.number} {item.title}", item.html_url),)

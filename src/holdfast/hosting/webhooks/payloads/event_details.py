@@ -14,8 +14,10 @@ from holdfast.hosting.schemas.repositories import repository as repository_schem
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.commit_statuses import CommitStatus
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.labels import Label
+from holdfast.hosting.store.releases import ReleaseSnapshot
 from holdfast.hosting.store.repositories import Repository, find_by_id
 
 __all__ = [
@@ -75,6 +77,9 @@ class EventDetails(msgspec.Struct, frozen=True):
     issue_id: int = 0
     blocker_id: int = 0
     comment_id: int = 0
+    review_id: int = 0
+    reviewer_id: int = 0
+    fork_id: int = 0
     number: int = 0
     is_pull: bool = False
     commit_id: str = ""
@@ -83,6 +88,8 @@ class EventDetails(msgspec.Struct, frozen=True):
     old_ref: str | None = None
     old_base_branch: str | None = None
     comment: Comment | None = None
+    status: CommitStatus | None = None
+    release: ReleaseSnapshot | None = None
     labels: list[Label] = field(default_factory=list)
     added_labels: list[Label] = field(default_factory=list)
     removed_labels: list[Label] = field(default_factory=list)

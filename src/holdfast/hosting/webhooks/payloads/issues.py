@@ -10,17 +10,19 @@ from holdfast.hosting.schemas.comments import CommentSchema, comment_shape
 from holdfast.hosting.schemas.issues import IssueSchema, LabelSchema, issue, label_in
 from holdfast.hosting.schemas.pulls import PullRequest, pull_request
 from holdfast.hosting.schemas.repositories import RepositorySchema
-from holdfast.hosting.schemas.users import UserSchema
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import comments as stored_comments
 from holdfast.hosting.store import issue_transactions, labels
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account, account_by_id, accounts_by_id
+from holdfast.hosting.store.attachments import Attachment, AttachmentHolder, attachments_of
 from holdfast.hosting.store.comments import COLUMNS as COMMENT
 from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issue_transactions import ISSUE
 from holdfast.hosting.store.milestones import milestones_by_id
 from holdfast.hosting.store.prepared_statements import Statement
-from holdfast.hosting.store.tables import comments, issues
+from holdfast.hosting.store.pulls import pull_parts
+from holdfast.hosting.store.tables import comments, issues, reviews
 from holdfast.hosting.webhooks.payloads.event_details import (
     ChangesFromPayload,
     EventContext,
@@ -33,6 +35,7 @@ __all__ = [
     "CommentPayload",
     "IssuePayload",
     "PullRequestPayload",
+    "ReviewPayload",
     "comment_event",
     "issue_event",
     "pull_event",
@@ -41,6 +44,7 @@ __all__ = [
 
 # Prepared: building a statement takes longer than running it.
 ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
+REVIEW_BODY = Statement(select(reviews.c.body).where(reviews.c.id == bindparam("id")))
 COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
 
 
@@ -66,17 +70,24 @@ class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
     changes: ChangesPayload | UnsetType = UNSET
 
 
+class ReviewPayload(msgspec.Struct, frozen=True):
+    """A submitted review: the name of its event, and its text."""
+
+    type: str
+    content: str
+
+
 class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
     """The payload of a pull request event."""
 
     action: str
     number: int
     pull_request: PullRequest | None
-    requested_reviewer: None
+    requested_reviewer: UserSchema | None
     repository: RepositorySchema | None
     sender: UserSchema
     commit_id: str
-    review: None
+    review: ReviewPayload | None
     changes: ChangesPayload | UnsetType = UNSET
 
 
@@ -143,7 +154,9 @@ def pull_request_schema(
     home = context.repository_schema
     if home is None or row is None or schema is None:
         return None
-    return pull_request(context.viewer, home, row, schema)
+    parts = pull_parts(context.viewer.app.database, [row])
+    heads = {number: context.schema_of(one) for number, one in parts.heads.items()}
+    return pull_request(context.viewer, home, row, schema, parts=parts, heads=heads)
 
 
 def changes_of(context: EventContext) -> ChangesPayload | UnsetType:
@@ -199,13 +212,28 @@ def pull_event(context: EventContext) -> PullRequestPayload:
         action=context.details.action,
         number=context.details.number,
         pull_request=pull_request_schema(context, *load_issue(context)),
-        requested_reviewer=None,
+        requested_reviewer=requested_reviewer(context),
         repository=context.repository_schema,
         sender=context.sender,
-        commit_id="",
-        review=None,
+        commit_id=context.details.commit_id,
+        review=review_payload(context),
         changes=changes_of(context),
     )
+
+
+def requested_reviewer(context: EventContext) -> UserSchema | None:
+    """Return the user who was asked for a review, or no longer is; None for a team."""
+    if not context.details.reviewer_id:
+        return None
+    return user(context.viewer, account_by_id(context.viewer.app.database, context.details.reviewer_id))
+
+
+def review_payload(context: EventContext) -> ReviewPayload | None:
+    """Return the submitted review; its text is empty if it was deleted since."""
+    if not context.details.review_id:
+        return None
+    row = context.viewer.app.database.row(REVIEW_BODY, id=context.details.review_id)
+    return ReviewPayload(context.event.kind, "" if row is None else row[0])
 
 
 def comment_event(context: EventContext) -> CommentPayload:
@@ -215,7 +243,9 @@ def comment_event(context: EventContext) -> CommentPayload:
     stored = details.comment or find_comment(context)
     comment = None
     if row is not None and stored is not None and context.repository is not None:
-        comment = comment_shape(context.viewer, context.repository, row, stored, author_of(context, stored))
+        author = author_of(context, stored)
+        files = files_of(context, stored)
+        comment = comment_shape(context.viewer, context.repository, row, stored, author, files=files)
     return CommentPayload(
         action=details.action,
         issue=schema,
@@ -226,6 +256,13 @@ def comment_event(context: EventContext) -> CommentPayload:
         is_pull=details.is_pull,
         pull_request=pull_request_schema(context, row, schema) if details.is_pull else UNSET,
     )
+
+
+def files_of(context: EventContext, comment: stored_comments.Comment) -> list[Attachment]:
+    """Return the files of a comment; a new one and a deleted one have none."""
+    if context.details.action != "edited":
+        return []
+    return attachments_of(context.viewer.app.database, AttachmentHolder("comment_id", comment.id))
 
 
 def author_of(context: EventContext, comment: stored_comments.Comment) -> Account | None:

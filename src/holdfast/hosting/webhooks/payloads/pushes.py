@@ -14,12 +14,12 @@ from holdfast.hosting.errors import GitError, NoSuchObject
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import TreeChanges, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of, repository_page
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.webhooks.payloads.event_details import EventContext
 
 __all__ = [
@@ -126,7 +126,7 @@ def push_event(context: EventContext) -> PushPayload:
     if isinstance(context.known, PushedCommits):
         pushed = context.known
     elif repository is not None:
-        pushed = read_push(context.viewer.app, repository, Move(details.ref, details.before, details.after))
+        pushed = read_push(context.viewer.app, repository, RefUpdate(details.ref, details.before, details.after))
     else:
         pushed = PushedCommits()
     # Equal ids mean a test delivery, which shows one commit, with its signature.
@@ -148,13 +148,13 @@ def push_event(context: EventContext) -> PushPayload:
     )
 
 
-def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bool = False) -> PushedCommits:
+def read_push(app: App, repository: store.Repository, move: RefUpdate, *, briefly: bool = False) -> PushedCommits:
     """Read the commits of a push; it takes git, so it is done before the transaction if possible.
 
     With `briefly` only the newest commit without its files, as for a push of very many refs.
     """
     try:
-        repo = open_repository(app.folders.existing(repository.id))
+        repo = app.copies.open(repository)
         if briefly:
             found = None if move.deletes else refs.commit_of(repo, move.new)
             head = None if found is None else find_commit(repo, found)
@@ -188,7 +188,7 @@ def commit_schemas(
     return schemas
 
 
-def find_pushed_commits(repo: Repo, move: Move, default_branch: str) -> PushedCommits:
+def find_pushed_commits(repo: Repo, move: RefUpdate, default_branch: str) -> PushedCommits:
     """Return the commits of a push."""
     if move.deletes:
         return PushedCommits()
@@ -209,12 +209,12 @@ def find_pushed_commits(repo: Repo, move: Move, default_branch: str) -> PushedCo
     return PushedCommits(head, commits, total, base, changes)
 
 
-def base_of(move: Move) -> str:
+def base_of(move: RefUpdate) -> str:
     """Return the base of the comparison without reading the history."""
     return "" if move.deletes or (move.creates and move.ref.startswith(BRANCHES)) else move.old
 
 
-def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tuple[Sequence[str], int, str]:
+def new_commits(repo: Repo, move: RefUpdate, head: Commit, default_branch: str) -> tuple[Sequence[str], int, str]:
     """Return the newest new commits of a branch, their number, and the base of the comparison."""
     branch = move.ref.removeprefix(BRANCHES)
     if not move.creates:

@@ -14,7 +14,9 @@ from holdfast.hosting.webhooks.payloads.dependencies import dependency
 from holdfast.hosting.webhooks.payloads.event_details import EventContext, Receiver, load_event_context
 from holdfast.hosting.webhooks.payloads.issues import comment_event, issue_event, pull_event
 from holdfast.hosting.webhooks.payloads.pushes import create_event, delete_event, push_event
-from holdfast.hosting.webhooks.payloads.repositories import repository_event
+from holdfast.hosting.webhooks.payloads.releases import release_event
+from holdfast.hosting.webhooks.payloads.repositories import fork_event, repository_event
+from holdfast.hosting.webhooks.payloads.statuses import status_event
 
 __all__ = ["KINDS", "EventKind", "payload_of", "payload_renderer"]
 
@@ -47,6 +49,9 @@ KINDS: Final = {
     "create": EventKind(create_event),
     "delete": EventKind(delete_event),
     "repository": EventKind(repository_event, OF_REPOSITORIES),
+    "status": EventKind(status_event),
+    "release": EventKind(release_event, ("published", "updated", "deleted")),
+    "fork": EventKind(fork_event),
     "issues": EventKind(issue_event, OF_ITEMS),
     "issue_assign": EventKind(issue_event, OF_ASSIGNEES),
     "issue_label": EventKind(issue_event, OF_LABELS),
@@ -58,7 +63,12 @@ KINDS: Final = {
     "pull_request_assign": EventKind(pull_event, OF_ASSIGNEES),
     "pull_request_label": EventKind(pull_event, OF_LABELS),
     "pull_request_milestone": EventKind(pull_event, OF_MILESTONES),
+    "pull_request_sync": EventKind(pull_event, ("synchronized",)),
     "pull_request_comment": EventKind(comment_event, OF_COMMENTS),
+    "pull_request_review_request": EventKind(pull_event, ("review_requested", "review_request_removed")),
+    "pull_request_review_approved": EventKind(pull_event, ("reviewed",)),
+    "pull_request_review_rejected": EventKind(pull_event, ("reviewed",)),
+    "pull_request_review_comment": EventKind(pull_event, ("reviewed",)),
 }
 """The payload function and actions of each kind of event."""
 

@@ -5,9 +5,10 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema, user
+from holdfast.hosting.store.repositories import find_by_id
 from holdfast.hosting.webhooks.payloads.event_details import ChangesFromPayload, EventContext
 
-__all__ = ["RepositoryPayload", "repository_event"]
+__all__ = ["ForkPayload", "RepositoryPayload", "fork_event", "repository_event"]
 
 
 class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +19,24 @@ class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
     organization: UserSchema | None
     sender: UserSchema
     changes: dict[str, ChangesFromPayload] | UnsetType = UNSET
+
+
+class ForkPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """The payload of a fork: `repository` is the new fork, and `forkee` the repository that was forked."""
+
+    forkee: RepositorySchema | None
+    repository: RepositorySchema | None
+    sender: UserSchema
+
+
+def fork_event(context: EventContext) -> ForkPayload:
+    """Return the payload of a fork."""
+    fork = find_by_id(context.viewer.app.database, context.details.fork_id)
+    return ForkPayload(
+        forkee=context.repository_schema,
+        repository=None if fork is None else context.schema_of(fork),
+        sender=context.sender,
+    )
 
 
 def repository_event(context: EventContext) -> RepositoryPayload:

@@ -1,0 +1,63 @@
+"""Checks before an upgrade: whether this version can migrate the database it finds, without changing it."""
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from holdfast.hosting.app import App
+from holdfast.hosting.data_folder import DATABASE
+from holdfast.hosting.doctor import disk, rows
+from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.store import migrate
+from holdfast.hosting.store.database import Database
+
+__all__ = ["examine_upgrade"]
+
+# A migration may write every table again beside the old one, and SQLite its journal.
+SPACE_FACTOR = 3
+
+
+def examine_upgrade(app: App) -> Iterator[DoctorFinding]:
+    """Yield what would keep this version from taking over the data of an earlier one.
+
+    On SQLite the migrations are rehearsed on a copy of the database. On PostgreSQL they are not: they would lock
+    the tables of a running service. An upgrade is one transaction on both, so one that fails changes nothing.
+    """
+    found = migrate.revision(app.database)
+    if found is not None and not migrate.knows(found):
+        what = f"is at revision {found}, which a newer Holdfast wrote; this one has {migrate.latest()}"
+        yield DoctorFinding(FindingKind.DATABASE_NEWER, app.database.name, what)
+        return
+    damaged = list(rows.check_integrity(app, deep=True))
+    yield from damaged
+    yield from disk.check_permissions(app)
+    if found == migrate.latest():
+        # The tables it reads may have another form in an earlier revision.
+        yield from disk.check_identity(app)
+    if app.database.is_sqlite and not damaged:
+        yield from rehearse(app)
+
+
+def rehearse(app: App) -> Iterator[DoctorFinding]:
+    """Run the missing migrations on a copy of an SQLite database, beside it."""
+    source = app.settings.data / DATABASE
+    needed, free = source.stat().st_size * SPACE_FACTOR, shutil.disk_usage(app.settings.data).free
+    if free < needed:
+        what = f"has {free} bytes left; migrating the database may take {needed}"
+        yield DoctorFinding(FindingKind.DISK_SPACE, str(app.settings.data), what)
+        return
+    with tempfile.TemporaryDirectory(prefix="upgrade-", dir=app.settings.data) as folder:
+        with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(Path(folder) / DATABASE)) as copy:
+            given.backup(copy)
+        database = Database.in_folder(Path(folder))
+        try:
+            migrate.upgrade(database)
+        except HostingError as error:
+            what = f"the migrations to revision {migrate.latest()} fail on a copy: {error.__cause__ or error}"
+            yield DoctorFinding(FindingKind.MIGRATION_FAILS, app.database.name, what)
+        finally:
+            database.close()

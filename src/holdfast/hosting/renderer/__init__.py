@@ -1,0 +1,1 @@
+"""Renders Markdown and source code to HTML, within a budget of CPU time and memory."""

@@ -1,0 +1,149 @@
+"""Colours for source code: every line as HTML with classes, or plain where colours would take too long."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from markupsafe import Markup, escape
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename
+from pygments.token import STANDARD_TYPES, Token
+from pygments.util import ClassNotFound
+
+from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed
+
+__all__ = ["Text", "colour", "coloured", "language", "plain"]
+
+# Beyond these the colours of one file would hold up a page; it is shown without them.
+LARGEST: Final = 256 * 1024
+LONGEST_LINE: Final = 4096
+# A line is cut where nobody reads it any more.
+CUT: Final = 10_000
+# What stands for itself in a page, by the tokens' names; everything finer is coloured as what it is a kind of.
+CLASSES: Final = {
+    Token.Comment: "c",
+    Token.Keyword: "k",
+    Token.Name.Function: "f",
+    Token.Name.Class: "f",
+    Token.Name.Tag: "k",
+    Token.Name.Attribute: "a",
+    Token.Name.Decorator: "a",
+    Token.Name.Builtin: "b",
+    Token.Name.Constant: "b",
+    Token.Name.Variable: "v",
+    Token.Name.Namespace: "f",
+    Token.Name.Property: "a",
+    Token.Literal.Number: "n",
+    Token.Literal.String: "s",
+    Token.Literal.Date: "n",
+    Token.Operator.Word: "k",
+    Token.Generic.Heading: "h",
+    Token.Generic.Subheading: "h",
+    Token.Generic.Inserted: "gi",
+    Token.Generic.Deleted: "gd",
+    Token.Generic.Strong: "gs",
+    Token.Generic.Emph: "ge",
+}
+BREAK: Final = re.compile("\r\n|\n|\r")
+
+Text = list[Markup]
+
+
+@lru_cache(maxsize=len(STANDARD_TYPES) * 2)
+def class_of(kind: object) -> str:
+    """Return the class of a token: its own, or that of the nearest kind above it that has one."""
+    at = kind
+    while at is not None:
+        if at in CLASSES:
+            return CLASSES[at]
+        at = getattr(at, "parent", None)
+    return ""
+
+
+@lru_cache(maxsize=512)
+def lexer_for(name: str) -> type[Lexer] | None:
+    """Return what reads the language of a file of this name."""
+    try:
+        found: type[Lexer] | None = find_lexer_class_for_filename(name)
+    except ClassNotFound:
+        return None
+    return found
+
+
+def language(name: str) -> str:
+    """Return the language of a file by its name; empty if it is unknown."""
+    found = lexer_for(name)
+    return "" if found is None else str(found.name)
+
+
+def lines_of(text: str) -> list[str]:
+    """Split a text into its lines, however they end; a last one that is empty does not count."""
+    lines = BREAK.split(text)
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def cut(line: str) -> Markup:
+    """Return a line as HTML; very long lines are truncated."""
+    return escape(line) if len(line) <= CUT else escape(line[:CUT]) + Markup("<mark>… cut here</mark>")
+
+
+def plain(text: str) -> Text:
+    """Return a text's lines without colours."""
+    return [cut(line) for line in lines_of(text)]
+
+
+def coloured(blob: str, name: str, text: str) -> Text:
+    """Return a text's lines with the colours of its language; `blob` is the id by which they are kept.
+
+    Finding the words of some languages can take for ever, also within one of them, so that is done in a process
+    with a budget; beyond it the text is plain.
+    """
+    if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines_of(text)):
+        return plain(text)
+    kind = lexer_for(name)
+    if kind is None:
+        return plain(text)
+    key = ("highlight", blob, kind)
+    lines: Text | None = CACHE.get(key)
+    if lines is None:
+        try:
+            # Every part of a line was escaped there.
+            found = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
+            lines = [Markup(line) for line in found]  # noqa: S704  # escaped by the formatter
+        except RenderBusy:
+            return plain(text)
+        except RenderFailed:
+            lines = plain(text)
+        CACHE.put(key, lines, sum(map(len, lines)) + 100 * len(lines) + 500)
+    return lines
+
+
+def colour(name: str, text: str) -> list[str]:
+    """Return a text's lines as HTML with the colours of the language of a file of this name."""
+    kind = lexer_for(name)
+    if kind is None:
+        return [str(line) for line in plain(text)]
+    lexer = kind(stripnl=False, ensurenl=False, stripall=False)
+    lines = [str(line) for line in rows(lexer.get_tokens(BREAK.sub("\n", text)))]
+    return lines[:-1] if lines and lines[-1] == "" else lines
+
+
+def rows(tokens: Iterable[tuple[object, str]]) -> Iterator[Markup]:
+    """Put tokens into lines; one that goes over several is closed and opened again at each end."""
+    line: list[str] = []
+    for kind, value in tokens:
+        name = class_of(kind)
+        first, *more = value.split("\n")
+        line.append(coloured_part(name, first))
+        for part in more:
+            # Every part was escaped below.
+            yield Markup("".join(line))  # noqa: S704  # escaped by the formatter
+            line = [coloured_part(name, part)]
+    yield Markup("".join(line))  # noqa: S704  # escaped by the formatter
+
+
+def coloured_part(name: str, text: str) -> str:
+    """Return a stretch of one line as HTML."""
+    safe = str(escape(text))
+    return f'<span class="{name}">{safe}</span>' if name and text.strip() else safe

@@ -1,0 +1,359 @@
+"""Renders Markdown to sanitized HTML.
+
+CommonMark with tables, task lists, strikethrough and footnotes. HTML in the text is kept as far as it only shapes
+words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from posixpath import normpath
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+from mdit_py_plugins.footnote import footnote_plugin
+
+from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
+
+__all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render"]
+
+LONGEST: Final = 120_000
+# No text of this length takes more than some tens of milliseconds, less than a process is worth.
+SMALL: Final = 2_000
+FILE_NAME: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
+SCHEMES: Final = frozenset({"http", "https", "mailto"})
+# Paths on this site that stand for short references; what people write themselves is relative to their tree.
+HERE: Final = "holdfast"
+CLASSES: Final = {
+    "a": {"mention", "elsewhere", "reference"},
+    "li": {"task-list-item"},
+    "ol": {"contains-task-list"},
+    "ul": {"contains-task-list"},
+}
+ATTRIBUTES: Final[dict[str, set[str]]] = {
+    "a": {"href", "id", "title"},
+    "img": {"src", "alt", "title", "width", "height", "align"},
+    "code": {"class"},
+    "details": {"open"},
+    "input": {"checked"},
+    "li": {"id", "value"},
+    "ol": {"start", "type"},
+    "td": {"align", "colspan", "rowspan"},
+    "th": {"align", "colspan", "rowspan"},
+    **{tag: {"align"} for tag in ("div", "p")},
+    **{tag: {"align", "id"} for tag in ("h1", "h2", "h3", "h4", "h5", "h6")},
+}
+# fmt: off
+PLAIN: Final = (
+    "abbr", "b", "blockquote", "br", "caption", "center", "cite", "dd", "del", "dfn", "dl", "dt", "em", "hr",
+    "i", "ins", "kbd", "mark", "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "summary",
+    "sup", "table", "tbody", "tfoot", "thead", "tr", "tt", "u", "ul", "var",
+)
+# fmt: on
+NAME: Final = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
+REFERENCE: Final = re.compile(
+    rf"(?<![\w/@#&.-])(?:"
+    rf"(?P<address>https?://[^\s<>\"'`]{{1,2000}})"
+    rf"|@(?P<mention>{NAME})"
+    rf"|(?P<place>{NAME}/{NAME})?#(?P<number>[1-9]\d{{0,8}})(?![\w-])"
+    rf"|(?P<commit>[0-9a-f]{{40}})(?![\w-])"
+    rf")"
+)
+TASK: Final = re.compile(r"\[([ xX])\][ \t\n\v\f\r]")
+ALIGNED: Final = re.compile(r"text-align:(left|right|center)")
+HEADING_TAG: Final = re.compile(r"<(/?)h([1-6])(?=[\s>/])", re.IGNORECASE)
+LINK_TAG: Final = re.compile(r"<a[\s>]", re.IGNORECASE)
+LINK_END: Final = re.compile(r"</a[\s>]", re.IGNORECASE)
+NOTE: Final = re.compile(r"fn(?:ref)?\d{1,6}(?::\d{1,6})?")
+LANGUAGE: Final = re.compile(r"language-[\w+#.-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownContext:
+    """The context that references and relative links in a text are resolved against."""
+
+    repository: str = ""
+    """The path of the repository's page: then `#12` and commits are links."""
+    pages: str = ""
+    """The path under which the files of the tree have their pages: then relative links lead there."""
+    files: str = ""
+    """The path under which the files of the tree have their bytes, for images."""
+    folder: str = ""
+    """The folder of the tree the text lies in, which relative addresses begin at."""
+    deeper: int = 0
+    """By how many levels headings are lowered, so that a page keeps its own outline."""
+    anchors: str = ""
+    """What the names of headings begin with, so that links can lead to them; without it they have none."""
+
+
+NOWHERE: Final = MarkdownContext()
+
+
+def is_markdown(name: str) -> bool:
+    """Return whether a file name is that of a Markdown file."""
+    return FILE_NAME.search(name) is not None
+
+
+def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGEST) -> Markup:
+    """Return a text as HTML; of a very long one the beginning, and a line that says so.
+
+    A text is rendered once for its place, a long one in a process with a budget; beyond it the text stays plain.
+    """
+    excerpt = text[:most]
+    key = content_key("markdown", excerpt, around)
+    html: str | None = CACHE.get(key)
+    if html is None:
+        try:
+            html = render(excerpt, around) if len(excerpt) <= SMALL else render_in_process(excerpt, around)
+        except RenderBusy:
+            # The next reader may have more luck, so that is not kept.
+            return plain(excerpt)
+        except RenderFailed:
+            html = str(plain(excerpt))
+        CACHE.put(key, html, len(html) + len(excerpt) // 8 + 500)
+    if len(text) > len(excerpt):
+        html += "<p><em>There is more, but it is too long to be shown here.</em></p>"
+    # The only place where HTML is declared safe: the lines above came from the sanitiser, or were escaped.
+    return Markup(html)  # noqa: S704  # sanitized by nh3
+
+
+def render_in_process(text: str, around: MarkdownContext) -> str:
+    """Render a text in the process for that."""
+    html = RENDERER.run("markdown", text.encode("utf-8", "replace").decode(), around)
+    return str(html)
+
+
+def render(text: str, around: MarkdownContext) -> str:
+    """Return a text as HTML that came from the sanitiser, however long that takes."""
+    return sanitizer(around).clean(PARSER.render(text, {"around": around}))
+
+
+def plain(text: str) -> Markup:
+    """Return a text as it was written, for one that cannot be rendered in time."""
+    return Markup(
+        "<p><em>This text takes too long to render, so it is shown as it was written.</em></p>"
+        '<pre tabindex="0">%s</pre>'
+    ) % escape(text)
+
+
+def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str | None:
+    """Return where an address in a text leads on this site or elsewhere; None when it must not lead anywhere."""
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return None
+    if parts.scheme == HERE and not parts.netloc and not is_image:
+        return f"/{parts.path.lstrip('/')}"
+    if parts.scheme or parts.netloc or address.startswith(("//", "\\", "/\\")):
+        # An image of another host would tell that host who reads here, and browsers are told to load none.
+        return None if is_image or parts.scheme.lower() not in SCHEMES else address
+    if not parts.path:
+        anchor = f"{around.anchors}-" if around.anchors and parts.fragment else ""
+        return f"#{anchor}{parts.fragment}" if parts.fragment else address
+    tree = around.files if is_image else around.pages
+    if not tree:
+        return address
+    # Nothing leads out of the tree, whatever number of steps upwards it begins with.
+    path = normpath(f"/{'' if parts.path.startswith('/') else around.folder}/{unquote(parts.path)}").lstrip("/")
+    tail = f"?{parts.query}" if parts.query else ""
+    return f"{tree}/{quote(path)}{tail}{f'#{parts.fragment}' if parts.fragment else ''}"
+
+
+@lru_cache(maxsize=64)
+def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
+    """Return the sanitiser for texts of one place."""
+
+    def allowed(tag: str, attribute: str, value: str) -> str | None:
+        if attribute == "href":
+            return resolve_url(value, around, is_image=False)
+        if attribute == "src":
+            return resolve_url(value, around, is_image=True)
+        if attribute == "class" and tag == "code":
+            return value if LANGUAGE.fullmatch(value) else None
+        if attribute == "id":
+            # Links inside a text get the same beginning.
+            given = f"{around.anchors}-{value}" if NOTE.fullmatch(value) else value
+            return given if around.anchors and given.startswith(f"{around.anchors}-") else None
+        return value
+
+    return nh3.Cleaner(
+        tags={*PLAIN, *ATTRIBUTES},
+        attributes=ATTRIBUTES,
+        attribute_filter=allowed,
+        allowed_classes=CLASSES,
+        clean_content_tags={"script", "style", "title", "textarea", "iframe", "noscript", "svg", "math"},
+        set_tag_attribute_values={
+            "input": {"type": "checkbox", "disabled": "", "aria-label": "Task"},
+            # They scroll inside where they are wide, which has to be possible with the keyboard.
+            **{tag: {"tabindex": "0"} for tag in ("pre", "table")},
+        },
+        url_schemes={*SCHEMES, HERE},
+        link_rel="nofollow ugc noopener",
+    )
+
+
+def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, str]]:
+    """Split a text at the names of things: what is written, where it leads, and the class of the link."""
+    position = 0
+    for found in REFERENCE.finditer(text):
+        start, end = found.span()
+        written, kind = found[0], ""
+        if found["address"]:
+            written = strip_punctuation(found["address"])
+            end = start + len(written)
+            target = written
+        elif found["mention"]:
+            target, kind = f"{HERE}:/{found['mention']}", "mention"
+        elif found["place"]:
+            target, kind = f"{HERE}:/{found['place']}/issues/{found['number']}", "reference"
+        elif not around.repository:
+            continue
+        elif found["commit"]:
+            target, kind = f"{HERE}:{around.repository}/commit/{found['commit']}", "reference"
+            written = found["commit"][:10]
+        else:
+            target, kind = f"{HERE}:{around.repository}/issues/{found['number']}", "reference"
+        if start > position:
+            yield text[position:start], "", ""
+        yield written, target, kind
+        position = end
+    if position < len(text):
+        yield text[position:], "", ""
+
+
+def strip_punctuation(address: str) -> str:
+    """Return an address without the punctuation of the sentence it stands in."""
+    while address and address[-1] in ".,;:!?*_~)]}":
+        if address[-1] == ")" and address.count("(") >= address.count(")"):
+            break
+        address = address[:-1]
+    return address
+
+
+def link_tokens(text: str, target: str, kind: str, level: int) -> list[Token]:
+    """Return the tokens of a link."""
+    opening = Token("link_open", "a", 1, {"href": target, **({"class": kind} if kind else {})}, level=level)
+    return [
+        opening,
+        Token("text", "", 0, content=text, level=level + 1),
+        Token("link_close", "a", -1, level=level),
+    ]
+
+
+def link_references(children: list[Token], around: MarkdownContext) -> list[Token]:
+    """Link references in text outside of links, and turn images of other hosts into links."""
+    linked: list[Token] = []
+    links = 0
+    for token in children:
+        if token.type == "html_inline":
+            token.content = shift_headings(token.content, around)
+        if token.type == "link_open" or (token.type == "html_inline" and LINK_TAG.match(token.content)):
+            links += 1
+        elif token.type == "link_close" or (token.type == "html_inline" and LINK_END.match(token.content)):
+            links = max(links - 1, 0)
+        if token.type == "image":
+            linked += image_or_link(token, around, inside=links > 0)
+        elif token.type == "text" and not links:
+            for text, target, kind in references(token.content, around):
+                linked += (
+                    link_tokens(text, target, kind, token.level)
+                    if target
+                    else [Token("text", "", 0, content=text, level=token.level)]
+                )
+        else:
+            linked.append(token)
+    return linked
+
+
+def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> list[Token]:
+    """Keep an image of this site; one of another becomes a link to it, or its words where a link is already."""
+    address = str(token.attrs.get("src", ""))
+    if resolve_url(address, around, is_image=True) is not None:
+        return [token]
+    words = token.content or address
+    return (
+        [Token("text", "", 0, content=words)] if inside else link_tokens(words, address, "elsewhere", token.level)
+    )
+
+
+def heading_anchor(inline: Token, prefix: str, taken: dict[str, int]) -> str:
+    """Return a name for a heading that links can lead to."""
+    words = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
+    slug = re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
+    count = taken.get(slug, 0)
+    taken[slug] = count + 1
+    return f"{prefix}-{slug}-{count}" if count else f"{prefix}-{slug}"
+
+
+def shifted_level(level: str, around: MarkdownContext) -> str:
+    """Return the level of a heading on the page."""
+    return str(min(int(level) + around.deeper, 6))
+
+
+def shift_headings(html: str, around: MarkdownContext) -> str:
+    """Lower the headings in a piece of HTML."""
+    return HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{shifted_level(tag[2], around)}", html)
+
+
+def apply_context(state: StateCore) -> None:
+    """Fit a parsed text into its surroundings."""
+    around: MarkdownContext = state.env["around"]
+    taken: dict[str, int] = {}
+    for place, token in enumerate(state.tokens):
+        if token.type in {"heading_open", "heading_close"}:
+            if token.nesting == 1 and around.anchors:
+                token.attrSet("id", heading_anchor(state.tokens[place + 1], around.anchors, taken))
+            token.tag = f"h{shifted_level(token.tag[1:], around)}"
+        elif token.type in {"th_open", "td_open"}:
+            aligned = ALIGNED.fullmatch(str(token.attrs.pop("style", "")))
+            if aligned:
+                token.attrs["align"] = aligned[1]
+        elif token.type == "html_block":
+            token.content = shift_headings(token.content, around)
+        elif token.type == "inline":
+            token.children = link_references(token.children or [], around)
+
+
+def mark_tasks(state: StateCore) -> None:
+    """Turn `[ ]` and `[x]` at the start of list items into checkboxes.
+
+    The plugin for this looks for each item's list among all tokens before it, which takes quadratic time.
+    """
+    lists: list[Token] = []
+    tokens = state.tokens
+    for place, token in enumerate(tokens):
+        if token.type in {"bullet_list_open", "ordered_list_open"}:
+            lists.append(token)
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            lists.pop()
+        elif (
+            token.type == "inline"
+            and place >= 2
+            and tokens[place - 2].type == "list_item_open"
+            and token.children
+            and token.children[0].type == "text"
+            and (found := TASK.match(token.children[0].content))
+        ):
+            checked = "" if found[1] == " " else ' checked=""'
+            token.children[0].content = token.children[0].content[3:]
+            token.children.insert(0, Token("html_inline", "", 0, content=f'<input type="checkbox"{checked}>'))
+            tokens[place - 2].attrSet("class", "task-list-item")
+            lists[-1].attrSet("class", "contains-task-list")
+
+
+def parser() -> MarkdownIt:
+    """Put the parser together."""
+    markdown_it = MarkdownIt("commonmark", {"xhtmlOut": False}).enable(["table", "strikethrough"])
+    markdown_it.core.ruler.after("inline", "task_lists", mark_tasks)
+    markdown_it.use(footnote_plugin, inline=False)
+    markdown_it.core.ruler.push("fit_in", apply_context)
+    return markdown_it
+
+
+PARSER: Final = parser()

@@ -1,0 +1,202 @@
+"""Renders Markdown and source code in a process of its own, with a budget of CPU time and memory.
+
+A thread cannot be stopped, and text can be written so that rendering it takes for ever. The kernel ends the
+process when a text has used up its CPU time, and the next text gets a new one; the text is then shown plain. It
+has a lower priority than those that answer requests, and none of their environment. What was rendered is kept, by
+the hash of the text and what it depends on, in a cache that is bounded in bytes.
+"""
+
+import atexit
+import hashlib
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+from contextlib import suppress
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import structlog
+
+__all__ = ["CACHE", "RENDERER", "ByteCache", "RenderBusy", "RenderFailed", "RenderProcess", "content_key"]
+
+V = TypeVar("V")
+CPU_SECONDS: Final = 3.0
+# Processors may be busy with other things; the CPU time is what ends a text that takes too long.
+WALL_SECONDS: Final = 20.0
+START_SECONDS: Final = 30.0
+MEMORY_BYTES: Final = 1 << 30
+# Whoever waits holds a thread of a request; there are many more of those than this.
+MOST_WAITING: Final = 8
+WAIT_SECONDS: Final = 10.0
+CACHE_BYTES: Final = 32 << 20
+START: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from holdfast.hosting.renderer.render_worker import main; main()"
+)
+log = structlog.get_logger(__name__)
+
+
+class RenderFailed(Exception):
+    """A text could not be rendered within its budget."""
+
+
+class RenderBusy(Exception):
+    """Too many texts wait to be rendered."""
+
+
+def content_key(kind: str, text: str, *context: Hashable) -> tuple[Hashable, ...]:
+    """Return the key under which a rendered text is kept: the hash of the text, and all else it depends on."""
+    return kind, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), *context
+
+
+class ByteCache(Generic[V]):
+    """A cache that evicts what was used least recently once its values have too many bytes."""
+
+    def __init__(self, most: int = CACHE_BYTES) -> None:
+        self._most = most
+        self._bytes = 0
+        self._entries: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: Hashable) -> V | None:
+        """Return what is kept under a key."""
+        with self._guard:
+            found = self._entries.get(key)
+            if found is None:
+                return None
+            self._entries.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: V, size: int) -> None:
+        """Keep a value of so many bytes."""
+        with self._guard:
+            before = self._entries.pop(key, None)
+            self._bytes += size - (0 if before is None else before[1])
+            self._entries[key] = value, size
+            while self._bytes > self._most:
+                _, (_, evicted) = self._entries.popitem(last=False)
+                self._bytes -= evicted
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        with self._guard:
+            self._entries.clear()
+            self._bytes = 0
+
+
+class RenderProcess:
+    """One process that renders one text after the other; it is started when it is first needed."""
+
+    def __init__(self, cpu_seconds: float = CPU_SECONDS, *, most_waiting: int = MOST_WAITING) -> None:
+        self._cpu_seconds = cpu_seconds
+        self._most_waiting = most_waiting
+        self._turn = threading.Lock()
+        self._guard = threading.Lock()
+        self._waiting = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, kind: str, *arguments: object) -> Any:
+        """Render something in the process; raises `RenderFailed` over its budget, `RenderBusy` when many wait."""
+        with self._guard:
+            if self._waiting >= self._most_waiting:
+                raise RenderBusy
+            self._waiting += 1
+        try:
+            if not self._turn.acquire(timeout=WAIT_SECONDS):
+                raise RenderBusy
+        finally:
+            with self._guard:
+                self._waiting -= 1
+        try:
+            return self._ask(msgspec.msgpack.encode((kind, arguments)))
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """End the process."""
+        with self._turn:
+            self._end()
+
+    def _ask(self, request: bytes) -> Any:
+        process = self._started()
+        try:
+            self._send(process, request)
+            answer = self._receive(process, WALL_SECONDS)
+        except (OSError, EOFError, TimeoutError):
+            self._end()
+            log.warning("a text was not rendered: it takes too long", bytes=len(request))
+            raise RenderFailed from None
+        except BaseException:
+            # It would answer the next text with this one's answer.
+            self._end()
+            raise
+        is_result, result = msgspec.msgpack.decode(answer)
+        if not is_result:
+            raise RenderFailed
+        return result
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._end()
+        command = [sys.executable, "-c", START, json.dumps(sys.path), str(self._cpu_seconds), str(MEMORY_BYTES)]
+        # Without the environment, which may hold the service's secrets.
+        self._process = subprocess.Popen(  # noqa: S603  # the command is ours
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}
+        )
+        try:
+            self._receive(self._process, START_SECONDS)
+        except (OSError, EOFError, TimeoutError):
+            self._end()
+            log.warning("the process that renders texts did not start")
+            raise RenderBusy from None
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+            process.wait()
+
+    @staticmethod
+    def _send(process: "subprocess.Popen[bytes]", request: bytes) -> None:
+        if process.stdin is None:
+            raise EOFError
+        process.stdin.write(len(request).to_bytes(4, "big") + request)
+        process.stdin.flush()
+
+    @staticmethod
+    def _receive(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
+        """Read one answer, which begins with its length."""
+        if process.stdout is None:
+            raise EOFError
+        pipe, deadline = process.stdout.fileno(), time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        received = b""
+        wanted = 4
+        while len(received) < wanted:
+            if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+                raise TimeoutError
+            piece = os.read(pipe, 1 << 20)
+            if not piece:
+                raise EOFError
+            received += piece
+            if len(received) >= 4:
+                wanted = 4 + int.from_bytes(received[:4], "big")
+        return received[4:]
+
+
+RENDERER: Final = RenderProcess()
+CACHE: Final[ByteCache[Any]] = ByteCache()
+atexit.register(RENDERER.close)

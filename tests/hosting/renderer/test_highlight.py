@@ -1,0 +1,75 @@
+"""Colours for source code."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from holdfast.hosting.renderer import highlight
+from holdfast.hosting.renderer.highlight import coloured, language, plain
+from holdfast.hosting.renderer.render_process import RENDERER, RenderFailed, RenderProcess
+
+TAG = re.compile(r'</?span(?: class="[a-z]{1,2}")?>')
+
+
+def text_in(lines: list[Markup]) -> list[str]:
+    """Take the colours away again."""
+    return [Markup(TAG.sub("", line)).unescape() for line in lines]
+
+
+@settings(max_examples=60)
+@given(st.text(alphabet=st.sampled_from("ab\"'<>&#/*\n\r\t {}()=:;\\`é\u202e\x0b\x00"), max_size=80))
+def test_colours_change_no_letter(text: str) -> None:
+    """Whatever a file holds, its lines are those of the plain text, and no markup but ours is in them."""
+    for name in ("a.py", "a.js", "a.html", "a.c"):
+        lines = coloured(f"{name}{text}", name, text)
+        assert text_in(lines) == [line.unescape() for line in plain(text)]
+
+
+def test_languages_are_known_by_the_name_of_the_file() -> None:
+    """And what is none we know is plain."""
+    assert (language("x.py"), language("Makefile"), language("notes")) == ("Python", "Makefile", "")
+    assert coloured("1", "x.py", "def go(): pass\n") == [
+        '<span class="k">def</span> <span class="f">go</span>(): <span class="k">pass</span>'
+    ]
+    assert coloured("1", "notes", "def <go>") == ["def &lt;go&gt;"]
+
+
+def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
+    """A line stands for itself, so that it can be linked to."""
+    assert coloured("2", "x.c", "/* a\n b */\n") == ['<span class="c">/* a</span>', '<span class="c"> b */</span>']
+
+
+def test_what_would_take_long_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large files, endless lines, and words that take too long to find."""
+    assert coloured("3", "x.py", "def go(): pass\n" * 20_000)[0] == "def go(): pass"
+    assert coloured("4", "x.py", f"x = '{'a' * 5000}'")[0].startswith("x = ")
+    slow = RenderProcess(cpu_seconds=0.000_001)
+    monkeypatch.setattr(highlight, "RENDERER", slow)
+    assert coloured("5", "x.py", "def late(): pass\n") == ["def late(): pass"]
+    slow.close()
+
+
+def test_a_text_is_coloured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that took too long; it is not tried at every view."""
+    tries: list[str] = []
+
+    def fail(kind: str, *_rest: object) -> None:
+        tries.append(kind)
+        raise RenderFailed
+
+    first = coloured("6", "x.py", "def once(): pass\n")
+    monkeypatch.setattr(RENDERER, "run", fail)
+    assert coloured("6", "x.py", "def once(): pass\n") == first
+    for _ in range(2):
+        assert coloured("7", "x.py", "def late(): pass\n") == ["def late(): pass"]
+    assert len(tries) == 1
+
+
+def test_an_endless_line_is_cut() -> None:
+    """Nobody reads it, and a page would be full of it."""
+    (line,) = plain("a" * 20_000)
+    assert len(line) < 10_100
+    assert "cut here" in line

@@ -1,0 +1,293 @@
+"""Markdown as people write it, and as those write it who mean no good."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from holdfast.hosting.renderer import markdown as module
+from holdfast.hosting.renderer.markdown import NOWHERE, MarkdownContext, markdown
+from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, RenderFailed
+
+README = MarkdownContext(
+    repository="/ada/notes",
+    pages="/ada/notes/src/branch/main",
+    files="/ada/notes/raw/branch/main",
+    folder="docs",
+    deeper=1,
+    anchors="h",
+)
+PIECES = (
+    *("<", ">", "a", "[", "](", ")", "`", "*", "_", "\n", "- ", "#1", "@b", "|", "-", '"', "'", "&", "![", "~~"),
+    *("<a href=", "javascript:", "<script>", "<img src=x onerror=y>", "</p>", "https://e.example/", "    "),
+)
+ISSUE = MarkdownContext(repository="/ada/notes", deeper=2)
+
+
+def addresses(html: str) -> list[str]:
+    """Return where the links and images of a text lead."""
+    return re.findall(r'(?:href|src)="([^"]*)"', html)
+
+
+class Tags(HTMLParser):
+    """Collects the tags and attributes of a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take a tag in."""
+        self.found.append((tag, dict(attrs)))
+
+
+def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
+    """The usual forms become the usual elements."""
+    made = markdown(
+        "*a* **b** ~~c~~\n\n| x | y |\n|:-:|--:|\n| 1 | 2 |\n\n- [ ] open\n- [x] done\n\n```py\nx\n```\n"
+    )
+    for part in (
+        "<em>a</em> <strong>b</strong> <s>c</s>",
+        '<td align="center">1</td>',
+        '<code class="language-py">x\n</code>',
+    ):
+        assert part in made
+    assert '<pre tabindex="0">' in made
+    assert '<table tabindex="0">' in made
+    boxes = re.findall(r"<input ([^>]*)> (\w+)", made)
+    assert [("checked" in attributes, word) for attributes, word in boxes] == [(False, "open"), (True, "done")]
+    assert all('aria-label="Task"' in attributes and "disabled" in attributes for attributes, _ in boxes)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("see #12.", "/ada/notes/issues/12"),
+        ("(#12)", "/ada/notes/issues/12"),
+        ("<abbr>x</abbr> #12", "/ada/notes/issues/12"),
+        ("x</a> #12", "/ada/notes/issues/12"),
+        ("as in bob/tools.x#3", "/bob/tools.x/issues/3"),
+        ("thanks @bob_the.builder!", "/bob_the.builder"),
+        ("since " + "0a" * 20, "/ada/notes/commit/" + "0a" * 20),
+        ("at https://example.org/a_(b)).", "https://example.org/a_(b)"),
+    ],
+)
+def test_what_is_named_is_linked(text: str, target: str) -> None:
+    """Issues, people, commits and plain addresses, without the punctuation around them."""
+    assert addresses(markdown(text, ISSUE)) == [target]
+
+
+@pytest.mark.parametrize(
+    "text", ["`#12`", "a@example.org", "x#12", "#12a", "&#12;", "#0", "    @bob", "<a>@bob</a>", "http://"]
+)
+def test_what_only_looks_like_a_name_is_not_linked(text: str) -> None:
+    """Code, mail addresses and parts of words stay as they are."""
+    assert addresses(markdown(text, ISSUE)) == []
+
+
+def test_numbers_mean_nothing_outside_a_repository() -> None:
+    """There is nothing they could count."""
+    assert addresses(markdown("#12 and " + "0a" * 20)) == []
+
+
+def test_a_link_around_a_name_stays_one_link() -> None:
+    """Links do not nest."""
+    assert addresses(markdown("[in #4](https://example.org)", ISSUE)) == ["https://example.org"]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("[x](other.md)", "/ada/notes/src/branch/main/docs/other.md"),
+        ("[x](../a%20b.md?plain=1#top)", "/ada/notes/src/branch/main/a%20b.md?plain=1#top"),
+        ("[x](/LICENSE)", "/ada/notes/src/branch/main/LICENSE"),
+        ("[x](../../../../../admin)", "/ada/notes/src/branch/main/admin"),
+        ("[x](#part)", "#h-part"),
+        ("![x](a.png)", "/ada/notes/raw/branch/main/docs/a.png"),
+        ('<img src="/logo.png">', "/ada/notes/raw/branch/main/logo.png"),
+        ('<a href="b.md">b</a>', "/ada/notes/src/branch/main/docs/b.md"),
+        ("#12", "/ada/notes/issues/12"),
+    ],
+)
+def test_relative_addresses_begin_at_the_folder_of_the_text(text: str, target: str) -> None:
+    """And never leave the tree."""
+    assert addresses(markdown(text, README)) == [target]
+
+
+def test_images_of_other_hosts_are_links() -> None:
+    """Nobody elsewhere learns who reads; inside a link the words stay."""
+    assert '<a href="https://e.example/x.png" class="elsewhere"' in markdown("![a cat](https://e.example/x.png)")
+    badge = markdown("[![build](https://e.example/b.svg)](https://ci.example)")
+    assert addresses(badge) == ["https://ci.example"]
+    assert ">build</a>" in badge
+    assert addresses(markdown('<img src="https://e.example/x.png" alt="cat"><img src="//e.example/y">')) == []
+
+
+def test_headings_are_lowered_and_have_names() -> None:
+    """A page keeps one first heading, and equal headings have different names."""
+    made = markdown("# A b!\n\n## A b\n\n###### c\n\n<h1 align=center>raw</h1>\n\nx <h1>y</h1>\n", README)
+    assert re.findall(r"<h(\d)[^>]*>", made) == ["2", "3", "6", "2", "2"]
+    assert re.findall(r'id="([^"]*)"', made) == ["h-a-b", "h-a-b-1", "h-c"]
+    assert "id=" not in markdown("# A", ISSUE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        '<a href=" javascript:alert(1)">x</a>',
+        '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+        "<svg><script>alert(1)</script></svg>",
+        "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>",
+        '<iframe src="/admin"></iframe>',
+        '<form action="/logout" method=post><button>x</button></form>',
+        '<div style="position:fixed" class="top" id="main">x</div>',
+        '<a href="/x" target=_top onclick=alert(1)>x</a>',
+        "<style>*{display:none}</style>",
+        "<input type=password name=password autofocus>",
+        '<meta http-equiv=refresh content="0;url=https://e.example">',
+        "<base href=https://e.example>",
+        "</div></main><h1>x</h1>",
+    ],
+)
+def test_nothing_in_a_text_runs_or_leaves_its_place(text: str) -> None:
+    """No script, no style, no form, no name that the page uses itself."""
+    assert_harmless(markdown(text, README))
+    assert_harmless(markdown(f"- {text}", ISSUE))
+
+
+def assert_harmless(made: str) -> None:
+    """Check that a text holds only elements and attributes that shape words."""
+    reader = Tags()
+    reader.feed(made)
+    for tag, attributes in reader.found:
+        assert tag not in {"script", "style", "iframe", "form", "button", "svg", "math", "meta", "base", "object"}
+        assert not {"style", "target", "name", "autofocus"} & set(attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+        assert (attributes.get("id") or "h-").startswith("h-")
+        address = attributes.get("href") or attributes.get("src") or ""
+        assert re.match(r"(https?://|mailto:|/|#|[^:]*$)", address), address
+        if tag == "input":
+            assert attributes.get("type") == "checkbox"
+            assert "disabled" in attributes
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.sampled_from(PIECES),
+        max_size=40,
+    ).map("".join)
+)
+def test_whatever_is_written_is_harmless(text: str) -> None:
+    """In any mixture."""
+    assert_harmless(markdown(text, README))
+
+
+@pytest.mark.parametrize("text", ["https://" + ")" * 60_000, "[" * 20_000, "<div>" * 2_000, "> " * 20_000])
+def test_hostile_texts_come_out(text: str) -> None:
+    """Whatever they nest or repeat."""
+    assert markdown(text, README)
+
+
+def test_of_a_very_long_text_the_beginning_is_shown() -> None:
+    """And the text says so."""
+    made = markdown("word " * 100, most=50)
+    assert made.count("word") == 10
+    assert "too long to be shown" in made
+
+
+def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each place it stands at."""
+    made: list[str] = []
+    render = module.render
+
+    def noted(text: str, around: MarkdownContext) -> str:
+        made.append(text)
+        return render(text, around)
+
+    monkeypatch.setattr(module, "render", noted)
+    for _ in range(3):
+        assert markdown("once *only*") == "<p>once <em>only</em></p>\n"
+    assert made == ["once *only*"]
+    markdown("once *only*", MarkdownContext(deeper=1))
+    assert len(made) == 2
+
+
+def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes there, this one goes on; it looks the same."""
+    text = "- a **b**\n" * 500
+    expected = module.render(text, NOWHERE)
+    monkeypatch.setattr(module, "render", None)
+    assert markdown(text) == expected
+
+
+@pytest.mark.parametrize(("problem", "times"), [(RenderFailed, 1), (RenderBusy, 2)])
+def test_a_text_that_takes_too_long_is_shown_as_it_was_written(
+    monkeypatch: pytest.MonkeyPatch, problem: type[Exception], times: int
+) -> None:
+    """With a word about it, and escaped; it is not tried again at every view, unless the process was only busy."""
+    tries: list[str] = []
+
+    def fail(kind: str, *_rest: object) -> None:
+        tries.append(kind)
+        raise problem
+
+    monkeypatch.setattr(RENDERER, "run", fail)
+    for _ in range(2):
+        shown = markdown(f"<script>alert({problem.__name__!r})</script> *a* " + "b" * 3000)
+        assert "takes too long to render" in shown
+        assert "&lt;script&gt;" in shown
+        assert "<script>" not in shown
+        assert "<em>a</em>" not in shown
+    assert len(tries) == times
+
+
+class Counted(list[Token]):
+    """Tokens that count how often one of them is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(at)
+
+
+def test_a_task_list_takes_as_long_as_it_is() -> None:
+    """The plugin for these looks at all items for each of them: fifteen thousand took 8 seconds at every view."""
+    state = StateCore("- [ ] a\n" * 500, module.PARSER, {"around": NOWHERE})
+    state.tokens = tokens = Counted()
+    module.PARSER.core.process(state)
+    assert sum(token.attrs.get("class") == "task-list-item" for token in tokens) == 500
+    assert tokens.looks < 5 * len(tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("- [ ] a", '<ul class="contains-task-list">\n<li class="task-list-item"><box>'),
+        ("1. [x] a", '<ol class="contains-task-list">\n<li class="task-list-item"><box checked>'),
+        (
+            "- a\n  - [X] b",
+            '<ul>\n<li>a\n<ul class="contains-task-list">\n<li class="task-list-item"><box checked>',
+        ),
+        ("- [ ]a", "<ul>\n<li>[ ]a</li>"),
+        ("- [y] a", "<ul>\n<li>[y] a</li>"),
+        ("[ ] a", "<p>[ ] a</p>"),
+        ("- > [ ] a", "<ul>\n<li>\n<blockquote>\n<p>[ ] a</p>"),
+    ],
+)
+def test_boxes_stand_at_the_start_of_list_items(text: str, html: str) -> None:
+    """And nowhere else; only the list they are in is one of tasks."""
+    # The sanitiser writes the attributes in any order.
+    boxes = re.sub(
+        r"<input [^>]*>", lambda found: "<box checked>" if "checked" in found[0] else "<box>", markdown(text)
+    )
+    assert boxes.startswith(html)

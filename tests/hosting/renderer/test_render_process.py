@@ -1,0 +1,104 @@
+"""A process renders texts, with a budget."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.hosting.renderer.markdown import NOWHERE
+from holdfast.hosting.renderer.render_process import (
+    ByteCache,
+    RenderBusy,
+    RenderFailed,
+    RenderProcess,
+    content_key,
+)
+
+
+@pytest.fixture
+def process() -> Iterator[RenderProcess]:
+    """Give a process of little time, and end it afterwards.
+
+    Its first text also pays for importing a lexer: half a second where branches are counted and cores are shared.
+    """
+    made = RenderProcess(cpu_seconds=1.5)
+    yield made
+    made.close()
+
+
+def test_a_text_over_its_budget_ends_the_process_and_the_next_one_is_rendered(process: RenderProcess) -> None:
+    """The kernel counts the CPU time, so nothing in a text can keep it from ending."""
+    with pytest.raises(RenderFailed):
+        process.run("markdown", "*a **b " * 100_000, NOWHERE)
+    assert process.run("markdown", "*a*", NOWHERE) == "<p><em>a</em></p>\n"
+
+
+def test_a_process_that_was_killed_is_started_again(process: RenderProcess) -> None:
+    """Nobody notices but the text it was at."""
+    assert process.run("markdown", "a", NOWHERE) == "<p>a</p>\n"
+    assert process._process is not None
+    os.kill(process._process.pid, signal.SIGKILL)
+    process._process.wait()
+    assert process.run("markdown", "b", NOWHERE) == "<p>b</p>\n"
+
+
+def test_what_cannot_be_rendered_is_told(process: RenderProcess) -> None:
+    """And the process goes on."""
+    with pytest.raises(RenderFailed):
+        process.run("markdown", 17, None)
+    assert process.run("highlight", "a.py", "def f():\n    pass\n")[1].startswith("    <span")
+
+
+def test_many_texts_at_once_get_their_own_answers(process: RenderProcess) -> None:
+    """One after the other."""
+    with ThreadPoolExecutor(6) as threads:
+        made = list(threads.map(lambda number: process.run("markdown", f"{number}", NOWHERE), range(30)))
+    assert made == [f"<p>{number}</p>\n" for number in range(30)]
+
+
+def test_nobody_waits_behind_too_many() -> None:
+    """A thread that waits answers nobody."""
+    process = RenderProcess(most_waiting=0)
+    with pytest.raises(RenderBusy):
+        process.run("markdown", "a", NOWHERE)
+    process.close()
+
+
+def test_a_cache_has_a_largest_size() -> None:
+    """What was used least recently goes first."""
+    cache: ByteCache[str] = ByteCache(100)
+    for name in "abc":
+        cache.put(name, name, 40)
+        assert cache.get("a") == "a"
+    assert [cache.get(name) for name in "abc"] == ["a", None, "c"]
+    cache.put("d", "d", 1000)
+    assert [cache.get(name) for name in "acd"] == [None, None, None]
+    cache.put("e", "e", 100)
+    cache.put("e", "f", 100)
+    assert cache.get("e") == "f"
+    cache.clear()
+    assert cache.get("e") is None
+
+
+def test_a_key_tells_texts_and_places_apart() -> None:
+    """Also a text that is no Unicode."""
+    keys = {content_key("a", "x", 1), content_key("a", "x", 2), content_key("a", "y", 1), content_key("b", "x", 1)}
+    assert len({*keys, content_key("a", "\ud800", 1)}) == 5
+
+
+def test_it_is_ended_with_its_parent() -> None:
+    """It reads until its input is closed."""
+    process = RenderProcess()
+    process.run("markdown", "a", NOWHERE)
+    child = process._process
+    assert child is not None
+    assert child.stdin is not None
+    child.stdin.close()
+    ended = threading.Thread(target=child.wait)
+    ended.start()
+    ended.join(20)
+    assert child.returncode == 0
+    process.close()

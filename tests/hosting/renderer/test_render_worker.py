@@ -1,0 +1,21 @@
+"""What the process that renders texts answers, asked as its parent asks; the rest is tested with the parent."""
+
+import io
+
+from holdfast.hosting.renderer.markdown import NOWHERE
+from holdfast.hosting.renderer.render_worker import read_request, render, write_response
+
+
+def test_requests_and_answers_have_their_length_before_them() -> None:
+    """A request that is cut off is none."""
+    pipe = io.BytesIO()
+    write_response(pipe, (True, "made"))
+    whole = pipe.getvalue()
+    assert read_request(io.BytesIO(whole)) == whole[4:]
+    assert read_request(io.BytesIO(whole[:3])) == b""
+
+
+def test_both_kinds_are_rendered() -> None:
+    """Markdown at its place, and source code by the name of its file."""
+    assert render("markdown", ["*a*", {"deeper": NOWHERE.deeper}]) == "<p><em>a</em></p>\n"
+    assert render("highlight", ["a.py", "# x\n"]) == ['<span class="c"># x</span>']

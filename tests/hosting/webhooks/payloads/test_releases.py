@@ -1,0 +1,28 @@
+"""The payload of a release event."""
+
+import json
+
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.services import releases, repositories
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.releases import ReleaseFields
+from tests.hosting.services.scenario import accessed
+from tests.hosting.webhooks.event_helpers import add_hook, recorded
+
+
+def test_a_release_is_told_as_it_was(app: App, ada: Account) -> None:
+    """Also when it is deleted, with the repository's count of the moment."""
+    home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    add_hook(app.database, ada, events="release")
+    actor = Actor(ada)
+    target = accessed(app, actor, home)
+    made = releases.create(app, actor, target, ReleaseFields(tag_name="v1", name="One"))
+    releases.delete(app, actor, target, made)
+    told = [json.loads(event.payload) for event in recorded(app.database) if event.kind == "release"]
+    assert [one["action"] for one in told] == ["published", "deleted"]
+    for one, count in zip(told, (1, 0), strict=True):
+        assert (one["release"]["tag_name"], one["release"]["name"], one["release"]["assets"]) == ("v1", "One", [])
+        assert (one["release"]["author"]["login"], one["sender"]["login"]) == ("Ada", "Ada")
+        assert one["repository"]["release_counter"] == count

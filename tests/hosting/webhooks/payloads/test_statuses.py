@@ -1,0 +1,28 @@
+"""The payload of a commit status."""
+
+import json
+
+import msgspec
+
+from holdfast.hosting.app import App
+from holdfast.hosting.git import refs
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.commit_statuses import CommitStatus
+from holdfast.hosting.store.events import Event
+from holdfast.hosting.webhooks.payloads import payload_of
+
+
+def test_a_status_is_told_without_its_commit_where_git_does_not_have_it(app: App, ada: Account) -> None:
+    """And with it where it does, also when it is rendered later."""
+    home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
+    head = refs.resolve(app.copies.open(home), "main", "main")
+    assert head is not None
+    for sha, commit in ((head.commit, head.commit), ("1" * 40, None)):
+        status = CommitStatus(7, sha, "ci", "warning", "", "", ada.id, 1_700_000_000)
+        details = msgspec.json.encode({"status": status}).decode()
+        told = json.loads(payload_of(app, Event(1, "status", ada.id, home.id, ada.id, details, 0, "")))
+        assert (told["commit"] and told["commit"]["id"]) == commit
+        assert (told["id"], told["sha"], told["state"], told["context"]) == (7, sha, "warning", "ci")
+        assert told["created_at"] == told["updated_at"] == "2023-11-14T22:13:20Z"
