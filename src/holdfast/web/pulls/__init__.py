@@ -1,0 +1,1 @@
+"""Pages of pull requests: conversation, commits and files, merges and reviews."""

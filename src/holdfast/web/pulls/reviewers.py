@@ -1,0 +1,104 @@
+"""The reviewers of a pull request: who was asked, who decided what, and who can be asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.store import accounts, reviews, teams
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.reviews import DECISIONS, Review, ReviewState
+
+__all__ = ["WORDS", "ReviewerRow", "Reviewers", "reviewers_shown"]
+
+MOST_REVIEWS: Final = 500
+MOST_OFFERED: Final = 60
+WORDS: Final = {
+    ReviewState.APPROVED: "approved these changes",
+    ReviewState.REQUEST_CHANGES: "requested changes",
+    ReviewState.COMMENT: "reviewed",
+    ReviewState.REQUEST_REVIEW: "was asked to review",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerRow:
+    """A user or a team with their last decision, or that they were asked."""
+
+    name: str
+    account: Account | None
+    state: str
+    review_id: int
+    is_stale: bool = False
+    """Whether there are newer commits than the one that was reviewed."""
+    is_official: bool = False
+
+    @property
+    def word(self) -> str:
+        """What they did, in words."""
+        return WORDS[ReviewState(self.state)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewers:
+    """The reviewers of a pull request."""
+
+    rows: list[ReviewerRow]
+    pending: Review | None
+    """The review that the viewer has begun and not submitted."""
+    offered: list[Account]
+    """Who can be asked by the viewer; empty if the viewer may not ask."""
+
+
+def last_reviews(request: RequestContext, issue: Issue) -> list[Review]:
+    """Return the newest reviews of a pull request, oldest first."""
+    viewer = None if request.actor.user is None else request.actor.user.id
+    database = request.app.database
+    found, total = reviews.reviews_of(database, issue, viewer, skip=0, limit=MOST_REVIEWS)
+    if total > MOST_REVIEWS:
+        found, _ = reviews.reviews_of(database, issue, viewer, skip=total - MOST_REVIEWS, limit=MOST_REVIEWS)
+    return found
+
+
+def reviewers_shown(
+    request: RequestContext, target: RepositoryAccess, issue: Issue, *, may_ask: bool
+) -> Reviewers:
+    """Return the reviewers of a pull request; a later decision of the same person replaces an earlier one."""
+    found = last_reviews(request, issue)
+    pending = next((one for one in found if one.state == ReviewState.PENDING), None)
+    last = [
+        one for one in newest_by_reviewer(found) if one.reviewer_id is None or one.reviewer_id != issue.author_id
+    ]
+    with request.app.database.read() as connection:
+        people = accounts.accounts_by_id(connection, {one.reviewer_id for one in last if one.reviewer_id})
+        asked = teams.teams_by_id(connection, {one.team_id for one in last if one.team_id})
+    rows: list[ReviewerRow] = []
+    for one in last:
+        account, team = people.get(one.reviewer_id or 0), asked.get(one.team_id or 0)
+        if account is not None or team is not None:
+            name = account.name if account is not None else f"{target.repository.owner.name}/{team.name}"  # type: ignore[union-attr]
+            rows.append(
+                ReviewerRow(name, account, one.state, one.id, one.is_stale(issue.head_sha), one.is_official)
+            )
+    offered: list[Account] = []
+    if may_ask:
+        listed, _ = reviews.reviewers(request.app.database, target.repository, skip=0, limit=MOST_OFFERED)
+        waiting = {row.account.id for row in rows if row.account and row.state == ReviewState.REQUEST_REVIEW}
+        offered = [one for one in listed if one.id != issue.author_id and one.id not in waiting]
+    return Reviewers(rows, pending, offered)
+
+
+def newest_by_reviewer(found: Sequence[Review]) -> list[Review]:
+    """Return for each reviewer the request or the last decision, else the last comment; never dismissed ones."""
+    best: dict[tuple[int | None, int | None], Review] = {}
+    for one in found:
+        key = (one.reviewer_id, one.team_id)
+        before = best.get(key)
+        if one.state == ReviewState.PENDING or one.is_dismissed or key == (None, None):
+            continue
+        is_remark = one.state == ReviewState.COMMENT
+        if before is None or not is_remark or before.state not in {*DECISIONS, ReviewState.REQUEST_REVIEW}:
+            best[key] = one
+    return list(best.values())
