@@ -7,7 +7,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.single_archive import render_page
@@ -27,7 +27,7 @@ Look = Callable[..., str]
 def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive with files beside it, once."""
     home = tmp_path_factory.mktemp("conversation")
-    write_sample(sample_records(400, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
+    write_sample(sample_records(400, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
         opened.add(found)
         assert list(opened.copy_media(found))
@@ -68,30 +68,30 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def room(archive_file: Path) -> OpenArchive:
+def opened(archive_file: Path) -> OpenArchive:
     """Open the archive."""
     return open_archive_file(archive_file, "chats.db")
 
 
 @pytest.fixture
-def hostile_room(hostile_file: Path) -> OpenArchive:
+def hostile_archive(hostile_file: Path) -> OpenArchive:
     """Open the hostile archive."""
     return open_archive_file(hostile_file, EVIL)
 
 
-def shown_in(room: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:
+def shown_in(opened: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:
     """Ask for a page, before it is drawn."""
-    found = respond(room, base, path, query)
+    found = respond(opened, base, path, query)
     assert isinstance(found, TemplateResult)
     return found
 
 
-def drawn_in(room: OpenArchive, path: str, **query: str) -> str:
+def drawn_in(opened: OpenArchive, path: str, **query: str) -> str:
     """Draw a page."""
-    return bytes(render_page(room.name, shown_in(room, path, **query)).body).decode()
+    return bytes(render_page(opened.name, shown_in(opened, path, **query)).body).decode()
 
 
 @pytest.fixture
-def look(room: OpenArchive) -> Look:
+def look(opened: OpenArchive) -> Look:
     """Draw pages of the archive."""
-    return lambda path, **query: drawn_in(room, path, **query)
+    return lambda path, **query: drawn_in(opened, path, **query)

@@ -8,16 +8,16 @@ from holdfast.web.chats.view import PageNotFound
 from tests.web.chats.conftest import EVIL, drawn_in
 
 
-def test_backups_are_listed_without_where_they_lay(room: OpenArchive, hostile_room: OpenArchive) -> None:
+def test_backups_are_listed_without_where_they_lay(opened: OpenArchive, hostile_archive: OpenArchive) -> None:
     """By name, date and app; what was left out is named with its frame."""
-    page = drawn_in(room, "about")
+    page = drawn_in(opened, "about")
     assert "400" in page
     assert "/tmp" not in page
-    assert EVIL not in drawn_in(hostile_room, "about")
+    assert EVIL not in drawn_in(hostile_archive, "about")
 
 
-def test_only_backups_that_were_held_to_the_rules_have_findings(room: OpenArchive) -> None:
+def test_only_backups_that_were_held_to_the_rules_have_findings(opened: OpenArchive) -> None:
     """An archive has none."""
     for path in ("findings", "frame/1"):
         with pytest.raises(PageNotFound):
-            respond(room, "", path, {})
+            respond(opened, "", path, {})

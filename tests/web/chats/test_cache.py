@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import cache as module
@@ -53,7 +53,7 @@ def plain(tmp_path: Path) -> ConversationSource:
 def sealed(tmp_path: Path) -> ConversationSource:
     """Write an encrypted one."""
     path = tmp_path / "phone.backup"
-    write_sample(sample_records(60, 1), path, To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), path, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     return ConversationSource("sealed", "phone.backup", FileKind.SEALED, path=path)
 
 
@@ -92,7 +92,7 @@ def test_whoever_looks_first_begins_and_all_see_the_result(tmp_path: Path, plain
     assert isinstance(other.look(plain, VIEWER), ImportRunning)
     state = settled(other, plain)
     assert isinstance(state, ImportReady)
-    with state.room.reading() as archive:
+    with state.opened.reading() as archive:
         assert archive.chats()
     assert isinstance(one.look(plain, VIEWER), ImportReady)
     assert len([path for path in one.folder.iterdir() if path.is_dir()]) == 1
@@ -131,7 +131,7 @@ def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: Conversatio
     cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
     state = settled(cache, sealed, SECRET)
     assert isinstance(state, ImportReady)
-    with state.room.reading() as archive:
+    with state.opened.reading() as archive:
         text = next(
             message.text for chat in archive.chats() for message in archive.messages(chat.id) if message.text
         )
@@ -162,7 +162,7 @@ def test_what_was_interrupted_is_begun_again(tmp_path: Path, plain: Conversation
 def test_what_nobody_looks_at_is_removed(
     tmp_path: Path, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sealed ones after a day, others after a month; rooms are closed when there are too many."""
+    """Sealed ones after a day, others after a month; archives are closed when too many are open."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     for name, days in {"s" + "0" * 64: 2, "1" * 64: 2, "2" * 64: 40}.items():
         (cache.folder / name).mkdir(parents=True)
@@ -171,7 +171,7 @@ def test_what_nobody_looks_at_is_removed(
         os.utime(cache.folder / name, (past, past))
     assert isinstance(settled(cache, plain), ImportReady)
     assert set(folders(cache)) == {"1" * 64, cache._entry(plain, VIEWER, None).name}
-    monkeypatch.setattr(module, "ROOMS", 0)
+    monkeypatch.setattr(module, "MAX_OPEN", 0)
     state = cache.look(plain, VIEWER)
     assert isinstance(state, ImportReady)
     assert cache_of(Settings(data=tmp_path)) is cache_of(Settings(data=tmp_path))
@@ -261,7 +261,7 @@ def test_what_was_opened_belongs_to_one_log_in(cache: ConversationCache, sealed:
     assert isinstance(cache.look(sealed, VIEWER, SECRET), ImportReady)
     cache.forget_browser(SECRET)
     assert folders(cache) == []
-    assert not cache._rooms
+    assert not cache._open_archives
 
 
 def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_folders_and_files_are_for_this_account_only(cache: ConversationCache, p
 
 
 def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
-    """Also where a room was open."""
+    """Also where an archive was open."""
     one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(settled(one, plain), ImportReady)
     assert isinstance(other.look(plain, VIEWER), ImportReady)
@@ -337,5 +337,5 @@ def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: Conv
     one.drop(every)
     assert [record.viewer for record in seen] == ["writer"]
     other.close_removed()
-    assert not other._rooms
+    assert not other._open_archives
     assert other.look(plain, VISITOR) == ImportNotStarted()

@@ -5,54 +5,105 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.chat_list import ChatListTab, ChatRow
+from holdfast.web.chats import chat_list
+from holdfast.web.chats.chat_list import PANE_ROWS, ChatListTab, ChatRow
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def rows_of(room: OpenArchive, **query: str) -> list[ChatRow]:
+def rows_of(opened: OpenArchive, **query: str) -> list[ChatRow]:
     """List the chats of a page."""
-    rows = shown_in(room, "", **query).values["rows"]
+    rows = shown_in(opened, "", **query).values["rows"]
     assert isinstance(rows, list)
     return rows
 
 
-def tabs_of(room: OpenArchive) -> list[ChatListTab]:
+def tabs_of(opened: OpenArchive) -> list[ChatListTab]:
     """List the folders."""
-    tabs = shown_in(room, "").values["folders"]
+    tabs = shown_in(opened, "").values["folders"]
     assert isinstance(tabs, list)
     return tabs
 
 
-def test_the_owner_finds_what_they_saw(room: OpenArchive) -> None:
+def test_the_owner_finds_what_they_saw(opened: OpenArchive) -> None:
     """Pinned chats first in their order, then the latest; archived ones apart; a line and a count for each."""
-    rows = rows_of(room)
+    rows = rows_of(opened)
     pinned = [row.chat.pinned_order for row in rows if row.chat.pinned_order is not None]
     assert pinned
     assert [row.chat.pinned_order for row in rows][: len(pinned)] == sorted(pinned)
     rest = [row.chat.latest_ms or 0 for row in rows[len(pinned) :]]
     assert rest == sorted(rest, reverse=True)
     assert not any(row.chat.archived for row in rows)
-    archived = rows_of(room, archived="1")
+    archived = rows_of(opened, archived="1")
     assert archived
     assert all(row.chat.archived for row in archived)
     assert all(row.line for row in rows if row.chat.messages)
-    page = drawn_in(room, "")
+    page = drawn_in(opened, "")
     assert rows[0].chat.name in page
     assert "￼" not in page
 
 
-def test_folders_are_tabs_with_their_chats(room: OpenArchive) -> None:
+def test_folders_are_tabs_with_their_chats(opened: OpenArchive) -> None:
     """Each leads to the chats its owner put there."""
-    tabs = tabs_of(room)
+    tabs = tabs_of(opened)
     assert [tabs[0].name, tabs[-1].name] == ["Chats", "Archived"]
     assert len(tabs) > 2
     for tab in tabs[1:-1]:
         number = re.search(r"folder=(\d+)", tab.address)
         assert number
-        assert len(rows_of(room, folder=number[1])) == min(tab.count, 100)
+        assert len(rows_of(opened, folder=number[1])) == min(tab.count, 100)
+
+
+def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Path) -> None:
+    """As in Signal: how many messages are unread, or that a chat was marked so; a folder may take only these."""
+    header, frames = copies(200)
+    chats = [frame.chat for frame in frames if frame.HasField("chat")]
+    for chat in chats:
+        chat.markedUnread = False
+    received = [item for item in items(frames) if item.HasField("incoming")]
+    for item in received:
+        item.incoming.read = True
+    for item in [one for one in received if one.chatId == received[0].chatId][:3]:
+        item.incoming.read = False
+    marked = next(chat for chat in chats if chat.id != received[0].chatId and not chat.archived)
+    marked.markedUnread = True
+    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    rows = rows_of(opened)
+    assert sorted(row.unread for row in rows if row.unread is not None) == [0, 3]
+    page = drawn_in(opened, "")
+    assert '<span class="unread">3<span class="hidden"> unread</span></span>' in page
+    assert '<span class="unread"><span class="hidden">Marked as unread</span></span>' in page
+    assert page.count('class="unread"') == 2
+    assert f'class="entry-total">{rows[0].chat.messages:,} message' in page
+    assert 'aria-label="Pinned"' in page
+    (unread,) = (tab for tab in tabs_of(opened) if tab.name == "Unread")
+    assert unread.count == 2
+
+
+def test_a_chat_is_listed_among_the_others_beside_it(opened: OpenArchive) -> None:
+    """The open one is marked; beside an archived chat are the archived ones."""
+    rows = rows_of(opened)
+    page = drawn_in(opened, f"chat/{rows[3].chat.id}")
+    assert re.findall(r'href="([^"]*)" aria-current="page"', page) == [rows[3].address]
+    assert all(f'href="{row.address}"' in page for row in rows[:PANE_ROWS])
+    archived = rows_of(opened, archived="1")
+    page = drawn_in(opened, f"chat/{archived[0].chat.id}")
+    assert f'href="{rows[0].address}"' not in page
+    assert all(f'href="{row.address}"' in page for row in archived)
+
+
+def test_a_chat_far_down_the_list_is_on_top_of_those_beside_it(
+    opened: OpenArchive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it is always there, and the pane stays short."""
+    monkeypatch.setattr(chat_list, "PANE_ROWS", 3)
+    rows = rows_of(opened)
+    pane = shown_in(opened, f"chat/{rows[-1].chat.id}").values["pane"]
+    assert isinstance(pane, list)
+    assert [row.chat.id for row in pane] == [rows[-1].chat.id, rows[0].chat.id, rows[1].chat.id]
 
 
 def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
@@ -66,28 +117,28 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
             frame.account.ClearField("username")
     other = write(tmp_path / "two", header, frames)
     imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), other)
-    room = open_archive_file(tmp_path / "a.db", "a.db")
-    accounts = shown_in(room, "").values["accounts"]
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    accounts = shown_in(opened, "").values["accounts"]
     assert isinstance(accounts, list)
     assert len(accounts) == 2
     number = accounts[1].address.rpartition("=")[2]
-    first = {row.chat.id for row in rows_of(room)}
-    second = {row.chat.id for row in rows_of(room, account=number)}
+    first = {row.chat.id for row in rows_of(opened)}
+    second = {row.chat.id for row in rows_of(opened, account=number)}
     assert first
     assert second
     assert not first & second
 
 
 @pytest.mark.parametrize("query", [{"account": "5"}, {"folder": "99"}, {"folder": "x"}, {"account": "x"}])
-def test_what_is_not_there_is_not_found(room: OpenArchive, query: dict[str, str]) -> None:
+def test_what_is_not_there_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
     """Whatever the address says."""
     with pytest.raises(PageNotFound):
-        shown_in(room, "", **query)
+        shown_in(opened, "", **query)
 
 
-def test_names_and_texts_stay_text(hostile_room: OpenArchive) -> None:
+def test_names_and_texts_stay_text(hostile_archive: OpenArchive) -> None:
     """Also the name of the archive and of folders."""
-    page = drawn_in(hostile_room, "")
+    page = drawn_in(hostile_archive, "")
     assert EVIL not in page
     assert "<img src=x" not in page
     assert "&lt;script&gt;" in page

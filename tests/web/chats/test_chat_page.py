@@ -14,9 +14,9 @@ from tests.backup.archives.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def largest(room: OpenArchive) -> Chat:
+def largest(opened: OpenArchive) -> Chat:
     """Return the chat with most messages."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         return max(archive.chats(), key=lambda chat: chat.messages)
 
 
@@ -25,64 +25,64 @@ def ids(shown: TemplateResult) -> list[int]:
     return [int(found) for found in re.findall(r'<li class="m [^"]*" id="m(\d+)"', str(shown.values["inside"]))]
 
 
-def follow(room: OpenArchive, address: object) -> TemplateResult:
+def follow(opened: OpenArchive, address: object) -> TemplateResult:
     """Follow a link of a page."""
     parts = urlsplit(str(address))
-    return shown_in(room, parts.path, **dict(parse_qsl(parts.query)))
+    return shown_in(opened, parts.path, **dict(parse_qsl(parts.query)))
 
 
-def whole(room: OpenArchive, chat: Chat) -> list[int]:
+def whole(opened: OpenArchive, chat: Chat) -> list[int]:
     """Return all messages of a chat in their order."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         return [message.id for message in archive.messages(chat.id)]
 
 
-def test_older_and_newer_lead_through_the_whole_chat(room: OpenArchive) -> None:
+def test_older_and_newer_lead_through_the_whole_chat(opened: OpenArchive) -> None:
     """Each message is met once, in both directions, and the first page has the newest."""
-    chat = largest(room)
-    every = whole(room, chat)
+    chat = largest(opened)
+    every = whole(opened, chat)
     assert len(every) > 100
-    page = shown_in(room, f"chat/{chat.id}")
+    page = shown_in(opened, f"chat/{chat.id}")
     assert page.values["newer"] == ""
     back = ids(page)
     while page.values["older"]:
-        page = follow(room, page.values["older"])
+        page = follow(opened, page.values["older"])
         back = ids(page) + back
     assert back == every
-    page = shown_in(room, f"chat/{chat.id}", first="1")
+    page = shown_in(opened, f"chat/{chat.id}", first="1")
     ahead = ids(page)
     while page.values["newer"]:
-        page = follow(room, page.values["newer"])
+        page = follow(opened, page.values["newer"])
         ahead += ids(page)
     assert ahead == every
 
 
-def test_a_date_leads_to_its_first_message(room: OpenArchive) -> None:
+def test_a_date_leads_to_its_first_message(opened: OpenArchive) -> None:
     """A date after the last message shows the last ones; what is no date is said to be none."""
-    chat = largest(room)
-    with room.reading() as archive:
+    chat = largest(opened)
+    with opened.reading() as archive:
         messages = list(archive.messages(chat.id))
         middle = messages[len(messages) // 2]
-    months = shown_in(room, f"chat/{chat.id}/dates").values
+    months = shown_in(opened, f"chat/{chat.id}/dates").values
     listed = months["months"]
     assert isinstance(listed, list)
     assert listed
     day = listed[0].days[0][0]
-    first = ids(shown_in(room, f"chat/{chat.id}", date=day))[0]
-    with room.reading() as archive:
+    first = ids(shown_in(opened, f"chat/{chat.id}", date=day))[0]
+    with opened.reading() as archive:
         assert archive.message(first).position.ms // 1000 >= 0
-    late = shown_in(room, f"chat/{chat.id}", date="2199-01-01")
+    late = shown_in(opened, f"chat/{chat.id}", date="2199-01-01")
     assert ids(late)[-1] == messages[-1].id
-    refused = shown_in(room, f"chat/{chat.id}", date="soon<b>")
+    refused = shown_in(opened, f"chat/{chat.id}", date="soon<b>")
     assert refused.status == 400
-    assert "soon&lt;b&gt;" in drawn_in(room, f"chat/{chat.id}", date="soon<b>")
-    around = shown_in(room, f"chat/{chat.id}", at=format_position(middle.position))
+    assert "soon&lt;b&gt;" in drawn_in(opened, f"chat/{chat.id}", date="soon<b>")
+    around = shown_in(opened, f"chat/{chat.id}", at=format_position(middle.position))
     assert middle.id in ids(around)
 
 
-def test_a_quote_jumps_to_its_message(room: OpenArchive) -> None:
+def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
     """To the page of the chat that has it, whichever that is."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         quoting = next(
             message
             for chat in archive.chats()
@@ -90,12 +90,12 @@ def test_a_quote_jumps_to_its_message(room: OpenArchive) -> None:
             if message.quote and message.quote.target_id
         )
     assert quoting.quote is not None
-    page = drawn_in(room, f"chat/{quoting.chat_id}", at=format_position(quoting.position))
+    page = drawn_in(opened, f"chat/{quoting.chat_id}", at=format_position(quoting.position))
     assert f'href="/to/{quoting.quote.target_id}"' in page
-    found = respond(room, "", f"to/{quoting.quote.target_id}", {})
+    found = respond(opened, "", f"to/{quoting.quote.target_id}", {})
     assert isinstance(found, RedirectResult)
     assert found.address.endswith(f"#m{quoting.quote.target_id}")
-    assert quoting.quote.target_id in ids(follow(room, found.address))
+    assert quoting.quote.target_id in ids(follow(opened, found.address))
 
 
 def test_pages_stay_small_whatever_is_said(tmp_path: Path) -> None:
@@ -106,19 +106,19 @@ def test_pages_stay_small_whatever_is_said(tmp_path: Path) -> None:
             item.standardMessage.text.body = "長いテキスト " * 2000
             item.ClearField("revisions")
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = open_archive_file(tmp_path / "a.db", "a.db")
-    chat = largest(room)
-    page = shown_in(room, f"chat/{chat.id}")
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    chat = largest(opened)
+    page = shown_in(opened, f"chat/{chat.id}")
     back = ids(page)
     while page.values["older"]:
         assert len(str(page.values["inside"]).encode()) < 200_000
-        page = follow(room, page.values["older"])
+        page = follow(opened, page.values["older"])
         back = ids(page) + back
-    assert back == whole(room, chat)
-    drawn = drawn_in(room, f"chat/{chat.id}")
+    assert back == whole(opened, chat)
+    drawn = drawn_in(opened, f"chat/{chat.id}")
     assert len(drawn.encode()) < 200_000
     assert "The whole message" in drawn
-    assert len(drawn_in(room, f"message/{back[-1]}").encode()) < 400_000
+    assert len(drawn_in(opened, f"message/{back[-1]}").encode()) < 400_000
 
 
 def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
@@ -143,21 +143,21 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
         elif item.HasField("poll"):
             item.poll.question = long
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = open_archive_file(tmp_path / "a.db", "a.db")
-    chat = largest(room)
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    chat = largest(opened)
     pages = ["", "people", "statistics", "about", f"chat/{chat.id}", f"chat/{chat.id}/dates"]
-    pages += [f"message/{number}" for number in whole(room, chat)[:10]]
+    pages += [f"message/{number}" for number in whole(opened, chat)[:10]]
     for path in pages:
-        assert len(drawn_in(room, path).encode()) < 200_000, path
-    assert len(drawn_in(room, "search", **{"is": "in"}).encode()) < 200_000
+        assert len(drawn_in(opened, path).encode()) < 200_000, path
+    assert len(drawn_in(opened, "search", **{"is": "in"}).encode()) < 200_000
 
 
-def test_nothing_in_a_message_becomes_markup(hostile_room: OpenArchive) -> None:
+def test_nothing_in_a_message_becomes_markup(hostile_archive: OpenArchive) -> None:
     """Texts, names, titles, captions, file names, links and reactions."""
-    with hostile_room.reading() as archive:
+    with hostile_archive.reading() as archive:
         chats = archive.chats()
     for chat in chats[:12]:
-        page = drawn_in(hostile_room, f"chat/{chat.id}")
+        page = drawn_in(hostile_archive, f"chat/{chat.id}")
         assert EVIL not in page
         assert "<img src=x" not in page
         assert 'href="javascript:' not in page
@@ -165,14 +165,14 @@ def test_nothing_in_a_message_becomes_markup(hostile_room: OpenArchive) -> None:
 
 
 @pytest.mark.parametrize("path", ["chat/1", "chat/x", "chat/", "to/1", "to/x", "chat/1/dates", "chat/1/2/3"])
-def test_what_is_not_there_is_not_found(room: OpenArchive, path: str) -> None:
+def test_what_is_not_there_is_not_found(opened: OpenArchive, path: str) -> None:
     """Chats, messages and pages of other numbers."""
     with pytest.raises(PageNotFound):
-        respond(room, "", path, {})
+        respond(opened, "", path, {})
 
 
 @pytest.mark.parametrize("query", [{"before": "1"}, {"after": "x.y.z"}, {"at": "1.2.3.4"}, {"at": f"{2**64}.0.0"}])
-def test_places_that_cannot_be_are_not_found(room: OpenArchive, query: dict[str, str]) -> None:
+def test_places_that_cannot_be_are_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
     """However they are written."""
     with pytest.raises(PageNotFound):
-        shown_in(room, f"chat/{largest(room).id}", **query)
+        shown_in(opened, f"chat/{largest(opened).id}", **query)

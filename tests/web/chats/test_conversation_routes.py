@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.archives import Archive
-from holdfast.web.chats import open_archive as room_module
+from holdfast.web.chats import open_archive as open_archive_module
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
@@ -16,7 +16,7 @@ from tests.examples import examples
 from tests.web.chats.conftest import Look, drawn_in
 
 
-def test_every_page_is_small_and_whole(room: OpenArchive, look: Look) -> None:
+def test_every_page_is_small_and_whole(opened: OpenArchive, look: Look) -> None:
     """With one heading, and less than 200 kB."""
     for path in ("", "search", "people", "statistics", "about"):
         page = look(path)
@@ -25,18 +25,18 @@ def test_every_page_is_small_and_whole(room: OpenArchive, look: Look) -> None:
         assert page.rstrip().endswith("</html>")
 
 
-def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(room: OpenArchive) -> None:
+def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(opened: OpenArchive) -> None:
     """The questions to the archive are few, however long the lists are."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
         message = archive.page(chat.id, limit=1).messages[0]
     for path in ("", f"chat/{chat.id}", f"message/{message.id}", "people", "search?q=the", "about", "statistics"):
         asked: list[str] = []
-        with room.reading() as archive:
+        with opened.reading() as archive:
             archive.connection.set_trace_callback(asked.append)
         name, _, words = path.partition("?q=")
-        drawn_in(room, name, **({"q": words} if words else {}))
-        with room.reading() as archive:
+        drawn_in(opened, name, **({"q": words} if words else {}))
+        with opened.reading() as archive:
             archive.connection.set_trace_callback(None)
         # The full-text index asks its own tables for itself.
         own = [one for one in asked if not one.startswith("--") and "'main'." not in one]
@@ -60,13 +60,13 @@ def test_whatever_is_asked_there_is_a_page_or_none(
     archive_file: Path, path: list[str], query: dict[str, str]
 ) -> None:
     """Nothing else happens."""
-    room = open_archive_file(archive_file, "chats.db")
+    opened = open_archive_file(archive_file, "chats.db")
     try:
-        found = respond(room, "", "/".join(path), query)
+        found = respond(opened, "", "/".join(path), query)
     except PageNotFound:
         return
     finally:
-        room.close()
+        opened.close()
     assert not isinstance(found, TemplateResult) or found.status in {200, 400}
 
 
@@ -84,10 +84,10 @@ def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("path", ["nope", "search/x", "people/1/2", "chat", "a/b/c/d"])
-def test_other_addresses_are_not_found(room: OpenArchive, path: str) -> None:
+def test_other_addresses_are_not_found(opened: OpenArchive, path: str) -> None:
     """Whatever they look like."""
     with pytest.raises(PageNotFound):
-        respond(room, "", path, {})
+        respond(opened, "", path, {})
 
 
 def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
@@ -105,12 +105,12 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
             for one in item.standardMessage.attachments:
                 one.pointer.fileName = turned
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = open_archive_file(tmp_path / "a.db", turned)
-    with room.reading() as archive:
+    opened = open_archive_file(tmp_path / "a.db", turned)
+    with opened.reading() as archive:
         message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
     paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
-    pages = {path: drawn_in(room, path) for path in paths}
-    pages["search"] = drawn_in(room, "search", q="gpj", **{"from": turned})
+    pages = {path: drawn_in(opened, path) for path in paths}
+    pages["search"] = drawn_in(opened, "search", q="gpj", **{"from": turned})
     for path, page in pages.items():
         assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067") & set(page), path
         # Names in sentences are isolated, and nothing in them ends that early.
@@ -122,19 +122,19 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
 
 def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also inside the full-text index, which tells no progress: another thread interrupts it."""
-    monkeypatch.setattr(room_module, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(open_archive_module, "PATIENCE_S", 0.05)
     # No progress is told at all, as inside the index.
-    monkeypatch.setattr(room_module, "STEPS", 1 << 30)
-    room = open_archive_file(archive_file, "chats.db")
+    monkeypatch.setattr(open_archive_module, "STEPS", 1 << 30)
+    opened = open_archive_file(archive_file, "chats.db")
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
     def search(archive: Archive, *_: object, **__: object) -> object:
         return archive.connection.execute(endless).fetchall()
 
     monkeypatch.setattr(Archive, "search", search)
-    found = respond(room, "", "search", {"q": "the"})
+    found = respond(opened, "", "search", {"q": "the"})
     assert isinstance(found, TemplateResult)
     assert found.status == 503
     assert "longer than" in str(found.values["problem"])
     monkeypatch.undo()
-    assert "<mark>" in drawn_in(room, "search", q="the")
+    assert "<mark>" in drawn_in(opened, "search", q="the")

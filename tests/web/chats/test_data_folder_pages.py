@@ -1,5 +1,6 @@
 """The archives and backups of the data folder."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -7,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from holdfast_demo.sample import sample_records
@@ -109,28 +110,51 @@ def test_the_key_is_asked_for_and_kept_by_the_browser_only(
     service: Service, admin: httpx.Client, shelf: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A folder as a phone writes it; what is no key is refused at once, and nobody else sees what it opens."""
-    write_sample(sample_records(60, 1), shelf / "phone", To.FOLDER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), shelf / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     address = "/-/archives/phone"
     assert "This backup is encrypted" in admin.get(address).text
-    refused = admin.post(f"{address}/-key", data={"key": "short", "account": "<b>"})
+    refused = admin.post(f"{address}/-key", data={"key": "abc123", "account": "<b>"})
     assert refused.status_code == 422
     assert "&lt;b&gt;" in refused.text
-    assert "short" not in refused.text
+    assert "abc123" not in refused.text
     assert admin.post(f"{address}/-key", data={}).status_code == 422
-    given = admin.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
-    assert given.status_code == 303
-    cookie = given.headers["set-cookie"].lower()
+    response = admin.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    assert response.status_code == 303
+    cookie = response.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert "max-age" not in cookie
     wait_for(lambda: "Importing the backup" not in admin.get(address).text, 60)
     assert "Forget key" in admin.get(address).text
+    check_picture(admin, address)
     with service.logged_in() as other:
         assert "This backup is encrypted" in other.get(address).text
     assert admin.post(f"{address}/-forget", headers=FORM).status_code == 303
     assert "This backup is encrypted" in admin.get(address).text
     said = capfd.readouterr()
     assert str(SET_B.pool) not in said.out + said.err
+
+
+def check_picture(admin: httpx.Client, address: str) -> None:
+    """See the first picture of an encrypted folder: whole, in parts, and as nothing that runs."""
+    found = admin.get(f"{address}/search?has=media").text
+    for message in re.findall(rf'{address}/to/(\d+)"', found):
+        page = admin.get(f"{address}/message/{message}").text
+        if picture := re.search(r'<img src="([^"]*/attachment/[0-9a-f]{64})"', page):
+            break
+    else:
+        pytest.fail("there is no picture")
+    whole = admin.get(picture[1])
+    assert whole.status_code == 200
+    assert whole.headers["content-type"].startswith("image/")
+    assert whole.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    assert whole.headers["cache-control"] == "no-store"
+    part = admin.get(picture[1], headers={"Range": "bytes=20-40"})
+    assert part.status_code == 206
+    assert part.content == whole.content[20:41]
+    with httpx.Client(base_url=admin.base_url, headers={"accept": "text/html"}) as stranger:
+        assert stranger.get(picture[1]).status_code == 303
 
 
 def test_forms_of_other_sites_are_refused(admin: httpx.Client, shelf: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, looks_like_backup
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -26,8 +26,8 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
     write(tmp_path / "a.binproto", *copies())
     (tmp_path / "a.binproto.gz").write_bytes(gzip.compress((tmp_path / "a.binproto").read_bytes()))
     imported(tmp_path / "a.db", tmp_path / "a.binproto")
-    write_sample(sample_records(20, 1), tmp_path / "a.jsonl", To.JSONL, seed=1, keys=None)
-    write_sample(sample_records(20, 1), tmp_path / "a.backup", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(20, 1), tmp_path / "a.jsonl", OutputFormat.JSONL, seed=1, keys=None)
+    write_sample(sample_records(20, 1), tmp_path / "a.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     assert told(tmp_path / "a.binproto") == (FileKind.PLAIN, True)
     assert told(tmp_path / "a.binproto.gz") == (FileKind.PLAIN, True)
     assert told(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
@@ -82,3 +82,13 @@ def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
     assert kind_of_file(whole[:-1], len(whole) - 1) is None
     assert kind_of_file(b"SBACKUP\x01\xff\xff\xff\x7f" + noise.randbytes(160), 172) is None
     assert kind_of_file(b"SBACKUP\x01\x00" + bytes(160), 169) is None
+
+
+@pytest.mark.parametrize("beginning", [b"{", b"[", b"\xef\xbb\xbf", b"PK\x03\x04", b"\x1f\x8b"])
+def test_an_encrypted_backup_that_begins_like_something_else_is_offered(beginning: bytes) -> None:
+    """Its bytes are random, so one in a hundred begins like JSON."""
+    head = beginning + random.Random(5).randbytes(LOOK - len(beginning))
+    assert looks_like_backup(head, "phone.backup")
+    assert not looks_like_backup(head, "phone.bin")
+    assert not looks_like_backup(b"", "phone.backup")
+    assert not looks_like_backup(b'{"name": "caf\xc3\xa9"}' * 100, "phone.backup")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import BackupError
 from holdfast.backup.wire import header_to_json
 from holdfast.web.chats.import_worker import (
@@ -58,16 +58,16 @@ def test_a_damaged_backup_is_said_to_be_one(tmp_path: Path, target: Path) -> Non
     source.write_bytes(source.read_bytes()[:-5])
     with pytest.raises(BackupError):
         import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
-    told = problem_in(target)
-    assert not told.key
-    assert str(tmp_path) not in told.text
+    problem = problem_in(target)
+    assert not problem.key
+    assert str(tmp_path) not in problem.text
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 
 
 def test_an_encrypted_one_leaves_nothing_in_the_clear(tmp_path: Path, target: Path) -> None:
     """All that is written is sealed; a wrong key is told from a damaged file."""
     source = tmp_path / "phone.backup"
-    write_sample(sample_records(60, 1), source, To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), source, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
         import_backup(
             ImportTask(
@@ -119,7 +119,7 @@ def test_what_becomes_larger_than_allowed_is_refused(tmp_path: Path, target: Pat
     assert confined(ImportTask(str(source), str(target), "one", tiny)).returncode == 1
     assert "too large" in problem_in(target).text
     assert "archive import" in problem_in(target).text
-    write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
         import_backup(
             ImportTask(str(tmp_path / "sealed"), str(target), "sealed", tiny, keys=KEY_FILE, key=b"k" * 32)
@@ -137,6 +137,6 @@ def test_what_is_written_is_for_this_account_only_whatever_the_mask(tmp_path: Pa
     finally:
         os.umask(before)
     assert done.returncode == 0, done.stderr
-    made = list(target.rglob("*"))
-    assert {oct(path.stat().st_mode & 0o777) for path in made if path.is_file()} == {"0o600"}
-    assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} <= {0o700}
+    written = list(target.rglob("*"))
+    assert {oct(path.stat().st_mode & 0o777) for path in written if path.is_file()} == {"0o600"}
+    assert {path.stat().st_mode & 0o777 for path in written if path.is_dir()} <= {0o700}

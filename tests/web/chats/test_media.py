@@ -20,11 +20,11 @@ def kept_files(path: Path) -> list[tuple[str, str]]:
         ).fetchall()
 
 
-def test_files_are_shown_as_what_no_browser_runs(room: OpenArchive, archive_file: Path) -> None:
+def test_files_are_shown_as_what_no_browser_runs(opened: OpenArchive, archive_file: Path) -> None:
     """Pictures, sound and films; everything else is to be kept."""
     shown = set()
     for digest, content_type in kept_files(archive_file):
-        found = respond(room, "", f"media/{digest}", {})
+        found = respond(opened, "", f"media/{digest}", {})
         assert isinstance(found, MediaResult)
         assert found.path.stem == digest
         shown.add((found.inline, found.media_type))
@@ -64,7 +64,7 @@ def test_an_archive_leads_nowhere_but_into_its_folder(archive_file: Path, tmp_pa
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
-def test_other_names_are_not_found(room: OpenArchive, digest: str) -> None:
+def test_other_names_are_not_found(opened: OpenArchive, digest: str) -> None:
     """Only hashes of contents are names."""
     with pytest.raises(PageNotFound):
-        respond(room, "", f"media/{digest}", {})
+        respond(opened, "", f"media/{digest}", {})

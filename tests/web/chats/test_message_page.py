@@ -12,16 +12,16 @@ from tests.backup.archives.histories import copies, imported, later, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def test_receipts_files_and_the_record_are_shown(room: OpenArchive) -> None:
+def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
     """Who got it and when, and what the backup says."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         sent = next(
             archive.message(message.id)
             for chat in archive.chats()
             for message in archive.messages(chat.id)
             if message.direction == "outgoing" and archive.message(message.id).receipts
         )
-    page = drawn_in(room, f"message/{sent.id}")
+    page = drawn_in(opened, f"message/{sent.id}")
     assert "Receipts" in page
     assert sent.receipts[0].status in page
     assert "&#34;chatItem&#34;" in page
@@ -32,26 +32,26 @@ def test_changes_between_backups_are_told(tmp_path: Path) -> None:
     """What was there before and what came after."""
     dice = random.Random(3)
     imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), later(tmp_path / "two", dice, days=3))
-    room = open_archive_file(tmp_path / "a.db", "a.db")
-    with room.reading() as archive:
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
+    with opened.reading() as archive:
         rows = archive.connection.execute("SELECT message_id FROM message_change ORDER BY 1").fetchall()
     assert rows
-    assert "Changes between backups" in drawn_in(room, f"message/{rows[0][0]}")
+    assert "Changes between backups" in drawn_in(opened, f"message/{rows[0][0]}")
 
 
-def test_records_of_hostile_messages_stay_text(hostile_room: OpenArchive) -> None:
+def test_records_of_hostile_messages_stay_text(hostile_archive: OpenArchive) -> None:
     """Also as JSON."""
-    with hostile_room.reading() as archive:
+    with hostile_archive.reading() as archive:
         messages = [message.id for chat in archive.chats() for message in archive.messages(chat.id)]
     for number in messages[:40]:
-        page = drawn_in(hostile_room, f"message/{number}")
+        page = drawn_in(hostile_archive, f"message/{number}")
         assert EVIL not in page
         assert "<img src=x" not in page
 
 
-def test_other_numbers_are_not_found(room: OpenArchive) -> None:
+def test_other_numbers_are_not_found(opened: OpenArchive) -> None:
     """Whatever their size."""
     for number in ("0", "1", str(2**63 - 1), "9" * 40):
         with pytest.raises(PageNotFound):
-            respond(room, "", f"message/{number}", {})
-    assert shown_in(room, "").status == 200
+            respond(opened, "", f"message/{number}", {})
+    assert shown_in(opened, "").status == 200

@@ -15,25 +15,25 @@ from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
 
 
-def test_connections_are_lent_and_given_back(room: OpenArchive) -> None:
+def test_connections_are_lent_and_given_back(opened: OpenArchive) -> None:
     """Whoever comes second while the first reads gets another one; later the same ones are used again."""
-    with room.reading() as one, room.reading() as other:
+    with opened.reading() as one, opened.reading() as other:
         assert one is not other
         both = {id(one), id(other)}
-    with room.reading() as again:
+    with opened.reading() as again:
         assert id(again) in both
 
 
 def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
     """The next one waits until somebody is done."""
-    room = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
 
     def visit() -> None:
-        with room.reading():
+        with opened.reading():
             read.set()
 
-    with room.reading():
+    with opened.reading():
         thread = threading.Thread(target=visit)
         thread.start()
         assert not read.wait(0.05)
@@ -45,28 +45,28 @@ def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
     """An import into the archive is seen by the next request."""
     place = tmp_path / "chats.db"
     imported(place, write(tmp_path / "one", *copies()))
-    room = open_archive_file(place, "chats.db")
+    opened = open_archive_file(place, "chats.db")
     made: list[int] = []
 
     def count() -> int:
         made.append(1)
-        with room.reading() as archive:
+        with opened.reading() as archive:
             return len(archive.snapshots())
 
-    with room.reading():
-        assert [room.kept("n", count), room.kept("n", count)] == [1, 1]
+    with opened.reading():
+        assert [opened.cached("n", count), opened.cached("n", count)] == [1, 1]
     assert len(made) == 1
     imported(place, later(tmp_path / "two", random.Random(1), days=3))
-    with room.reading():
-        assert room.kept("n", count) == 2
+    with opened.reading():
+        assert opened.cached("n", count) == 2
 
 
-def test_a_closed_room_closes_what_is_still_read(room: OpenArchive) -> None:
+def test_a_closed_room_closes_what_is_still_read(opened: OpenArchive) -> None:
     """As soon as it is given back."""
-    with room.reading() as archive:
-        room.close()
+    with opened.reading() as archive:
+        opened.close()
         assert archive.chats()
-    wait_for(lambda: not room._idle)
+    wait_for(lambda: not opened._idle)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
     connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     connection.execute(f"UPDATE {table} SET {column} = x'ff'")
     connection.close()
-    room = open_archive_file(tmp_path / "a.db", "a.db")
+    opened = open_archive_file(tmp_path / "a.db", "a.db")
     for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
-        shown = shown_in(room, path)
+        shown = shown_in(opened, path)
         assert shown.status == 503
         assert f"{table}.{column}" in str(shown.values["problem"])
     with open_archive_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
@@ -102,7 +102,7 @@ def test_whoever_waits_too_long_for_a_connection_is_told(
 ) -> None:
     """With a page, not for ever."""
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
-    room = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
-    with room.reading():
-        assert shown_in(room, "").status == 503
-    assert shown_in(room, "").status == 200
+    opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    with opened.reading():
+        assert shown_in(opened, "").status == 503
+    assert shown_in(opened, "").status == 200

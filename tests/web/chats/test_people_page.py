@@ -4,30 +4,30 @@ from holdfast.web.chats.open_archive import OpenArchive
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def test_people_are_listed_with_the_way_to_what_they_wrote(room: OpenArchive) -> None:
+def test_people_are_listed_with_the_way_to_what_they_wrote(opened: OpenArchive) -> None:
     """Those who wrote most first."""
-    rows = shown_in(room, "people").values["rows"]
+    rows = shown_in(opened, "people").values["rows"]
     assert isinstance(rows, list)
     counts = [row.person.messages for row in rows]
     assert counts == sorted(counts, reverse=True)
-    assert f'href="/search?from={rows[0].person.id}"' in drawn_in(room, "people")
+    assert f'href="/search?from={rows[0].person.id}"' in drawn_in(opened, "people")
     chat = next(row for row in rows if row.chat and row.person.kind != "self")
-    assert f"/chat/{chat.person.id}#latest" in drawn_in(room, "people")
+    assert f"/chat/{chat.person.id}#latest" in drawn_in(opened, "people")
 
 
-def test_people_are_found_by_name_and_number(room: OpenArchive) -> None:
+def test_people_are_found_by_name_and_number(opened: OpenArchive) -> None:
     """Capitals do not matter; whoever is not there is not made up."""
-    rows = shown_in(room, "people").values["rows"]
+    rows = shown_in(opened, "people").values["rows"]
     assert isinstance(rows, list)
     somebody = next(row.person for row in rows if row.person.phone and row.person.name.isascii())
     for text in (somebody.name.upper(), somebody.phone or ""):
-        found = shown_in(room, "people", q=text).values["rows"]
+        found = shown_in(opened, "people", q=text).values["rows"]
         assert isinstance(found, list)
         assert somebody.id in {row.person.id for row in found}
-    assert "No contacts match" in drawn_in(room, "people", q="no such person")
+    assert "No contacts match" in drawn_in(opened, "people", q="no such person")
 
 
-def test_hostile_names_stay_text(hostile_room: OpenArchive) -> None:
+def test_hostile_names_stay_text(hostile_archive: OpenArchive) -> None:
     """In the list and in the field."""
-    assert EVIL not in drawn_in(hostile_room, "people")
-    assert EVIL not in drawn_in(hostile_room, "people", q=EVIL)
+    assert EVIL not in drawn_in(hostile_archive, "people")
+    assert EVIL not in drawn_in(hostile_archive, "people", q=EVIL)

@@ -7,13 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.request_context import RequestContext
@@ -45,7 +44,7 @@ def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
     )
     source = write(tmp_path / "one", *copies())
     imported(tmp_path / "a.db", source)
-    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(20, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     large = write(tmp_path / "large", *copies(61)).read_bytes()
     stored = LfsPointer(hashlib.sha256(large).hexdigest(), len(large))
     clients.open("/ada/Snapshots.git/info/lfs", "ada").put(f"/objects/{stored.oid}/{stored.size}", content=large)
@@ -89,7 +88,7 @@ def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: ht
     repository = repositories.find_repository(clients.database, "ada", "Snapshots")
     host = App.open(clients.service.settings)
     target = RepositoryAccess(repository, access.repository_access(Actor(repository.owner), repository, ()))
-    repo = open_repository(host.folders.existing(repository.id))
+    repo = host.copies.open(repository)
     commit = refs.rev_parse(repo, "main")
     assert commit is not None
     request = RequestContext(host, {"type": "http", "headers": []})
@@ -174,9 +173,9 @@ def test_an_archive_of_a_repository_is_never_opened(clients: ServiceClients, ada
     assert ada.get(f"{AT}/a.db/people").status_code == 422
     assert ada.post(f"{AT}/a.db/-again", headers=FORM).status_code == 404
     assert cached(clients) == []
-    shown = ada.get("/ada/Snapshots/src/branch/main/a.db").text
-    assert "holdfast archive serve" in shown
-    assert f'href="{AT}/a.db"' not in shown
+    html = ada.get("/ada/Snapshots/src/branch/main/a.db").text
+    assert "holdfast archive serve" in html
+    assert f'href="{AT}/a.db"' not in html
 
 
 def test_visitors_have_nothing_read(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.hosting.app import App
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
@@ -34,7 +34,7 @@ SEALED = "/ada/Snapshots/chats/branch/main/phone.backup"
 @pytest.fixture
 def content(tmp_path: Path) -> str:
     """Write an encrypted backup."""
-    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(20, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     return base64.b64encode((tmp_path / "sealed").read_bytes()).decode()
 
 
@@ -141,8 +141,8 @@ def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: http
     """The cookie and the cache are gone, and the same cookies brought again open nothing."""
     with httpx.Client(base_url=clients.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
         browser.post("/login", data={"name": "bob", "password": PASSWORD})
-        given = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
-        assert given.status_code == 303
+        response = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+        assert response.status_code == 303
         wait_for(lambda: "Importing the backup" not in browser.get(SEALED).text, 60)
         assert "Forget key" in browser.get(SEALED).text
         assert any(cache_of(clients.service.settings).folder.glob("s*/sealed"))

@@ -23,45 +23,45 @@ def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
     assert without == str(escape(re.sub(f"[{OPEN}{CLOSE}]", "", snippet)))
 
 
-def hits(room: OpenArchive, **query: str) -> list[SearchHit]:
+def hits(opened: OpenArchive, **query: str) -> list[SearchHit]:
     """Search."""
-    found = shown_in(room, "search", **query).values["hits"]
+    found = shown_in(opened, "search", **query).values["hits"]
     assert isinstance(found, list)
     return found
 
 
-def test_words_are_found_and_marked(room: OpenArchive) -> None:
+def test_words_are_found_and_marked(opened: OpenArchive) -> None:
     """In all chats, each hit with the way to its message."""
-    found = hits(room, q="the")
+    found = hits(opened, q="the")
     assert found
     # What was found may also stand in a poll's answers or a file's name.
     assert sum("<mark>" in hit.text for hit in found) > len(found) // 2
     assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in found)
 
 
-def test_filters_narrow(room: OpenArchive) -> None:
+def test_filters_narrow(opened: OpenArchive) -> None:
     """By chat, person, kind, direction, content and date; the form shows what was typed."""
-    every = hits(room, q="the")
-    with room.reading() as archive:
+    every = hits(opened, q="the")
+    with opened.reading() as archive:
         chat = archive.chats()[0]
-    inside = hits(room, q="the", chat=str(chat.id))
+    inside = hits(opened, q="the", chat=str(chat.id))
     assert {hit.chat for hit in inside} == {chat.name}
     assert len(inside) < len(every)
-    assert all(hit.kind == "poll" for hit in hits(room, kind="poll"))
-    assert hits(room, **{"from": "me"})
-    assert hits(room, has="media")
-    assert hits(room, until="2000-01-01") == []
-    page = drawn_in(room, "search", q="the", chat=str(chat.id), since="2020-01-01")
+    assert all(hit.kind == "poll" for hit in hits(opened, kind="poll"))
+    assert hits(opened, **{"from": "me"})
+    assert hits(opened, has="media")
+    assert hits(opened, until="2000-01-01") == []
+    page = drawn_in(opened, "search", q="the", chat=str(chat.id), since="2020-01-01")
     assert f'<option value="{chat.id}" selected dir="auto">' in page
     assert 'value="2020-01-01"' in page
 
 
-def test_more_hits_are_a_link_away(room: OpenArchive) -> None:
+def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
     """Page after page, each hit once."""
     seen: list[str] = []
     query: dict[str, str] = {"is": "in"}
     while True:
-        found = shown_in(room, "search", **query)
+        found = shown_in(opened, "search", **query)
         listed = found.values["hits"]
         assert isinstance(listed, list)
         seen += [hit.address for hit in listed]
@@ -72,7 +72,7 @@ def test_more_hits_are_a_link_away(room: OpenArchive) -> None:
     assert len(seen) == len(set(seen)) > 50
 
 
-def test_what_cannot_be_looked_for_is_said(room: OpenArchive) -> None:
+def test_what_cannot_be_looked_for_is_said(opened: OpenArchive) -> None:
     """In words for people, without commands of the terminal."""
     for query in (
         {"q": "-only"},
@@ -80,18 +80,18 @@ def test_what_cannot_be_looked_for_is_said(room: OpenArchive) -> None:
         {"q": "x", "since": "soon"},
         {"q": "x", "from": EVIL},
     ):
-        shown = shown_in(room, "search", **query)
+        shown = shown_in(opened, "search", **query)
         assert shown.status == 400
-        page = drawn_in(room, "search", **query)
+        page = drawn_in(opened, "search", **query)
         assert 'role="alert"' in page
         assert EVIL not in page
         assert "holdfast archive people" not in page
-    assert shown_in(room, "search").values["hits"] is None
+    assert shown_in(opened, "search").values["hits"] is None
 
 
-def test_hostile_hits_stay_text(hostile_room: OpenArchive) -> None:
+def test_hostile_hits_stay_text(hostile_archive: OpenArchive) -> None:
     """Names, chats and what was found."""
-    assert hits(hostile_room, q="evil")
-    page = drawn_in(hostile_room, "search", q="evil")
+    assert hits(hostile_archive, q="evil")
+    page = drawn_in(hostile_archive, "search", q="evil")
     assert EVIL not in page
     assert "<mark>evil</mark>" in page

@@ -12,40 +12,40 @@ from tests.backup.archives.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def found(room: OpenArchive) -> Statistics:
+def found(opened: OpenArchive) -> Statistics:
     """Count."""
-    counted = shown_in(room, "statistics").values["found"]
+    counted = shown_in(opened, "statistics").values["found"]
     assert isinstance(counted, Statistics)
     return counted
 
 
-def test_plots_show_all_messages(room: OpenArchive) -> None:
+def test_plots_show_all_messages(opened: OpenArchive) -> None:
     """As pictures that are sound, and as figures."""
-    counted = found(room)
+    counted = found(opened)
     months = count_by_time(counted)
     assert sum(count for _, count in months) == counted.messages
     drawing = ET.fromstring(str(month_plot(months)))
     assert len(drawing.findall("rect")) == len(months)
     assert len(ET.fromstring(str(hour_plot(counted))).findall("rect")) == 2 * 7 * 24
-    page = drawn_in(room, "statistics")
+    page = drawn_in(opened, "statistics")
     assert f"{counted.messages:,}" in page
     assert " style=" not in page
     assert "<style" not in page
 
 
-def test_one_chat_is_counted_alone(room: OpenArchive) -> None:
+def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:
     """With its own page, which the list of chats leads to."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
-    assert f'href="/statistics?chat={chat.id}"' in drawn_in(room, "statistics")
-    counted = shown_in(room, "statistics", chat=str(chat.id)).values["found"]
+    assert f'href="/statistics?chat={chat.id}"' in drawn_in(opened, "statistics")
+    counted = shown_in(opened, "statistics", chat=str(chat.id)).values["found"]
     assert isinstance(counted, Statistics)
     assert counted.messages == chat.messages
 
 
-def test_months_without_messages_are_gaps_and_too_many_are_years(room: OpenArchive) -> None:
+def test_months_without_messages_are_gaps_and_too_many_are_years(opened: OpenArchive) -> None:
     """A clock that stood in 1970 does not make a thousand bars."""
-    counted = found(room)
+    counted = found(opened)
     few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
     assert count_by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
     many = replace(counted, months=(("1970-01", 1), ("2024-05", 2), ("9999-12", 3)))
@@ -53,9 +53,9 @@ def test_months_without_messages_are_gaps_and_too_many_are_years(room: OpenArchi
     assert count_by_time(replace(counted, months=())) == []
 
 
-def test_hostile_names_stay_text_in_tables(hostile_room: OpenArchive) -> None:
+def test_hostile_names_stay_text_in_tables(hostile_archive: OpenArchive) -> None:
     """Of chats, people and types of files."""
-    page = drawn_in(hostile_room, "statistics")
+    page = drawn_in(hostile_archive, "statistics")
     assert EVIL not in page
     assert not re.search(r"<[^>]+ on\w+=", page)
 

@@ -24,9 +24,9 @@ def faulty(tmp_path: Path) -> OpenArchive:
         if number % 10 == 0:
             item.authorId = 999_999
     source = write(tmp_path / "one", header, frames)
-    with archives.open(tmp_path / "a.db", create=True) as made, backup.open(source) as found:
-        made.add(found)
-        store_findings(made.connection, found)
+    with archives.open(tmp_path / "a.db", create=True) as archive, backup.open(source) as found:
+        archive.add(found)
+        store_findings(archive.connection, found)
     return open_archive_file(tmp_path / "a.db", "a.db")
 
 
@@ -51,10 +51,10 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
 def test_a_good_backup_has_none(tmp_path: Path) -> None:
     """And that is said."""
     with (
-        archives.open(tmp_path / "a.db", create=True) as made,
+        archives.open(tmp_path / "a.db", create=True) as archive,
         backup.open(write(tmp_path / "one", *copies())) as found,
     ):
-        made.add(found)
-        store_findings(made.connection, found)
+        archive.add(found)
+        store_findings(archive.connection, found)
     page = drawn_in(open_archive_file(tmp_path / "a.db", "a.db"), "findings")
     assert "No problems found" in page

@@ -42,11 +42,11 @@ def test_what_is_no_number_is_not_here(text: str) -> None:
         parse_id(text)
 
 
-def test_pages_are_numbered_from_one(room: OpenArchive) -> None:
+def test_pages_are_numbered_from_one(opened: OpenArchive) -> None:
     """Whatever is asked for."""
-    with room.reading() as archive:
+    with opened.reading() as archive:
         for text, number in {"": 1, "0": 1, "3": 3, "x": 1, "-2": 1, "9" * 20: 1}.items():
-            assert page_number(ConversationRequest(room, archive, "", {"page": text})) == number
-        view = ConversationRequest(room, archive, "/base", {})
+            assert page_number(ConversationRequest(opened, archive, "", {"page": text})) == number
+        view = ConversationRequest(opened, archive, "/base", {})
         assert view.address("chat/1", q="a b&c", empty="", none=None) == "/base/chat/1?q=a+b%26c"
     assert to_datetime(None) is to_datetime(2**62) is None

@@ -1,14 +1,20 @@
 """The chat viewer: pages over an archive, of the data folder, a repository or a single file.
 
-room          an archive that several requests read at once
-view          what one page is made from, and what a page can be
-conversation  finds the page for an address inside a conversation
-chat_list, chat_page, message_page, finding, people_page, figures, media, about
-              the pages
-alone         the pages for one person on their own machine
-cache         backups brought into archives in the background, for all processes of the service
-admission     whether one more may be brought in for somebody; bringing and import_process do it, within limits
-revocation    takes out of the cache what nobody may see any more
-shelf_pages   the archives and backups of the data folder, for the administrator
-bridge        backups that lie in repositories
+open_archive          an archive that several requests read at once
+view                  the request for a page, and the results a handler can return
+conversation_routes   finds the handler of a path inside a conversation
+chat_list, chat_page, message_page, search_page, media_page, people_page, statistics_page, media, about,
+validation_results
+                      the pages
+single_archive        the application for one archive on one's own machine
+cache, cache_entries  backups imported into archives in the background, for all processes of the service
+import_limits, import_process, import_worker
+                      who may import how much; the import itself, in a process with resource limits
+encrypted_media, blur_hash
+                      attachments of a phone folder, decrypted while they are sent; what is shown until they come
+encryption            conversations of encrypted backups, readable with the browser's secret only
+revocation            removes what nobody may see any more from the cache
+host_pages            the pages inside the service, shared by the next two
+data_folder_pages     the archives and backups of the data folder, for administrators
+repository_files      backups in repositories
 """

@@ -38,6 +38,7 @@ from holdfast.web.chats.cache_entries import (
     KeyRequired,
     State,
 )
+from holdfast.web.chats.encrypted_media import media_of
 from holdfast.web.chats.encryption import key_for, open_sealed
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, acquire_slot, record_start
@@ -60,9 +61,9 @@ __all__ = ["ConversationCache", "RunningImport", "cache_of"]
 log = structlog.get_logger(__name__)
 Note = TypeVar("Note", bound=msgspec.Struct)
 
-# How many rooms stay open in one process, and for how long one that is sealed does.
-ROOMS: Final = 8
-SEALED_ROOMS: Final = 2
+# How many archives stay open in one process, and for how long an encrypted one does.
+MAX_OPEN: Final = 8
+MAX_OPEN_SEALED: Final = 2
 SEALED_IDLE_S: Final = 15 * 60
 # How many backups are brought in at the same time by all processes together, and how many more may wait.
 AT_ONCE: Final = 2
@@ -107,16 +108,16 @@ class ConversationCache:
         self.folder = folder / f"{LAYOUT}-{VERSION}"
         self.limits = limits
         self._lock = threading.Lock()
-        self._rooms: dict[str, OpenArchive] = {}
+        self._open_archives: dict[str, OpenArchive] = {}
 
     def look(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> State:
         """Return the state of a conversation; an import that needs no key is started if none is running."""
         if source.kind is FileKind.SEALED and secret is None:
             return KeyRequired() if viewer.may_start else ImportNotStarted()
         entry = self._entry(source, viewer, secret)
-        room = self._room(entry, source, viewer, secret)
-        if room is not None:
-            return ImportReady(room)
+        archive = self._open_archive(entry, source, viewer, secret)
+        if archive is not None:
+            return ImportReady(archive)
         if is_locked(entry):
             return ImportRunning(read_record(entry / PROGRESS, ImportProgress) or ImportProgress())
         problem = read_record(entry / PROBLEM, ImportProblem)
@@ -127,9 +128,9 @@ class ConversationCache:
             self._remove(entry)
             return KeyRequired(problem.text) if problem.key else ImportFailed(problem.text)
         # It may have been finished between the two looks.
-        room = self._room(entry, source, viewer, secret)
-        if room is not None:
-            return ImportReady(room)
+        archive = self._open_archive(entry, source, viewer, secret)
+        if archive is not None:
+            return ImportReady(archive)
         if not viewer.may_start:
             return ImportNotStarted()
         if source.kind is FileKind.SEALED:
@@ -167,7 +168,7 @@ class ConversationCache:
                 raise
         key = b"" if secret is None or not sealed else key_for(secret, bind_to_session(source.content, viewer))
         job = ImportJob(source, entry, record, lock, slot, "" if keys is None else keys.reveal(), key)
-        thread = threading.Thread(target=self._bring, args=(job,), daemon=True, name="chat import")
+        thread = threading.Thread(target=self._import, args=(job,), daemon=True, name="chat import")
         thread.start()
         return RunningImport(entry, thread)
 
@@ -202,7 +203,7 @@ class ConversationCache:
     def close_removed(self) -> None:
         """Close archives whose entries another process has deleted, and idle ones."""
         with self._lock:
-            self._tidy_rooms()
+            self._close_archives()
 
     def clear_leftovers(self) -> None:
         """Delete the leftovers of interrupted imports, and entries of other cache versions."""
@@ -292,34 +293,34 @@ class ConversationCache:
     def _remove(self, entry: Path) -> None:
         """Delete an entry, unless it is being imported."""
         with self._lock:
-            room = self._rooms.pop(entry.name, None)
-        if room is not None:
-            room.close()
+            archive = self._open_archives.pop(entry.name, None)
+        if archive is not None:
+            archive.close()
         lock = try_lock_entry(entry, make=False)
         if lock is not None:
             with lock:
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def _room(
+    def _open_archive(
         self, entry: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
     ) -> OpenArchive | None:
         """Return the open archive of a conversation that is ready."""
         sealed = source.kind is FileKind.SEALED
         file = entry / (SEALED if sealed else READY)
         with self._lock:
-            self._tidy_rooms()
-            room = self._rooms.pop(entry.name, None)
-            if room is not None:
-                self._rooms[entry.name] = room
-        if room is not None:
+            self._close_archives()
+            archive = self._open_archives.pop(entry.name, None)
+            if archive is not None:
+                self._open_archives[entry.name] = archive
+        if archive is not None:
             with suppress(OSError):
                 os.utime(entry)
-            return room
+            return archive
         if not file.is_file() or is_locked(entry):
             return None
         try:
             os.utime(entry)
-            room = (
+            archive = (
                 self._opened(file, source, viewer, secret)
                 if sealed
                 else open_archive_file(file, source.name, is_ours=True)
@@ -332,7 +333,7 @@ class ConversationCache:
             # Removed meanwhile.
             return None
         with self._lock:
-            return self._rooms.setdefault(entry.name, room)
+            return self._open_archives.setdefault(entry.name, archive)
 
     def _opened(
         self, file: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
@@ -342,26 +343,26 @@ class ConversationCache:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
         connection = open_sealed(file, key_for(secret, bind_to_session(source.content, viewer)))
         opened = Archive(file.with_name(READY), connection)
-        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1)
+        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1, media=media_of(source.path))
 
-    def _tidy_rooms(self) -> None:
+    def _close_archives(self) -> None:
         """Close archives that are deleted, least recently used, or encrypted and idle."""
         now = time.monotonic()
-        names = list(self._rooms)
+        names = list(self._open_archives)
         sealed = [name for name in names if name.startswith("s")]
         gone = [name for name in names if not (self.folder / name).is_dir()]
-        gone += [name for name in sealed if now - self._rooms[name].used > SEALED_IDLE_S]
-        gone += sealed[: max(0, len(sealed) - SEALED_ROOMS)]
-        gone += names[: max(0, len(names) - ROOMS)]
+        gone += [name for name in sealed if now - self._open_archives[name].used > SEALED_IDLE_S]
+        gone += sealed[: max(0, len(sealed) - MAX_OPEN_SEALED)]
+        gone += names[: max(0, len(names) - MAX_OPEN)]
         for name in dict.fromkeys(gone):
-            self._rooms.pop(name).close()
+            self._open_archives.pop(name).close()
 
-    def _bring(self, job: ImportJob) -> None:
+    def _import(self, job: ImportJob) -> None:
         """Import a conversation in a child process, and wait for it."""
         with job.lock, job.slot:
             problem: ImportProblem | None = None
             try:
-                with self._turn():
+                with self._slot():
                     self.tidy()
                     problem = self._run(job)
             except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
@@ -408,7 +409,7 @@ class ConversationCache:
         write_atomically(entry / PROBLEM, problem)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _slot(self) -> Iterator[None]:
         """Wait for a free slot of the concurrency limit."""
         while True:
             for number in range(AT_ONCE):

@@ -92,9 +92,9 @@ class ConversationSource:
 
 @dataclass(frozen=True, slots=True)
 class ImportReady:
-    """The conversation is imported; `room` reads it."""
+    """The conversation is imported; `opened` reads it."""
 
-    room: OpenArchive
+    opened: OpenArchive
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The list of chats: pinned first, chat folders as tabs, archived chats in a tab of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,9 +18,11 @@ from holdfast.web.chats.view import (
     truncate,
 )
 
-__all__ = ["insert_mentions", "preview_line", "show_list"]
+__all__ = ["PANE_ROWS", "chat_pane", "insert_mentions", "preview_line", "show_list"]
 
 ROWS: Final = 100
+# Beside an open chat; more are a link away.
+PANE_ROWS: Final = 40
 MOST_TABS: Final = 50
 LINE: Final = 140
 # What stands in a text where somebody is mentioned.
@@ -46,6 +48,8 @@ class ChatRow:
     line: str
     who: str
     latest: datetime | None
+    unread: int | None
+    """How many messages are unread, 0 for a chat that was marked as unread, None for one that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +64,10 @@ class ChatListTab:
 
 def show_list(view: ConversationRequest) -> TemplateResult:
     """Show the chats of one account, all or those of a folder."""
-    owners = view.room.kept("accounts", lambda: overview.accounts(view.archive))
+    owners = view.opened.cached("accounts", lambda: overview.accounts(view.archive))
     if not owners:
         return TemplateResult(
-            "chats/list.html", view.room.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
+            "chats/list.html", view.opened.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
         )
     account = parse_id(view.query["account"]) if "account" in view.query else owners[0][0]
     if account not in {number for number, _ in owners}:
@@ -81,7 +85,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
     here = view.address("", account=extra, folder=view.query.get("folder"), archived=view.query.get("archived"))
     return TemplateResult(
         "chats/list.html",
-        view.room.name,
+        view.opened.name,
         {
             "rows": [make_row(view, chat, latest.get(chat.id)) for chat in part],
             "folders": tabs if len(tabs) > 1 else [],
@@ -98,7 +102,7 @@ def split_into_tabs(
     view: ConversationRequest, account: int, mine: list[Chat], extra: int | None
 ) -> tuple[list[ChatListTab], list[Chat]]:
     """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
-    folders = view.room.kept(("folders", account), lambda: overview.folders(view.archive, account))
+    folders = view.opened.cached(("folders", account), lambda: overview.folders(view.archive, account))
     wanted = view.query.get("folder"), "archived" in view.query
     parts: list[tuple[str, dict[str, object], bool, Callable[[Chat], bool]]] = [
         ("Chats", {}, wanted == (None, False), lambda chat: not chat.archived)
@@ -108,7 +112,7 @@ def split_into_tabs(
             truncate(folder.name, 60),
             {"folder": folder.n},
             wanted == (str(folder.n), False),
-            partial(folder_contains, folder),
+            partial(folder_contains, folder, unread_of(view)),
         )
         for folder in folders[:MOST_TABS]
     ]
@@ -126,9 +130,28 @@ def split_into_tabs(
     return tabs, chosen
 
 
-def folder_contains(folder: overview.Folder, chat: Chat) -> bool:
+def folder_contains(folder: overview.ChatFolder, unread: Mapping[int, int], chat: Chat) -> bool:
     """Return whether a folder contains a chat; archived chats are separate."""
-    return not chat.archived and folder.takes(chat)
+    return not chat.archived and folder.takes(chat, unread=chat.id in unread)
+
+
+def unread_of(view: ConversationRequest) -> Mapping[int, int]:
+    """Return the unread chats, with the number of unread messages of each."""
+    return view.opened.cached("unread", lambda: overview.unread_counts(view.archive))
+
+
+def chat_pane(view: ConversationRequest, current: Chat) -> list[ChatRow]:
+    """Return the chats to list beside an open one: the first of its account, and the open one among them."""
+    listed = [
+        chat
+        for chat in view.chats().values()
+        if chat.account_id == current.account_id and chat.archived == current.archived
+    ]
+    part = listed[:PANE_ROWS]
+    if current not in part:
+        part = [current, *part[:-1]]
+    latest = overview.latest_messages(view.archive, [chat.id for chat in part])
+    return [make_row(view, chat, latest.get(chat.id)) for chat in part]
 
 
 def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> ChatRow:
@@ -150,6 +173,7 @@ def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> C
         preview_line(latest) if latest is not None else "",
         who,
         to_datetime(chat.latest_ms),
+        unread_of(view).get(chat.id),
     )
 
 

@@ -1,6 +1,6 @@
 """The page of a chat: a window of messages, with links to older and newer ones."""
 
-from calendar import month_name
+from calendar import Calendar, month_name
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -9,11 +9,13 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from holdfast.backup.archives import Chat, Message, Page, Position, overview
-from holdfast.backup.archives.model import Attachment
+from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.archives.query import parse_date
 from holdfast.backup.errors import QueryRefused
 from holdfast.backup.exports.html.bubbles import bubble, color_of, day_line, initials, stands_with
-from holdfast.backup.exports.html.clock import Clock
+from holdfast.backup.exports.html.clock import TimeFormatter
+from holdfast.web.chats.blur_hash import placeholder
+from holdfast.web.chats.chat_list import chat_pane
 from holdfast.web.chats.view import (
     ConversationRequest,
     RedirectResult,
@@ -36,7 +38,7 @@ MOST_REVISIONS: Final = 20
 MOST_PIECE: Final = 40_000
 MOST_YEARS: Final = 200
 FIRST: Final = Position(0, 0, 0)
-CLOCK: Final = Clock()
+CLOCK: Final = TimeFormatter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,18 @@ class MessageLinks:
 
     view: ConversationRequest
 
-    def media(self, attachment: Attachment) -> str | None:
-        """Return where the file of an attachment is shown, if it was copied beside the archive."""
-        if attachment.path is None:
-            return None
-        return self.view.address(f"media/{PurePosixPath(attachment.path).stem}")
+    def media(self, attachment: ArchivedAttachment) -> str | None:
+        """Return where the file of an attachment is shown, if it is beside the archive or in a phone folder."""
+        if attachment.path is not None:
+            return self.view.address(f"media/{PurePosixPath(attachment.path).stem}")
+        media, name = self.view.opened.media, attachment.media_name
+        if media is not None and name is not None and media.has(name):
+            return self.view.address(f"attachment/{name}")
+        return None
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:
+        """Return a blurred picture as a `data:` URL."""
+        return placeholder(attachment.blur_hash) if attachment.blur_hash else ""
 
     def message(self, number: int) -> str | None:
         """Return where to go for a message among those around it."""
@@ -102,6 +111,7 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
             "first_ms": to_datetime(page.messages[0].position.ms) if page.messages else None,
             "date": query.get("date", ""),
             "problem": problem,
+            "pane": chat_pane(view, chat),
         },
         400 if problem else 200,
     )
@@ -142,12 +152,12 @@ def render_messages(view: ConversationRequest, messages: list[Message]) -> list[
         line = ""
         if today != day:
             line, before, day = day_line(today), None, today
-        shown, more = truncate_message(message, links)
+        excerpt, more = truncate_message(message, links)
         together = stands_with(before, message)
-        drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
+        drawing = bubble(excerpt, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
         if len(drawing) > MOST_PIECE:
-            shown, more = strip_message(message), full_message_link(message, links)
-            drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
+            excerpt, more = strip_message(message), full_message_link(message, links)
+            drawing = bubble(excerpt, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
         pieces.append(line + drawing + more)
         before = message
     return pieces
@@ -203,21 +213,33 @@ def go_to_message(view: ConversationRequest, number: str) -> RedirectResult:
 def show_months(view: ConversationRequest, number: str) -> TemplateResult:
     """List the months and days of a chat that have messages, each a link to its first one."""
     chat = view.chat(number)
-    months = view.room.kept(("months", chat.id), lambda: overview.months(view.archive, chat.id))
+    months = view.opened.cached(("months", chat.id), lambda: overview.months(view.archive, chat.id))
     year = view.query.get("year", "")
     years: dict[str, int] = {}
     for month in months:
         years[month.name[:4]] = years.get(month.name[:4], 0) + month.messages
     if year not in years:
         year = next(iter(years), "")
+    shown = [month for month in months if month.name[:4] == year]
     return TemplateResult(
         "chats/months.html",
-        f"{chat.name}: dates",
+        f"{chat.name}: calendar",
         {
             "chat": chat,
-            "months": [month for month in months if month.name[:4] == year],
+            "months": shown,
+            "weeks": {month.name: calendar_weeks(month) for month in shown},
             "years": dict(list(years.items())[:MOST_YEARS]),
             "year": year,
             "names": month_name,
         },
     )
+
+
+def calendar_weeks(month: overview.Month) -> list[list[tuple[int, str, int]]]:
+    """Arrange a month in weeks: the number of each day, its date and its messages; 0 outside of the month."""
+    counts = dict(month.days)
+    year, number = int(month.name[:4]), int(month.name[5:])
+    return [
+        [(day, date := f"{month.name}-{day:02d}", counts.get(date, 0)) for day in week]
+        for week in Calendar().monthdayscalendar(year, number)
+    ]

@@ -8,7 +8,8 @@ from holdfast.backup.errors import BackupError, NotInArchive
 from holdfast.web.chats.about import show_about, show_findings, show_frame
 from holdfast.web.chats.chat_list import show_list
 from holdfast.web.chats.chat_page import go_to_message, show_chat, show_months
-from holdfast.web.chats.media import show_file
+from holdfast.web.chats.media import show_attachment, show_file
+from holdfast.web.chats.media_page import show_media
 from holdfast.web.chats.message_page import show_message
 from holdfast.web.chats.open_archive import PATIENCE_S, OpenArchive
 from holdfast.web.chats.people_page import show_people
@@ -21,6 +22,7 @@ __all__ = ["respond"]
 PLAIN: Final[Mapping[str, Callable[[ConversationRequest], Answer]]] = {
     "": show_list,
     "search": show_search,
+    "media": show_media,
     "people": show_people,
     "statistics": show_figures,
     "about": show_about,
@@ -32,15 +34,16 @@ NAMED: Final[Mapping[tuple[str, str], Callable[[ConversationRequest, str], Answe
     ("to", ""): go_to_message,
     ("message", ""): show_message,
     ("media", ""): show_file,
+    ("attachment", ""): show_attachment,
     ("frame", ""): show_frame,
 }
 
 
-def respond(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
+def respond(opened: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
     """Handle one request; `inner` is the path inside the conversation. Raises `PageNotFound`."""
     try:
-        with room.reading() as archive:
-            return dispatch(ConversationRequest(room, archive, base, query), inner)
+        with opened.reading() as archive:
+            return dispatch(ConversationRequest(opened, archive, base, query), inner)
     except NotInArchive:
         raise PageNotFound from None
     except sqlite3.Error as error:
@@ -51,8 +54,8 @@ def respond(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) 
             )
         return error_page("The archive is damaged.")
     except BackupError as error:
-        told = str(error).replace(room.place, room.name) if room.place else str(error)
-        return error_page(f"{told[:1].upper()}{told[1:]}.")
+        message = str(error).replace(opened.place, opened.name) if opened.place else str(error)
+        return error_page(f"{message[:1].upper()}{message[1:]}.")
 
 
 def error_page(problem: str) -> TemplateResult:

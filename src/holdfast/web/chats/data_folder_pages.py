@@ -18,7 +18,14 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.chats.cache_entries import ConversationSource
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file
-from holdfast.web.chats.host_pages import ConversationPages, KeyForm, act_on, show_archive, show_source, viewer_of
+from holdfast.web.chats.host_pages import (
+    ConversationPages,
+    KeyForm,
+    handle_form,
+    show_archive,
+    show_source,
+    viewer_of,
+)
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.pages import moment, page
 
@@ -102,7 +109,9 @@ def page_archive_part(request: RequestContext, name: str, inner: str) -> RawResp
 def act_on_archive(request: RequestContext, name: str, inner: str, body: KeyForm) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""
     viewer = viewer_of(request, may_write=True)
-    return act_on(conversation_pages(request, name), make_source(find_file(request, name)), viewer, inner, body)
+    return handle_form(
+        conversation_pages(request, name), make_source(find_file(request, name)), viewer, inner, body
+    )
 
 
 def show_archive_page(request: RequestContext, name: str, inner: str) -> RawResponse:

@@ -72,6 +72,9 @@ def looks_like_backup(head: bytes, name: str) -> bool:
     if is_archive(head) or head.startswith(SEALED_MAGIC):
         return True
     lower = name.lower()
+    if head and lower.endswith(SEALED_NAMES) and not head.isascii() and is_random(head):
+        # Before the others: random bytes may begin like anything.
+        return True
     if head.startswith(b"PK\x03\x04"):
         return lower.endswith(".zip") and INSIDE_ZIP in head[:4096]
     if head[:1] in {b"{", b"["} or head.startswith(b"\xef\xbb\xbf"):

@@ -31,15 +31,15 @@ from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportRefused
 from holdfast.web.chats.open_archive import OpenArchive
-from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult
-from holdfast.web.pages import go
+from holdfast.web.chats.view import EncryptedMediaResult, MediaResult, PageNotFound, RedirectResult, TemplateResult
+from holdfast.web.pages import redirect_to
 
 __all__ = [
     "COOKIE",
     "ConversationPages",
     "KeyForm",
-    "act_on",
     "forget_keys",
+    "handle_form",
     "show_archive",
     "show_source",
     "viewer_of",
@@ -76,11 +76,13 @@ class ConversationPages:
     base: str
     draw: PageRenderer
 
-    def page(self, shown: TemplateResult, **more: object) -> RawResponse:
+    def page(self, result: TemplateResult, **more: object) -> RawResponse:
         """Render a page that browsers do not store, so that it is gone after logging out."""
-        made = self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
-        made.headers["Cache-Control"] = "no-store"
-        return made
+        response = self.draw(
+            result.template, result.title, result.status, {**result.values, **more, "base": self.base}
+        )
+        response.headers["Cache-Control"] = "no-store"
+        return response
 
 
 def show_source(
@@ -93,8 +95,8 @@ def show_source(
     except ImportRefused as refused:
         return refused_page(frame, source, refused)
     if isinstance(state, ImportReady):
-        return show_archive(frame, state.room, inner, sealed=source.kind is FileKind.SEALED)
-    return frame.page(page_for_state(state, source), room_name=source.name, sealed=False)
+        return show_archive(frame, state.opened, inner, sealed=source.kind is FileKind.SEALED)
+    return frame.page(page_for_state(state, source), archive_name=source.name, sealed=False)
 
 
 def page_for_state(
@@ -115,52 +117,71 @@ def refused_page(frame: ConversationPages, source: ConversationSource, refused: 
     wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
     text = str(refused)
     problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
-    shown = TemplateResult(
+    result = TemplateResult(
         "chats/trouble.html", "This backup is not read now", {"problem": problem}, refused.status
     )
-    made = frame.page(shown, room_name=source.name, sealed=False)
-    made.headers["Retry-After"] = str(refused.seconds)
-    return made
+    response = frame.page(result, archive_name=source.name, sealed=False)
+    response.headers["Retry-After"] = str(refused.seconds)
+    return response
 
 
-def show_archive(frame: ConversationPages, room: OpenArchive, inner: str, *, sealed: bool = False) -> RawResponse:
+def show_archive(
+    frame: ConversationPages, archive: OpenArchive, inner: str, *, sealed: bool = False
+) -> RawResponse:
     """Show a page of a conversation that is there."""
     try:
-        found = respond(room, frame.base, inner, dict(frame.call.query_pairs()))
+        found = respond(archive, frame.base, inner, dict(frame.call.query_pairs()))
     except PageNotFound:
         raise ApiError(404) from None
     if isinstance(found, RedirectResult):
-        return go(found.address)
-    if isinstance(found, MediaResult):
+        return redirect_to(found.address)
+    if isinstance(found, MediaResult | EncryptedMediaResult):
         return serve_file(frame.call, found)
-    return frame.page(found, room_name=room.name, sealed=sealed)
+    return frame.page(found, archive_name=archive.name, sealed=sealed)
 
 
-def serve_file(request: RequestContext, kept: MediaResult) -> RawResponse:
+def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResult) -> RawResponse:
     """Serve a file of a message, or the parts of it that are asked for."""
-    try:
-        status = kept.path.stat()
-    except OSError:
-        # Removed meanwhile, by whoever may.
-        raise ApiError(404) from None
-    served = serve(
-        request,
-        Served(
-            kept.name,
-            kept.media_type,
-            status.st_size,
-            # Files are named by their content.
-            kept.path.stem,
-            int(status.st_mtime),
-            False,
-            lambda start, stop: file_chunks(kept.path, start, stop),
-        ),
-    )
+    served = serve(request, plain_file(result) if isinstance(result, MediaResult) else encrypted_file(result))
     served.headers["Cache-Control"] = "no-store"
     if served.status_code in {200, 206}:
         served.headers["Content-Security-Policy"] = media.POLICY
-        served.headers["Content-Disposition"] = disposition(kept.name, "inline" if kept.inline else "attachment")
+        served.headers["Content-Disposition"] = disposition(
+            result.name, "inline" if result.inline else "attachment"
+        )
     return served
+
+
+def plain_file(result: MediaResult) -> Served:
+    """Return a file beside an archive."""
+    try:
+        status = result.path.stat()
+    except OSError:
+        # Removed meanwhile, by whoever may.
+        raise ApiError(404) from None
+    return Served(
+        result.name,
+        result.media_type,
+        status.st_size,
+        # Files are named by their content.
+        result.path.stem,
+        int(status.st_mtime),
+        False,
+        lambda start, stop: file_chunks(result.path, start, stop),
+    )
+
+
+def encrypted_file(result: EncryptedMediaResult) -> Served:
+    """Return an attachment that is decrypted while it is read."""
+    return Served(
+        result.name,
+        result.media_type,
+        result.attachment.size,
+        result.attachment.name,
+        None,
+        False,
+        lambda start, stop: result.media.read(result.attachment, start, stop),
+    )
 
 
 def file_chunks(path: Path, start: int, stop: int) -> Iterator[bytes]:
@@ -172,7 +193,7 @@ def file_chunks(path: Path, start: int, stop: int) -> Iterator[bytes]:
             yield piece
 
 
-def act_on(
+def handle_form(
     frame: ConversationPages, source: ConversationSource, viewer: ImportClient, inner: str, form: KeyForm
 ) -> RawResponse:
     """Take a key, forget one, or try again."""
@@ -183,18 +204,18 @@ def act_on(
     if inner not in {"-again", "-forget", "-key"} or (inner != "-again" and not sealed):
         raise ApiError(404)
     if not viewer.may_start:
-        return frame.page(page_for_state(ImportNotStarted(), source), room_name=source.name, sealed=False)
+        return frame.page(page_for_state(ImportNotStarted(), source), archive_name=source.name, sealed=False)
     if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
         raise ApiError(403, "Only people who may change this file can have it read anew.")
     if inner != "-key":
         cache.forget(source, viewer, secret)
-        return go(f"{frame.base}/")
+        return redirect_to(f"{frame.base}/")
     if secret is not None and cache.is_ready(source, viewer, secret):
-        return go(f"{frame.base}/")
-    return take_key(frame, source, viewer, form)
+        return redirect_to(f"{frame.base}/")
+    return submit_key(frame, source, viewer, form)
 
 
-def take_key(
+def submit_key(
     frame: ConversationPages, source: ConversationSource, viewer: ImportClient, form: KeyForm
 ) -> RawResponse:
     """Open an encrypted backup with a key; one that turns out quickly to be wrong is said to be at once."""
@@ -221,20 +242,20 @@ def take_key(
         if not begun.thread.is_alive() and (failed := cache.problem_of(begun)) is not None:
             if failed.key:
                 return key_page(frame, source, failed.text, account)
-            shown = TemplateResult("chats/failed.html", source.name, {"problem": failed.text}, 422)
-            return frame.page(shown, room_name=source.name, sealed=False)
-    answered = go(f"{frame.base}/")
+            result = TemplateResult("chats/failed.html", source.name, {"problem": failed.text}, 422)
+            return frame.page(result, archive_name=source.name, sealed=False)
+    response = redirect_to(f"{frame.base}/")
     if known is None:
         secure = "; Secure" if frame.call.root.startswith("https:") else ""
         # Without an end it is gone with the browser's session.
-        answered.headers["Set-Cookie"] = f"{COOKIE}={secret.reveal()}; Path=/; HttpOnly; SameSite=Strict{secure}"
-    return answered
+        response.headers["Set-Cookie"] = f"{COOKIE}={secret.reveal()}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    return response
 
 
 def key_page(frame: ConversationPages, source: ConversationSource, problem: str, account: str) -> RawResponse:
     """Render the key form with an error."""
-    shown = TemplateResult("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
-    return frame.page(shown, room_name=source.name, sealed=False)
+    result = TemplateResult("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
+    return frame.page(result, archive_name=source.name, sealed=False)
 
 
 def viewer_of(request: RequestContext, *, may_write: bool) -> ImportClient:

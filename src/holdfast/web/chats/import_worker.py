@@ -192,23 +192,23 @@ def import_plain(task: ImportTask, folder: Path) -> None:
     """Import a backup into an archive in a file, with its attachments where it has some."""
     new = folder / NEW
     new.unlink(missing_ok=True)
-    with backup.open(task.source) as found, archives.open(new, create=True) as made:
-        made.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
-        made.add(found, progress=progress_writer(folder))
-        made.connection.execute("UPDATE snapshot SET source = ?", (task.name,))
+    with backup.open(task.source) as found, archives.open(new, create=True) as archive:
+        archive.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
+        archive.add(found, progress=progress_writer(folder))
+        archive.connection.execute("UPDATE snapshot SET source = ?", (task.name,))
         if found.media is not None:
-            copy_attachments(task, made, Archive(folder / READY, made.connection), found)
-        store_findings(made.connection, found)
-        store_statistics(made)
+            copy_attachments(task, archive, Archive(folder / READY, archive.connection), found)
+        store_findings(archive.connection, found)
+        store_statistics(archive)
     new.rename(folder / READY)
 
 
-def copy_attachments(task: ImportTask, made: Archive, target: Archive, found: backup.Backup) -> None:
+def copy_attachments(task: ImportTask, archive: Archive, target: Archive, found: backup.Backup) -> None:
     """Copy the attachments up to the output limit."""
-    room = task.limits.output - made.path.stat().st_size
+    remaining = task.limits.output - archive.path.stat().st_size
     for copied in target.copy_media(found):
-        room -= copied.size if copied.new else 0
-        if room < 0:
+        remaining -= copied.size if copied.new else 0
+        if remaining < 0:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
@@ -218,13 +218,13 @@ def import_encrypted(task: ImportTask, folder: Path) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
     archive_file.prepare(connection, 0, empty=True)
-    made = Archive(folder / READY, connection)
+    archive = Archive(folder / READY, connection)
     keys = backup.read_keys(task.keys)
     with backup.open(task.source, keys) as found:
-        made.add(found, progress=progress_writer(folder))
+        archive.add(found, progress=progress_writer(folder))
         connection.execute("UPDATE snapshot SET source = ?", (task.name,))
         store_findings(connection, found)
-        store_statistics(made)
+        store_statistics(archive)
     seal(connection, folder / SEALED, task.key)
     connection.close()
 

@@ -4,11 +4,12 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from holdfast.backup.archives import Archive, overview
-from holdfast.backup.archives.model import Attachment
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.errors import AttachmentError
 from holdfast.backup.exports.media import extension_of, kind_of, show
-from holdfast.web.chats.view import ConversationRequest, MediaResult, PageNotFound
+from holdfast.web.chats.view import ConversationRequest, EncryptedMediaResult, MediaResult, PageNotFound
 
-__all__ = ["POLICY", "show_file"]
+__all__ = ["POLICY", "show_attachment", "show_file"]
 
 # A file is shown by itself: it runs nothing, loads nothing, and is of no origin.
 POLICY: Final = "default-src 'none'; sandbox"
@@ -18,19 +19,49 @@ HEX: Final = frozenset("0123456789abcdef")
 
 def show_file(view: ConversationRequest, digest: str) -> MediaResult:
     """Find the file with a content."""
-    if len(digest) != 64 or not HEX.issuperset(digest):
-        raise PageNotFound
-    attachment = overview.kept_file(view.archive, digest)
+    attachment = overview.kept_file(view.archive, checked_name(digest))
     path = file_of(view.archive, attachment)
+    media_type, inline = type_to_serve(attachment)
+    return MediaResult(path, media_type, file_name(attachment, digest), inline=inline)
+
+
+def show_attachment(view: ConversationRequest, media_name: str) -> EncryptedMediaResult:
+    """Find an encrypted file of a phone folder by its name; it is authenticated before anything is sent."""
+    if view.opened.media is None:
+        raise PageNotFound
+    attachment, key = overview.encrypted_file(view.archive, checked_name(media_name))
+    try:
+        view.opened.media.authenticate(key)
+    except AttachmentError:
+        raise PageNotFound from None
+    media_type, inline = type_to_serve(attachment)
+    return EncryptedMediaResult(
+        view.opened.media, key, media_type, file_name(attachment, media_name), inline=inline
+    )
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a file, which is 64 hexadecimal digits."""
+    if len(name) != 64 or not HEX.issuperset(name):
+        raise PageNotFound
+    return name
+
+
+def type_to_serve(attachment: ArchivedAttachment) -> tuple[str, bool]:
+    """Return the media type a file is served as, and whether a browser may show it."""
     kind = kind_of(attachment.content_type)
-    name = attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"
     if kind in TEXTS:
-        return MediaResult(path, "text/plain; charset=utf-8", name, inline=True)
+        return "text/plain; charset=utf-8", True
     inline = show(attachment) != "file"
-    return MediaResult(path, kind if inline else "application/octet-stream", name, inline=inline)
+    return kind if inline else "application/octet-stream", inline
 
 
-def file_of(archive: Archive, attachment: Attachment) -> Path:
+def file_name(attachment: ArchivedAttachment, digest: str) -> str:
+    """Return what a file is called when it is saved."""
+    return attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"
+
+
+def file_of(archive: Archive, attachment: ArchivedAttachment) -> Path:
     """Return the path of an attachment; archives are untrusted, so it is confined to their folder."""
     relative = PurePosixPath(attachment.path or "")
     if not relative.parts or relative.is_absolute() or ".." in relative.parts:

@@ -11,20 +11,21 @@ from typing import Final, TypeVar, cast
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive, integrity
 from holdfast.backup.errors import ArchiveError
+from holdfast.web.chats.encrypted_media import EncryptedMedia
 
 __all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file"]
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
-# An archive may come from anybody: a question that takes longer is given up.
+# An archive may come from anybody: a key that takes longer is given up.
 PATIENCE_S: Final = 20.0
 STEPS: Final = 10_000
-# Between two times that a question is interrupted.
+# Between two times that a key is interrupted.
 AGAIN_S: Final = 0.2
 CONNECTIONS: Final = 3
 # How long an archive that may come from anybody is looked through before it is shown.
 CHECK_S: Final = 8.0
-ANSWERS: Final = 256
+MAX_CACHED: Final = 256
 
 
 class ConnectionPoolBusy(ArchiveError):
@@ -35,7 +36,7 @@ class OpenArchive:
     """A connection pool over one archive, and a cache of expensive results.
 
     `stamp` tells what state the archive is in: when it changes, what was kept is forgotten. `place` is where it
-    lies, which nobody is told.
+    lies, which nobody is told. `media` has the attachments of a backup that are decrypted when they are shown.
     """
 
     def __init__(
@@ -46,16 +47,18 @@ class OpenArchive:
         stamp: Callable[[], object],
         most: int = CONNECTIONS,
         place: str = "",
+        media: EncryptedMedia | None = None,
     ) -> None:
         self.name = name
         self.place = place
+        self.media = media
         self.used = time.monotonic()
         self._opens = opens
         self._stamp = stamp
         self._seats = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
         self._idle: list[Archive] = []
-        self._kept: dict[object, object] = {}
+        self._cache: dict[object, object] = {}
         self._state = stamp()
         self._closed = False
 
@@ -67,16 +70,16 @@ class OpenArchive:
         if not self._seats.acquire(timeout=PATIENCE_S):
             raise ConnectionPoolBusy("too many are reading this archive at the moment; try again soon")
         try:
-            opened, state = self._borrowed()
+            opened, state = self._acquire()
             try:
                 with query_timeout(opened.connection, end):
                     yield opened
             finally:
-                self._give_back(opened, state)
+                self._release(opened, state)
         finally:
             self._seats.release()
 
-    def _borrowed(self) -> tuple[Archive, object]:
+    def _acquire(self) -> tuple[Archive, object]:
         """Return a connection that is idle, or a new one, and the state of the archive it reads."""
         state = self._stamp()
         with self._lock:
@@ -85,13 +88,13 @@ class OpenArchive:
                 # Another file may lie there now.
                 stale, self._idle = self._idle, []
                 self._state = state
-                self._kept.clear()
+                self._cache.clear()
             opened = self._idle.pop() if self._idle else None
         for one in stale:
             one.close()
         return opened or self._opens(), state
 
-    def _give_back(self, opened: Archive, state: object) -> None:
+    def _release(self, opened: Archive, state: object) -> None:
         """Keep a connection for the next request, unless the archive has changed or was closed."""
         with self._lock:
             again = not self._closed and state == self._state
@@ -100,19 +103,19 @@ class OpenArchive:
         if not again:
             opened.close()
 
-    def kept(self, question: object, make: Callable[[], Made]) -> Made:
+    def cached(self, key: object, compute: Callable[[], Result]) -> Result:
         """Return a cached result, computed once for each state of the archive."""
         with self._lock:
-            if question in self._kept:
-                return cast("Made", self._kept[question])
+            if key in self._cache:
+                return cast("Result", self._cache[key])
             state = self._state
-        made = make()
+        result = compute()
         with self._lock:
             if state == self._state:
-                if len(self._kept) >= ANSWERS:
-                    self._kept.clear()
-                self._kept[question] = made
-        return made
+                if len(self._cache) >= MAX_CACHED:
+                    self._cache.clear()
+                self._cache[key] = result
+        return result
 
     def close(self) -> None:
         """Close the archive, or let the current reader close it."""

@@ -9,7 +9,7 @@ from holdfast.backup.archives import Person
 from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.view import ConversationRequest, TemplateResult, page_number, truncate
 
-__all__ = ["show_people"]
+__all__ = ["show_people", "truncate_names"]
 
 ROWS: Final = 100
 
@@ -27,7 +27,7 @@ class ContactRow:
 
 def show_people(view: ConversationRequest) -> TemplateResult:
     """List the contacts, optionally those whose name, number or username contains a text."""
-    people = view.room.kept("people", lambda: [truncate_names(one) for one in view.archive.people()])
+    people = view.opened.cached("people", lambda: [truncate_names(one) for one in view.archive.people()])
     wanted = view.query.get("q", "").strip()[:200]
     if wanted:
         text = wanted.casefold()

@@ -29,7 +29,7 @@ from holdfast.web.chats.file_kinds import (
     kind_of_file,
     looks_like_backup,
 )
-from holdfast.web.chats.host_pages import ConversationPages, KeyForm, act_on, show_source, viewer_of
+from holdfast.web.chats.host_pages import ConversationPages, KeyForm, handle_form, show_source, viewer_of
 from holdfast.web.chats.import_limits import ImportClient
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.chats.view import TemplateResult
@@ -50,7 +50,7 @@ def page_chats(request: RequestContext, target: RepositoryAccess, kind: str, fil
     """Show a page of a conversation that is a file."""
     frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
-        return frame.page(ARCHIVE_REFUSED, room_name=source.name, sealed=False)
+        return frame.page(ARCHIVE_REFUSED, archive_name=source.name, sealed=False)
     return show_source(frame, source, repository_viewer(request, target), inner)
 
 
@@ -66,7 +66,7 @@ def act_on_chats(
     frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
         raise ApiError(404)
-    return act_on(frame, source, repository_viewer(request, target), inner, body)
+    return handle_form(frame, source, repository_viewer(request, target), inner, body)
 
 
 def repository_viewer(request: RequestContext, target: RepositoryAccess) -> ImportClient:

@@ -23,7 +23,6 @@ from holdfast.hosting.errors import Missing, NoSuchFolder, NoSuchObject, NoSuchR
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.repositories import Repository
@@ -36,7 +35,7 @@ __all__ = ["Revocation", "is_current", "revoke"]
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 # Between two times that all are looked through; and how often they are when nothing has changed here.
 PAUSE_S: Final = 0.5
-ROOMS_S: Final = 5.0
+CHECK_INTERVAL_S: Final = 5.0
 EVERY_S: Final = 60.0
 FIRST_ERROR: Final = 400
 log = structlog.get_logger(__name__)
@@ -60,7 +59,7 @@ def is_current(app: App, record: CacheEntry) -> bool:
             repository.owner.id == origin.owner
             and (is_public(repository) or not origin.public)
             and may_read(app, repository, record)
-            and lies_there(app, origin)
+            and file_exists(app, origin)
         )
     except (Missing, NoSuchFolder, NoSuchObject, NoSuchRef):
         return False
@@ -93,9 +92,9 @@ def may_read(app: App, repository: Repository, record: CacheEntry) -> bool:
     return access.repository_access(Actor(user), repository, grants).may_read(Unit.CODE)
 
 
-def lies_there(app: App, origin: FileOrigin) -> bool:
+def file_exists(app: App, origin: FileOrigin) -> bool:
     """Return whether a file still exists where it was opened."""
-    repo = open_repository(app.folders.existing(origin.repository))
+    repo = app.copies.update(origin.repository)
     if origin.kind == "commit":
         commit = refs.rev_parse(repo, origin.ref)
     else:
@@ -150,7 +149,7 @@ class Revocation:
         while True:
             # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with what it waits for.
             with suppress(TimeoutError):
-                async with asyncio.timeout(ROOMS_S):
+                async with asyncio.timeout(CHECK_INTERVAL_S):
                     await changed.wait()
             now = time.monotonic()
             if changed.is_set() or now - looked > EVERY_S:

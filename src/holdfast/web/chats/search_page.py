@@ -14,7 +14,7 @@ from holdfast.backup.exports.html.bubbles import color_of, initials
 from holdfast.web.chats.chat_list import insert_mentions, preview_line
 from holdfast.web.chats.view import ConversationRequest, TemplateResult, parse_id, to_datetime, truncate
 
-__all__ = ["highlight_snippet", "show_search"]
+__all__ = ["chat_choices", "highlight_snippet", "show_search"]
 
 HITS: Final = 50
 LONGEST: Final = 400

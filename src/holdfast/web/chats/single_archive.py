@@ -100,53 +100,57 @@ class SessionAuthentication:
         return response
 
 
-def render_page(name: str, shown: TemplateResult) -> Response:
+def render_page(name: str, result: TemplateResult) -> Response:
     """Render a page."""
     values: Mapping[str, object] = {
         "layout": LAYOUT,
         "top": "h1",
         "base": "",
-        "room_name": name,
+        "archive_name": name,
         "sealed": False,
-        **shown.values,
+        **result.values,
     }
-    made = PAGES.render(shown.template, user=None, title=shown.title, status=shown.status, **values)
-    made.headers["Cache-Control"] = "no-store"
-    return made
+    html = PAGES.render(result.template, user=None, title=result.title, status=result.status, **values)
+    html.headers["Cache-Control"] = "no-store"
+    return html
 
 
-def file_response(kept: MediaResult) -> Response:
+def file_response(result: MediaResult) -> Response:
     """Serve a file, or the parts of it that are asked for."""
     return FileResponse(
-        kept.path,
-        media_type=kept.media_type,
+        result.path,
+        media_type=result.media_type,
         headers={
-            "Content-Disposition": disposition(kept.name, "inline" if kept.inline else "attachment"),
+            "Content-Disposition": disposition(result.name, "inline" if result.inline else "attachment"),
             "Content-Security-Policy": media.POLICY,
             "Cache-Control": "no-store",
         },
     )
 
 
-def precompute_statistics(room: OpenArchive) -> None:
+def precompute_statistics(archive: OpenArchive) -> None:
     """Compute the statistics before they are requested; errors are left to the page."""
-    with suppress(BackupError, sqlite3.Error), room.reading() as opened:
-        cached_statistics(room, opened)
+    with suppress(BackupError, sqlite3.Error), archive.reading() as opened:
+        cached_statistics(archive, opened)
 
 
 def build(archive: Path, token: Secret, port: int) -> ASGIApp:
     """Build the application that shows one archive on a port of this machine."""
-    room: OpenArchive = open_archive_file(archive, archive.name)
+    opened: OpenArchive = open_archive_file(archive, archive.name)
 
     async def show(request: Request) -> Response:
         def look() -> Response:
+            missing = TemplateResult("chats/missing.html", "Not found", status=404)
             try:
-                found = respond(room, "", request.url.path, request.query_params)
+                found = respond(opened, "", request.url.path, request.query_params)
             except PageNotFound:
-                return render_page(room.name, TemplateResult("chats/missing.html", "Not found", status=404))
+                found = missing
             if isinstance(found, RedirectResult):
                 return RedirectResponse(found.address, 303)
-            return file_response(found) if isinstance(found, MediaResult) else render_page(room.name, found)
+            if isinstance(found, MediaResult):
+                return file_response(found)
+            # An archive in a file has no phone folder beside it.
+            return render_page(opened.name, found if isinstance(found, TemplateResult) else missing)
 
         return await to_thread.run_sync(look)
 
@@ -154,7 +158,7 @@ def build(archive: Path, token: Secret, port: int) -> ASGIApp:
         return stylesheet.stylesheet_response()
 
     # Counting a long history takes seconds: it is begun before anybody asks.
-    threading.Thread(target=precompute_statistics, args=(room,), daemon=True).start()
+    threading.Thread(target=precompute_statistics, args=(opened,), daemon=True).start()
     static = Path(str(resources.files("holdfast.web") / "static"))
     hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
     return Starlette(

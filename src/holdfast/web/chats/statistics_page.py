@@ -13,8 +13,13 @@ from holdfast.web.chats.view import ConversationRequest, TemplateResult, to_date
 __all__ = ["cached_statistics", "hour_plot", "month_plot", "show_figures", "store_statistics"]
 
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-WIDTH: Final = 900
-HEIGHT: Final = 150
+# In units of the drawing; one is about a pixel of a phone, and texts are set smaller on a wide screen.
+WIDTH: Final = 400
+HEIGHT: Final = 110
+MOST_LABELS: Final = 8
+LABELS: Final = 34
+CELL: Final = (WIDTH - LABELS) / 24
+ROW: Final = 20
 LISTED: Final = 15
 # Beyond this, bars are years.
 MOST_MONTHS: Final = 240
@@ -36,7 +41,7 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
     wanted = view.query.get("chat", "")
     chat = view.chat(wanted) if wanted else None
     number = None if chat is None else chat.id
-    found = cached_statistics(view.room, view.archive, number)
+    found = cached_statistics(view.opened, view.archive, number)
     return TemplateResult(
         "chats/statistics.html",
         f"Statistics of {chat.name}" if chat else "Statistics",
@@ -59,9 +64,9 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
     )
 
 
-def cached_statistics(room: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
+def cached_statistics(opened: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
     """Return the statistics, computed once: a million messages take seconds."""
-    return room.kept(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
+    return opened.cached(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
 
 
 def store_statistics(archive: Archive) -> None:
@@ -108,7 +113,7 @@ def month_plot(counts: list[tuple[str, int]]) -> Markup:
     parts = []
     for number, (name, count) in enumerate(counts):
         height = HEIGHT * count / most
-        x, width = number * step, min(max(0.5, step * 0.82), 48)
+        x, width = number * step, min(max(0.3, step * 0.82), 24)
         parts.append(
             Markup(
                 '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="1"><title>{}: {}</title></rect>'
@@ -118,13 +123,13 @@ def month_plot(counts: list[tuple[str, int]]) -> Markup:
     for number, (name, _) in enumerate(counts):
         if name.endswith("-01") or (number == 0 and len(counts) < 12) or len(name) == 4:
             marks.append(
-                Markup('<text x="{}" y="{}">{}</text>').format(f"{number * step:.1f}", HEIGHT + 16, name[:4])
+                Markup('<text x="{}" y="{}">{}</text>').format(f"{number * step:.1f}", HEIGHT + 15, name[:4])
             )
-    step_of = max(1, len(marks) // 14 + 1)
+    step_of = len(marks) // (MOST_LABELS + 1) + 1
     return Markup(
         '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="Messages by month; the figures are below">'
         "{}{}</svg>"
-    ).format(WIDTH, HEIGHT + 22, Markup("").join(parts), Markup("").join(marks[::step_of]))
+    ).format(WIDTH, HEIGHT + 20, Markup("").join(parts), Markup("").join(marks[::step_of]))
 
 
 def hour_plot(found: Statistics) -> Markup:
@@ -132,25 +137,25 @@ def hour_plot(found: Statistics) -> Markup:
     most = max((count for day in found.hours for count in day), default=0) or 1
     parts = []
     for row, (name, day) in enumerate(zip(DAYS, found.hours, strict=True)):
-        y = row * 24
-        parts.append(Markup('<text x="0" y="{}">{}</text>').format(y + 15, name))
+        y = row * ROW
+        parts.append(Markup('<text x="0" y="{}">{}</text>').format(y + 14, name))
         for hour, count in enumerate(day):
-            x = 44 + hour * 35.5
+            x = f"{LABELS + hour * CELL:.1f}"
             parts.append(
                 Markup(
-                    '<rect class="cell" x="{x}" y="{y}" width="33" height="21" rx="3"/>'
-                    '<rect class="bar" x="{x}" y="{y}" width="33" height="21" rx="3" fill-opacity="{share}">'
+                    '<rect class="cell" x="{x}" y="{y}" width="14" height="18" rx="2"/>'
+                    '<rect class="bar" x="{x}" y="{y}" width="14" height="18" rx="2" fill-opacity="{share}">'
                     "<title>{name} {hour}:00: {count}</title></rect>"
                 ).format(x=x, y=y, share=f"{count / most:.2f}", name=name, hour=hour, count=f"{count:,}")
             )
     parts += [
-        Markup('<text x="{}" y="{}">{}:00</text>').format(44 + hour * 35.5, 7 * 24 + 14, hour)
+        Markup('<text x="{}" y="{}">{}:00</text>').format(f"{LABELS + hour * CELL:.1f}", 7 * ROW + 13, hour)
         for hour in range(0, 24, 6)
     ]
     return Markup(
         '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="Messages by weekday and hour, in UTC; '
         'the busiest hours are below">{}</svg>'
-    ).format(WIDTH, 7 * 24 + 20, Markup("").join(parts))
+    ).format(WIDTH, 7 * ROW + 18, Markup("").join(parts))
 
 
 def busiest_hours(found: Statistics) -> list[tuple[str, int]]:

@@ -120,8 +120,8 @@ def read_findings(
         (limit, skip),
     )
     findings = [
-        FindingRow(rule, severity, frame, path, detail, bool(shown))
-        for rule, severity, frame, path, detail, shown in found
+        FindingRow(rule, severity, frame, path, detail, bool(is_shown))
+        for rule, severity, frame, path, detail, is_shown in found
     ]
     return ValidationSummary(bool(row[0]), *row[1:]), findings
 

@@ -10,12 +10,15 @@ from urllib.parse import quote, urlencode
 from msgspec.structs import replace
 
 from holdfast.backup.archives import Archive, Chat, Position
+from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.dates import moment
+from holdfast.web.chats.encrypted_media import EncryptedMedia
 from holdfast.web.chats.open_archive import OpenArchive
 
 __all__ = [
     "Answer",
     "ConversationRequest",
+    "EncryptedMediaResult",
     "MediaResult",
     "PageNotFound",
     "RedirectResult",
@@ -56,20 +59,31 @@ class MediaResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EncryptedMediaResult:
+    """A media file that is decrypted while it is sent."""
+
+    media: EncryptedMedia
+    attachment: AttachmentKey
+    media_type: str
+    name: str
+    inline: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectResult:
     """A redirect to another URL."""
 
     address: str
 
 
-Answer = TemplateResult | MediaResult | RedirectResult
+Answer = TemplateResult | MediaResult | EncryptedMediaResult | RedirectResult
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRequest:
     """A request for a page of a conversation; `base` is its URL path, without a trailing slash."""
 
-    room: OpenArchive
+    opened: OpenArchive
     archive: Archive
     base: str
     query: Mapping[str, str]
@@ -85,7 +99,7 @@ class ConversationRequest:
         def read() -> dict[int, Chat]:
             return {chat.id: replace(chat, name=truncate(chat.name)) for chat in self.archive.chats()}
 
-        return self.room.kept("chats", read)
+        return self.opened.cached("chats", read)
 
     def chat(self, number: str) -> Chat:
         """Return the chat that an address names."""

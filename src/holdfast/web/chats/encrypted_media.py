@@ -1,0 +1,85 @@
+"""Serves the attachments of a phone folder: the encrypted files stay as they are and are decrypted while sent."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from holdfast.backup.container.attachments import (
+    AttachmentKey,
+    authenticate_attachment,
+    content_path,
+)
+from holdfast.backup.container.folder import find_snapshots
+from holdfast.backup.container.media import FolderMedia
+from holdfast.backup.container.sealed import Opened, Span
+from holdfast.backup.errors import AttachmentDamaged, AttachmentError, BackupError
+
+__all__ = ["EncryptedMedia", "media_of"]
+
+MOST_KNOWN: Final = 10_000
+
+FileState = tuple[int, int, int, int]
+
+
+class EncryptedMedia:
+    """The content store of a phone folder.
+
+    A file is authenticated as a whole before the first of its bytes is decrypted. That is remembered while the
+    file is the same, so that a player that asks for many parts of a film does not wait for each.
+    """
+
+    def __init__(self, folder: FolderMedia) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._authenticated: OrderedDict[str, FileState] = OrderedDict()
+
+    def has(self, media_name: str) -> bool:
+        """Return whether there is a file of that name."""
+        try:
+            return content_path(self._folder.store, media_name).is_file()
+        except (AttachmentError, OSError):
+            return False
+
+    def authenticate(self, attachment: AttachmentKey) -> None:
+        """Check the MAC of a file, unless it was checked before; AttachmentError if it is missing or damaged."""
+        with self._folder.open_encrypted(attachment) as source:
+            self._authenticate(source, attachment)
+
+    def _authenticate(self, source: BinaryIO, attachment: AttachmentKey) -> None:
+        state = state_of(source)
+        with self._lock:
+            if self._authenticated.get(attachment.name) == state:
+                self._authenticated.move_to_end(attachment.name)
+                return
+        authenticate_attachment(source, attachment)
+        with self._lock:
+            self._authenticated[attachment.name] = state
+            while len(self._authenticated) > MOST_KNOWN:
+                self._authenticated.popitem(last=False)
+
+    def read(self, attachment: AttachmentKey, start: int, stop: int) -> Iterator[bytes]:
+        """Yield a part of what a file holds, decrypted."""
+        with self._folder.open_encrypted(attachment) as source:
+            self._authenticate(source, attachment)
+            span = Span(0, source.seek(0, os.SEEK_END))
+            if attachment.size > span.ciphertext_size:
+                raise AttachmentDamaged(f"attachment {attachment.name} is cut short")
+            yield from Opened(source, span, attachment.local_key.cipher_keys(), b"").part(start, stop)
+
+
+def state_of(source: BinaryIO) -> FileState:
+    """Return what changes when a file does."""
+    status = os.fstat(source.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def media_of(path: Path | None) -> EncryptedMedia | None:
+    """Return the attachments beside a backup, None for one that is no phone folder."""
+    try:
+        snapshots = find_snapshots(path) if path is not None and path.is_dir() else []
+    except (BackupError, OSError):
+        return None
+    return EncryptedMedia(FolderMedia(snapshots[0].store, snapshots[0].root)) if snapshots else None

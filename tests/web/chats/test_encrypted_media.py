@@ -1,0 +1,161 @@
+"""Attachments of a phone folder."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.archives import overview
+from holdfast.backup.container.attachments import AttachmentKey, content_path
+from holdfast.backup.errors import AttachmentDamaged, AttachmentError, AttachmentMissing, NotInArchive
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.encrypted_media import EncryptedMedia, media_of
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.view import EncryptedMediaResult, PageNotFound
+from tests.web.chats.conftest import drawn_in
+
+
+@pytest.fixture
+def phone(archive_file: Path) -> OpenArchive:
+    """Open an archive without copied files, beside the folder of the phone."""
+
+    def opens() -> archives.Archive:
+        opened = archives.open(archive_file)
+        opened.connection.execute("PRAGMA query_only = OFF")
+        opened.connection.execute("CREATE TEMP TABLE media (media_name, sha256, size, path)")
+        return opened
+
+    return OpenArchive("phone", opens, stamp=lambda: None, most=1, media=media_of(archive_file.with_name("phone")))
+
+
+def names(archive_file: Path, family: str) -> list[str]:
+    """List the encrypted files of one family of types."""
+    with sqlite3.connect(archive_file) as connection:
+        return [
+            name
+            for (name,) in connection.execute(
+                "SELECT DISTINCT media_name FROM attachment WHERE media_name IN (SELECT media_name FROM media) "
+                "AND content_type LIKE ? AND role = 'attachment' ORDER BY 1",
+                (f"{family}/%",),
+            )
+        ]
+
+
+def found_in(phone: OpenArchive, name: str) -> tuple[EncryptedMedia, AttachmentKey]:
+    """Return the attachment of a name."""
+    answer = respond(phone, "", f"attachment/{name}", {})
+    assert isinstance(answer, EncryptedMediaResult)
+    return answer.media, answer.attachment
+
+
+def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path) -> None:
+    """As the file that was copied beside the archive has it, wherever a part begins and ends."""
+    for name in names(archive_file, "image")[:2]:
+        media, attachment = found_in(phone, name)
+        with sqlite3.connect(archive_file) as connection:
+            ((path,),) = connection.execute("SELECT path FROM media WHERE media_name = ?", (name,)).fetchall()
+        plain = (archive_file.with_name("chats.db-media") / path).read_bytes()
+        size = len(plain)
+        for start, stop in ((0, size), (0, 1), (15, 17), (16, 48), (size - 1, size), (size // 2, size)):
+            assert b"".join(media.read(attachment, start, stop)) == plain[start:stop]
+
+
+def test_a_page_shows_the_pictures_of_the_folder(phone: OpenArchive, archive_file: Path) -> None:
+    """With the type each was sent as; one whose file is missing is named."""
+    name = names(archive_file, "image")[0]
+    answer = respond(phone, "", f"attachment/{name}", {})
+    assert isinstance(answer, EncryptedMediaResult)
+    assert answer.inline
+    assert answer.media_type.startswith("image/")
+    with phone.reading() as archive:
+        ((message,),) = archive.connection.execute(
+            "SELECT min(message_id) FROM attachment WHERE media_name = ? AND role = 'attachment'", (name,)
+        ).fetchall()
+    assert f'src="/attachment/{name}"' in drawn_in(phone, f"message/{message}")
+
+
+@pytest.mark.parametrize("name", ["0" * 64, "x", "../" * 21, "A" * 64])
+def test_other_names_are_not_found(phone: OpenArchive, name: str) -> None:
+    """Names are looked up in the backup, never in the folder alone."""
+    with pytest.raises(PageNotFound):
+        respond(phone, "", f"attachment/{name}", {})
+
+
+def test_an_archive_without_a_folder_has_none(opened: OpenArchive, archive_file: Path) -> None:
+    """The files beside it have other addresses."""
+    with pytest.raises(PageNotFound):
+        respond(opened, "", f"attachment/{names(archive_file, 'image')[0]}", {})
+
+
+def copied(phone: OpenArchive, archive_file: Path, folder: Path) -> tuple[EncryptedMedia, AttachmentKey, Path]:
+    """Copy the encrypted file of a picture into a folder of its own."""
+    name = names(archive_file, "image")[0]
+    _, attachment = found_in(phone, name)
+    snapshot = folder / "signal-backup-2026-01-01-00-00-00"
+    snapshot.mkdir()
+    (snapshot / "main").touch()
+    (snapshot / "metadata").touch()
+    source = next(archive_file.with_name("phone").rglob(name))
+    target = content_path(folder / "files", name)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(source.read_bytes())
+    media = media_of(folder)
+    assert media is not None
+    return media, attachment, target
+
+
+def test_nothing_of_a_changed_file_is_decrypted(phone: OpenArchive, archive_file: Path, tmp_path: Path) -> None:
+    """Also when it changed after it was authenticated, and when it is gone."""
+    media, attachment, file = copied(phone, archive_file, tmp_path)
+    media.authenticate(attachment)
+    assert media.has(attachment.name)
+    raw = bytearray(file.read_bytes())
+    raw[40] ^= 1
+    file.write_bytes(raw)
+    os.utime(file, ns=(1, 1))
+    with pytest.raises(AttachmentDamaged):
+        media.authenticate(attachment)
+    with pytest.raises(AttachmentDamaged):
+        next(media.read(attachment, 0, 1))
+    file.write_bytes(raw[:32])
+    with pytest.raises(AttachmentError):
+        media.authenticate(attachment)
+    file.unlink()
+    assert not media.has(attachment.name)
+    assert not media.has("../../metadata")
+    with pytest.raises(AttachmentMissing):
+        media.authenticate(attachment)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(phone: OpenArchive, archive_file: Path, tmp_path: Path) -> None:
+    """A copied folder may hold any link."""
+    home = tmp_path / "home"
+    home.mkdir()
+    media, attachment, file = copied(phone, archive_file, home)
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(AttachmentError):
+        media.authenticate(attachment)
+
+
+def test_only_phone_folders_have_such_files(tmp_path: Path) -> None:
+    """Neither a file, nor an empty folder, nor nothing."""
+    (tmp_path / "file").touch()
+    assert media_of(None) is None
+    assert media_of(tmp_path) is None
+    assert media_of(tmp_path / "file") is None
+
+
+@pytest.mark.parametrize("column", ["local_key = x'00'", "plaintext_hash = 'zz'", "plaintext_hash = '00'"])
+def test_damaged_keys_are_not_found(archive_file: Path, column: str) -> None:
+    """Whatever an archive says a key is."""
+    name = names(archive_file, "image")[0]
+    with archives.open(archive_file) as archive:
+        archive.connection.execute("PRAGMA query_only = OFF")
+        archive.connection.execute("CREATE TEMP TABLE attachment AS SELECT * FROM main.attachment")
+        assert overview.encrypted_file(archive, name)[1].name == name
+        archive.connection.execute(f"UPDATE temp.attachment SET {column}")
+        with pytest.raises(NotInArchive):
+            overview.encrypted_file(archive, name)
