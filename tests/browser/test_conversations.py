@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import imported
@@ -24,7 +24,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("shelf")
     (home / "long.binproto").write_bytes(stream_of(sample(3000)))
     imported(home / "long.db", home / "long.binproto")
-    write_sample(sample_records(300, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
+    write_sample(sample_records(300, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     with archives.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
         opened.add(found)
         assert list(opened.copy_media(found))
@@ -52,6 +52,7 @@ def scroll_far_back(page: Page) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_a_person_reads_searches_and_opens_what_is_sealed(
     site: Service, page: Page, keep: Callable[[Page, str], None], shelf: Path
 ) -> None:
@@ -64,9 +65,9 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     expect(page.get_by_role("link", name="long.db")).to_be_visible()
     keep(page, "archives")
     page.get_by_role("link", name="long.db").click()
-    expect(page.locator(".rooms a").first).to_be_visible()
+    expect(page.locator(".entries a").first).to_be_visible()
     keep(page, "chats")
-    page.locator(".rooms a").first.click()
+    page.locator(".entries a").first.click()
     expect(page.get_by_text("No newer messages.")).to_be_in_viewport()
     keep(page, "chat")
 
@@ -84,7 +85,7 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     page.keyboard.press("Enter")
     expect(page.locator("mark").first).to_be_visible()
     keep(page, "chats-search")
-    page.locator(".rooms a").first.click()
+    page.locator(".entries a").first.click()
     expect(page.locator(".m:target")).to_be_in_viewport()
     for path in ("people", "statistics", "about"):
         page.goto(f"{site.url}/-/archives/long.db/{path}")
@@ -92,12 +93,15 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
 
     # Pictures are shown; a quote leads to its message without a new page.
     page.goto(f"{site.url}/-/archives/files.db/search?has=media")
-    page.locator(".rooms a").first.click()
+    page.locator(".entries a").first.click()
     picture = page.locator(".log img").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("(one) => one.naturalWidth") > 0
     keep(page, "media")
+    page.goto(f"{site.url}/-/archives/files.db/media")
+    expect(page.locator(".tiles img").first).to_be_visible()
+    keep(page, "chats-media")
 
     page.goto(f"{site.url}/-/archives/phone")
     page.get_by_label("Backup key").fill(str(SET_B.pool))
@@ -124,15 +128,15 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
     """Neither by going back nor with the cookies it had; what a key opened is asked for again after logging in."""
     shelf = site.settings.data / "backups"
     shelf.mkdir(parents=True)
-    write_sample(sample_records(40, 1), shelf / "phone.backup", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(40, 1), shelf / "phone.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     with browser.new_context() as context:
         page = context.new_page()
         logged_in(page, site, "/-/archives/phone.backup/")
         page.get_by_label("Backup key").fill(str(SET_B.pool))
         page.get_by_label("Account ID").fill(str(SET_B.aci))
         page.get_by_role("button", name="Open backup").click()
-        expect(page.locator(".rooms a").first).to_be_visible()
-        page.locator(".rooms a").first.click()
+        expect(page.locator(".entries a").first).to_be_visible()
+        page.locator(".entries a").first.click()
         expect(page.locator("#chat")).to_be_visible()
         page.goto(f"{site.url}/")
         assert "holdfast_chats" in {cookie["name"] for cookie in context.cookies()}
@@ -141,7 +145,7 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
         assert context.cookies() == []
         for _ in range(4):
             page.go_back()
-            expect(page.locator("#chat, .rooms")).to_have_count(0)
+            expect(page.locator("#chat, .entries")).to_have_count(0)
         assert not list((site.settings.data / "cache" / "chats").glob("*/s*/sealed"))
         logged_in(page, site, "/-/archives/phone.backup/")
         expect(page.get_by_text("This backup is encrypted")).to_be_visible()
@@ -153,7 +157,7 @@ def test_links_to_more_messages_do_not_stay_in_the_middle(site: Service, browser
     with browser.new_context() as context:
         page = context.new_page()
         logged_in(page, site, "/-/archives/long.db/")
-        page.locator(".rooms a").first.click()
+        page.locator(".entries a").first.click()
         page.wait_for_url("**/chat/*")
         page.wait_for_load_state()
         page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from holdfast.backup import archives
-from holdfast.backup.exports.choice import Choice
+from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination, write_html
 from tests.backup.archives.histories import copies, imported, items, write
 
@@ -45,7 +45,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     imported(home / "chats.db", write(home / "one", header, parsed))
     with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
         patch.setattr(pagination, "MESSAGES", 40)
-        write_html(opened, home / "out", Choice(), media=True, search=True)
+        write_html(opened, home / "out", ChatSelection(), media=True, search=True)
     return home / "out"
 
 

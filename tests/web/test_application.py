@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from holdfast.web.pages import NOTICE_COOKIE, go, local_path
+from holdfast.web.pages import NOTICE_COOKIE, local_path, redirect_to
 from tests.conftest import ADMIN_PASSWORD, Service
 
 LOOKING = {"Accept": "text/html"}
@@ -77,9 +77,11 @@ def test_people_come_back_to_where_they_were(service: Service) -> None:
 
 def test_a_notice_is_shown_once(service: Service) -> None:
     """The cookie holds the key of a message and its subject; any other value is ignored, and HTML is escaped."""
-    assert f"{NOTICE_COOKIE}=label-created:a%3Bb;" in go("/", "label-created", "a;b").headers["Set-Cookie"]
+    assert (
+        f"{NOTICE_COOKIE}=label-created:a%3Bb;" in redirect_to("/", "label-created", "a;b").headers["Set-Cookie"]
+    )
     with pytest.raises(LookupError):
-        go("/", "<b>")
+        redirect_to("/", "<b>")
     with service.client() as client:
         answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=label-created:a%3Bb%3Ci%3E"})
         assert "Label a;b&lt;i&gt; created." in answer.text

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from holdfast.backup import archives
-from holdfast.web.backup_files import look
+from holdfast.web.backup_files import list_backup_files
 from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
 
 
 def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
     """The folder is made by whoever puts something there."""
-    assert look(tmp_path / "none") == []
+    assert list_backup_files(tmp_path / "none") == []
 
 
 def test_files_are_listed_by_name_and_hidden_ones_left_out(tmp_path: Path) -> None:
@@ -18,16 +18,16 @@ def test_files_are_listed_by_name_and_hidden_ones_left_out(tmp_path: Path) -> No
     for name in ("b", "a", ".hidden"):
         (tmp_path / name).write_bytes(record(HEADER))
     (tmp_path / "folder").mkdir()
-    assert [book.name for book in look(tmp_path)] == ["a", "b"]
+    assert [book.name for book in list_backup_files(tmp_path)] == ["a", "b"]
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     """What was kept of a file does not outlive the file."""
     file = tmp_path / "a"
     file.write_bytes(record(HEADER))
-    (before,) = look(tmp_path)
+    (before,) = list_backup_files(tmp_path)
     file.write_bytes(record(HEADER) + frame(4))
-    (after,) = look(tmp_path)
+    (after,) = list_backup_files(tmp_path)
     assert before.info is not None
     assert after.info is not None
     assert (before.info.counts["chatItem"], after.info.counts["chatItem"]) == (0, 1)
@@ -38,7 +38,7 @@ def test_an_archive_is_no_problem(tmp_path: Path) -> None:
     (tmp_path / "a.backup").write_bytes(record(HEADER))
     archives.open(tmp_path / "b.archive", create=True).close()
     (tmp_path / "b.archive-wal").write_bytes(b"x")
-    assert [(book.name, book.is_archive, book.problem) for book in look(tmp_path)] == [
+    assert [(book.name, book.is_archive, book.problem) for book in list_backup_files(tmp_path)] == [
         ("a.backup", False, ""),
         ("b.archive", True, ""),
     ]

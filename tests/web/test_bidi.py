@@ -49,11 +49,11 @@ def test_code_differences_and_names_show_them(guild: OrganizationFixture) -> Non
     api = guild.api
     path = f"gpj.{RLO}exe.py"
     body = {"content": base64.b64encode(CODE.encode()).decode(), "message": f"Add {RLO}it"}
-    made = api.post(f"/repos/guild/ship/contents/{path}", json=body)
-    assert made.status_code == 201
+    response = api.post(f"/repos/guild/ship/contents/{path}", json=body)
+    assert response.status_code == 201
     issue = api.post("/repos/guild/ship/issues", json={"title": f"Look {RLO}here", "body": f"`a{RLO}b`"})
     assert issue.status_code == 201
-    commit = made.json()["commit"]["sha"]
+    commit = response.json()["commit"]["sha"]
     ada = guild.visit("ada")
     mark = "<span class=bidi>U+202E</span>"
     for place, shown in (

@@ -4,7 +4,8 @@ import pytest
 
 from holdfast.hosting import errors
 from holdfast.hosting.errors import HostingError, InvalidField, Permission, Violation
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.errors import REQUIRED, TOO_LONG, TOO_SHORT, ApiError, FieldError
+from holdfast.hosting.schemas.organizations import URL_PATTERN
 from holdfast.web.error_messages import message_for, status_for
 
 
@@ -59,23 +60,23 @@ def test_the_status_of_a_page_is_the_one_of_the_api() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "shown"),
+    ("error", "shown"),
     [
-        ("[Name]: MaxSize", "Name: is too long."),
-        ("[]: a body", "A body."),
-        ("[BranchFilter]: no pattern", "Branch filter: no pattern."),
-        ("[UserID]: Required", "UserID: is needed."),
-        (
-            "[Website]: Expected `str` matching regex '^(https?://[^\\s]+)?$'",
-            "Website: must begin with https:// or http://.",
-        ),
-        ("[Color]: Expected `str` matching regex '^#'", "Color: has not the right form."),
-        ("user does not exist [uid: 0, name: ada]", "User does not exist: ada."),
-        ("a pattern [ab]", "A pattern [ab]."),
-        ("", "That was refused."),
-        ("why?", "Why?"),
+        (FieldError("Name", TOO_LONG), "Name is too long."),
+        (FieldError("Name", TOO_SHORT), "Name is too short."),
+        (FieldError("UserID", REQUIRED), "UserID is required."),
+        (FieldError("", "a body"), "A body."),
+        (FieldError("BranchFilter", "no pattern"), "Branch filter: no pattern."),
+        (FieldError("Website", "Expected", URL_PATTERN), "Website must begin with https:// or http://."),
+        (FieldError("Color", "Expected", "^#"), "Color has an invalid format."),
+        (errors.NoSuchAccount("ada"), "There is no user or organization named ada."),
+        (errors.NewBranchExists("topic"), "There is already a branch named topic."),
+        (ApiError(422, "a pattern [ab]"), "A pattern [ab]."),
+        (ApiError(422, "[Name]: no field"), "[Name]: no field."),
+        (ApiError(422), "The request was refused."),
+        (ApiError(422, "why?"), "Why?"),
     ],
 )
-def test_the_wording_of_the_api_becomes_a_sentence(message: str, shown: str) -> None:
-    """Whatever form the API gives them."""
-    assert message_for(ApiError(422, message)) == shown
+def test_an_error_of_the_http_layer_becomes_a_sentence(error: ApiError | HostingError, shown: str) -> None:
+    """The field and the reason are data of the error; messages are not parsed."""
+    assert message_for(error) == shown

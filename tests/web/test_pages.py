@@ -1,6 +1,7 @@
 """Pages escape what they show, and say when there is nothing."""
 
 import ast
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.web import pages
-from holdfast.web.pages import NOTICES, Pages
+from holdfast.web.pages import NOTICES, Pages, time_ago
 from tests.conftest import Service
 
 
@@ -41,7 +42,9 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
     """A redirect that forgot its subject would show a sentence with a hole."""
     for path in Path(pages.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "go"):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            if node.func.id != "redirect_to":
                 continue
             if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
                 text = NOTICES[str(node.args[1].value)]
@@ -61,3 +64,23 @@ def test_a_notice_has_a_subject_exactly_where_its_text_has_a_placeholder() -> No
 def test_a_notice_is_a_known_sentence_about_a_short_subject(cookie: str, text: str) -> None:
     """Whoever set the cookie: the browser sends it, and it is not signed."""
     assert pages.notice_text(cookie) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (-5, ""),
+        (0, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7199, "1 hour ago"),
+        (7200, "2 hours ago"),
+        (86_400, "1 day ago"),
+        (30 * 86_400 - 1, "29 days ago"),
+        (30 * 86_400, ""),
+    ],
+)
+def test_a_recent_time_is_told_by_its_age(seconds: int, expected: str) -> None:
+    """Any other by its date."""
+    now = datetime(2030, 6, 1, 12, tzinfo=UTC)
+    assert time_ago(now - timedelta(seconds=seconds), now) == expected

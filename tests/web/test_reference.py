@@ -28,10 +28,10 @@ def test_a_body_starts_from_an_example_that_is_json() -> None:
 
 
 def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:
-    """Its script is ours."""
+    """Its scripts are ours."""
     with service.client() as client:
         page = client.get("/api/docs").text
         scripts = re.findall(r'<script src="([^"]+)"', page)
-        assert scripts == ["/static/reference.js"]
-        assert client.get(scripts[0]).status_code == 200
+        assert scripts == ["/static/site.js", "/static/reference.js"]
+        assert [client.get(script).status_code for script in scripts] == [200, 200]
     assert not re.search(r'(?:src|href)="https?:', page)

@@ -16,8 +16,8 @@ def test_people_see_the_tabs_they_may_open(settings: Settings, database: Databas
     made = create(host, admin, admin, NewRepository(name="tides"))
     host.close()
     for caller, expected in (
-        (Actor(admin), ["Code", "Commits", "Issues", "Settings"]),
-        (ANONYMOUS, ["Code", "Commits", "Issues"]),
+        (Actor(admin), ["Code", "Commits", "Issues", "Pull requests", "Settings"]),
+        (ANONYMOUS, ["Code", "Commits", "Issues", "Pull requests"]),
     ):
         target = RepositoryAccess(made, repository_access(caller, made, ()))
         assert [tab.name for tab in tabs_of(target)] == expected

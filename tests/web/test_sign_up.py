@@ -25,8 +25,8 @@ def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, da
     for service in run_service(open_to_all, database):
         with service.client() as client:
             assert "/sign-up" in client.get("/login").text
-            made = client.post("/sign-up", data=NEW)
-            assert (made.status_code, made.headers["location"]) == (303, "/")
+            response = client.post("/sign-up", data=NEW)
+            assert (response.status_code, response.headers["location"]) == (303, "/")
             assert client.get("/api/v1/user").json()["login"] == "ada"
             assert client.get("/api/v1/user").json()["is_admin"] is False
             assert client.get("/sign-up").status_code == 303

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
@@ -17,11 +18,13 @@ from holdfast.hosting.http.application import EndpointApp
 from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
-from holdfast.web.pages import go, page
+from holdfast.web.go_get import go_get_page, is_go_get
+from holdfast.web.pages import page, redirect_to
 from holdfast.web.routes import endpoints
 
 __all__ = ["WebApp"]
@@ -77,6 +80,7 @@ class WebApp(EndpointApp[RequestContext]):
     """All pages, with `more` that are made at start; what goes wrong becomes a page as well."""
 
     def __init__(self, app: App, more: Sequence[Endpoint] = ()) -> None:
+        self._app = app
         super().__init__(
             partial(RequestContext, app),
             [*endpoints(), *more],
@@ -85,6 +89,15 @@ class WebApp(EndpointApp[RequestContext]):
             options=serving_options(app),
             prefix="",
         )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; `go get` is answered for every path of a repository."""
+        if is_go_get(scope):
+            root = self._make_request(scope, receive, {}).root
+            response = await run_in_thread(go_get_page, self._app, root, scope["path"])
+            await response(scope, receive, send)
+            return
+        await super().__call__(scope, receive, send)
 
     def error_response(self, request: RequestContext, refusal: ApiError) -> Response:
         """Return a page that explains the error; users who are not signed in are sent to the log-in page."""
@@ -97,7 +110,7 @@ class WebApp(EndpointApp[RequestContext]):
         if refusal.status == 401 and request.actor.user is None:
             query: bytes = request.scope["query_string"]
             here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
-            return go(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
+            return redirect_to(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
         title = TITLES.get(refusal.status, "Something went wrong")
         if refusal.status in {404, 405}:
             return page(request, "not_found.html", title=title, status=refusal.status)
@@ -111,9 +124,6 @@ class WebApp(EndpointApp[RequestContext]):
         with suppress(ApiError, PasswordNeeded):
             self._authenticator.authenticate(request, (), writes=False)
         return page(request, "not_found.html", title=TITLES[status], status=status)
-
-    def allow_origin(self, request: RequestContext) -> None:
-        """Let no script of another origin read pages."""
 
 
 def is_api(request: RequestContext) -> bool:

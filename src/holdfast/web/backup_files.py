@@ -8,7 +8,7 @@ from typing import Final
 from holdfast import backup
 from holdfast.web.chats.file_kinds import LOOK, is_archive
 
-__all__ = ["BackupFile", "look"]
+__all__ = ["BackupFile", "list_backup_files"]
 
 # What SQLite keeps beside an archive that is open.
 BESIDE_ARCHIVES: Final = ("-journal", "-wal", "-shm")
@@ -26,7 +26,7 @@ class BackupFile:
     """Whether it is an archive of ours, made from backups."""
 
 
-def look(folder: Path) -> list[BackupFile]:
+def list_backup_files(folder: Path) -> list[BackupFile]:
     """List the backups of a folder by name; a file that cannot be read is listed with its problem."""
     if not folder.is_dir():
         return []
@@ -35,11 +35,11 @@ def look(folder: Path) -> list[BackupFile]:
         for path in sorted(folder.iterdir())
         if path.is_file() and not path.name.startswith(".") and not path.name.endswith(BESIDE_ARCHIVES)
     )
-    return [examine(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in files]
+    return [inspect_file(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in files]
 
 
 @lru_cache(maxsize=256)
-def examine(path: Path, size: int, _changed: int) -> BackupFile:
+def inspect_file(path: Path, size: int, _changed: int) -> BackupFile:
     """Read one file; the answer is kept until its size or time changes."""
     try:
         with path.open("rb") as file:

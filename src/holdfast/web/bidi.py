@@ -28,20 +28,20 @@ def with_visible_controls(html: str) -> str:
     """Return a page that shows each bidirectional control character as its code, and warns that there are some."""
     if not CONTROL.search(html):
         return html
-    made: list[str] = []
+    parts: list[str] = []
     inside, found = "", False
     for token in TOKEN.findall(html):
         if token.startswith("<"):
             name = NAME.match(token)
             if name and name[2].lower() in TEXT_ONLY:
                 inside = "" if name[1] else name[2].lower()
-            made.append(token)
+            parts.append(token)
         elif inside or not CONTROL.search(token):
-            made.append(token)
+            parts.append(token)
         else:
             found = True
-            made.append(CONTROL.sub(code_of, token))
-    text = "".join(made)
+            parts.append(CONTROL.sub(code_of, token))
+    text = "".join(parts)
     return text.replace(MAIN, MAIN + WARNING, 1) if found else text
 
 
@@ -59,13 +59,13 @@ def with_balanced_isolates(html: str) -> str:
 def balanced(text: str) -> str:
     """Remove every control character from a text but pairs that begin and end an isolate."""
     open_at: list[int] = []
-    kept: set[int] = set()
+    paired: set[int] = set()
     for control in CONTROL.finditer(text):
         if control[0] == ISOLATE:
             open_at.append(control.start())
         elif control[0] == END_ISOLATE and open_at:
-            kept |= {open_at.pop(), control.start()}
-    return CONTROL.sub(lambda control: control[0] if control.start() in kept else "", text)
+            paired |= {open_at.pop(), control.start()}
+    return CONTROL.sub(lambda control: control[0] if control.start() in paired else "", text)
 
 
 def code_of(control: re.Match[str]) -> str:

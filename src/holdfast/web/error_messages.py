@@ -6,14 +6,15 @@ from typing import Final
 from holdfast.hosting import errors
 from holdfast.hosting.error_responses import refusal_for
 from holdfast.hosting.errors import HostingError, Permission, Violation
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.errors import REQUIRED, TOO_LONG, TOO_SHORT, ApiError, FieldError
+from holdfast.hosting.schemas.organizations import URL_PATTERN
 
 __all__ = ["message_for", "status_for"]
 
 # Where a word begins in a field's name such as BranchFilter.
 WORD_START: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
-# How the API names what it looked for: "user does not exist [uid: 0, name: ada]".
-LOOKED_UP_NAME: Final = re.compile(r"(.*) \[(?:[^\[]*, )?name: (.*)\]", re.DOTALL)
+# The fields that a decoder refuses by these constants.
+FIELD_PROBLEMS: Final = {REQUIRED: "is required", TOO_LONG: "is too long", TOO_SHORT: "is too short"}
 
 FORBIDDEN: Final = {
     Permission.READ: "You do not have read access to this part of the repository.",
@@ -27,6 +28,7 @@ FORBIDDEN: Final = {
     Permission.WRITE_BRANCH: "You need permission to push to this branch.",
     Permission.OWN_PERMISSION: "You can see only your own permission in this repository.",
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
+    Permission.ACCEPT_TRANSFER: "Only the new owner can accept or reject this transfer.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
     Permission.SELF: "Only the user can do this.",
     Permission.OWN_MEMBERSHIP: "Only members can change who sees their membership.",
@@ -48,12 +50,14 @@ WEBHOOK_OPTIONS: Final = {
 def message_for(error: HostingError | ApiError) -> str:
     """Return the message a page shows for an error."""
     match error:
+        case FieldError():
+            return field_error_message(error)
         case ApiError():
-            return api_error_message(error)
+            return sentence(error.message)
         case errors.InvalidField():
             return invalid_field(error)
         case errors.InvalidReference():
-            return f"{error.problem[:1].upper()}{error.problem[1:]}."
+            return sentence(error.problem)
         case errors.ColorRefused():
             return "The color must be 3 or 6 hexadecimal digits."
         case errors.InvalidValue():
@@ -68,10 +72,14 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is no user or organization named {error.name}."
         case errors.NoSuchBranch():
             return f"There is no branch named {error.name}."
-        case errors.BranchExists():
+        case errors.BranchExists() | errors.NewBranchExists():
             return f"There is already a branch named {error.name}."
         case errors.TagExists():
             return f"There is already a tag named {error.name}."
+        case errors.ReleaseTaken():
+            return "There is already a release for this tag."
+        case errors.AttachmentTaken():
+            return "There is already a file with this name."
         case errors.NoSuchRevision():
             return f"There is no branch, tag or commit named {error.revision}."
         case errors.InvalidWebhookOption():
@@ -120,7 +128,7 @@ def message_for(error: HostingError | ApiError) -> str:
             return "This issue cannot be closed while issues that block it are open."
         case _:
             # The message of every other type is its sentence, but for details that only the log may have.
-            return api_error_message(refusal_for(error) or ApiError(500, "internal error"))
+            return sentence((refusal_for(error) or ApiError(500, "internal error")).message)
 
 
 def status_for(error: HostingError | ApiError) -> int:
@@ -154,19 +162,19 @@ def invalid_field(error: errors.InvalidField) -> str:
             return f"{label} {error.violation}."
 
 
-def api_error_message(error: ApiError) -> str:
-    """Turn the wording of the API into a sentence, for errors that carry nothing but a message."""
-    text = error.message.strip()
-    # The API names the field in brackets: "[Title]: Required".
-    if text.startswith("[") and "]: " in text:
-        field, _, reason = text[1:].partition("]: ")
-        words = {"Required": "is needed", "MaxSize": "is too long", "MinSize": "is too short"}
-        if "matching regex" in reason:
-            words[reason] = (
-                "must begin with https:// or http://" if "https?" in reason else "has not the right form"
-            )
-        text = f"{field_label(field)}: {words.get(reason, reason)}" if field else reason
-    if found := LOOKED_UP_NAME.fullmatch(text):
-        text = f"{found[1]}: {found[2]}"
-    text = text or "That was refused"
+def field_error_message(error: FieldError) -> str:
+    """Name the field that a decoder refused, and the reason."""
+    if not error.field:
+        return sentence(error.reason)
+    label = field_label(error.field)
+    if error.reason in FIELD_PROBLEMS:
+        return f"{label} {FIELD_PROBLEMS[error.reason]}."
+    if error.pattern == URL_PATTERN:
+        return f"{label} must begin with https:// or http://."
+    return f"{label} has an invalid format." if error.pattern else f"{label}: {error.reason}."
+
+
+def sentence(text: str) -> str:
+    """Return a message of the API as a sentence."""
+    text = text.strip() or "the request was refused"
     return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in '.!?' else '.'}"

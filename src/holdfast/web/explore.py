@@ -8,7 +8,7 @@ import msgspec
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services.repository_search import named_like
+from holdfast.hosting.services.repository_search import has_topic, named_like
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page
 from holdfast.web.repository_list import list_lines
@@ -20,10 +20,11 @@ LONGEST: Final = 200
 
 
 class ExploreQuery(msgspec.Struct, frozen=True):
-    """The search text, and whether to list only the user's repositories."""
+    """The search text, a topic, and whether to list only the user's repositories."""
 
     q: str = ""
     mine: str = ""
+    topic: str = ""
 
 
 @endpoint("GET /-/explore", scope="repository", slow=True)
@@ -33,23 +34,29 @@ def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     wanted = PageParams(asked.number, PER_PAGE)
     text = query.q.strip()[:LONGEST]
     conditions = [named_like(text)] if text else []
+    topic = query.topic.strip().lower()[:LONGEST]
+    if topic:
+        conditions.append(has_topic(topic))
     user = request.actor.user
     only_mine = bool(query.mine) and user is not None
     if user is not None and only_mine:
         conditions.append(belongs_to(user))
     found, total = list_lines(request, conditions, skip=wanted.skip, limit=PER_PAGE)
-    kept = {"q": text} if text else {}
+    parameters = {"q": text} if text else {}
+    if topic:
+        parameters["topic"] = topic
     if only_mine:
-        kept["mine"] = "1"
+        parameters["mine"] = "1"
     return page(
         request,
         "explore.html",
-        title="Your repositories" if only_mine else "Explore",
+        title="Your repositories" if only_mine else f"Topic: {topic}" if topic else "Explore",
         found=found,
         total=total,
         number=wanted.number,
         size=PER_PAGE,
         q=text,
+        topic=topic,
         only_mine=only_mine,
-        list_at=f"/-/explore?{urlencode({**kept, 'page': ''})}",
+        list_at=f"/-/explore?{urlencode({**parameters, 'page': ''})}",
     )

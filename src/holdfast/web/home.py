@@ -7,7 +7,7 @@ from sqlalchemy import not_
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import organizations, repositories
-from holdfast.web.backup_files import look
+from holdfast.web.backup_files import list_backup_files
 from holdfast.web.pages import page
 from holdfast.web.repository_list import list_lines
 
@@ -46,5 +46,5 @@ def show_home(request: RequestContext) -> RawResponse:
         other_total=other_total,
         groups=groups,
         more_groups=group_total - len(groups),
-        shelf=look(request.app.settings.data / "backups") if user.is_admin else [],
+        shelf=list_backup_files(request.app.settings.data / "backups") if user.is_admin else [],
     )

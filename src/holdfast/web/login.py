@@ -17,7 +17,7 @@ from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
-from holdfast.web.pages import go, local_path, page
+from holdfast.web.pages import local_path, page, redirect_to
 
 __all__ = ["BUSY", "LARGEST_FORM", "log_in", "log_out", "logged_in", "show_login"]
 
@@ -49,7 +49,7 @@ def show_login(request: RequestContext, query: LoginQuery) -> RawResponse:
     """Show the log-in form; a user who is logged in already is redirected."""
     wanted = local_path(query.next)
     if request.actor.user is not None:
-        return go(wanted)
+        return redirect_to(wanted)
     return login_page(request, typed="", wanted=wanted)
 
 
@@ -97,7 +97,7 @@ async def logged_in(request: RequestContext, user: Account, wanted: str = "/") -
     )
     token = await to_thread.run_sync(start)
     log.info("login", user=user.id)
-    response = go(wanted)
+    response = redirect_to(wanted)
     response.set_cookie(
         COOKIE,
         token.reveal(),
@@ -135,9 +135,9 @@ def refuse(
     """Show the form again with an error; `given` is the typed name and the redirect target."""
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
-    shown = login_page(request, typed=given[0], wanted=given[1], problem=problem, status=status)
-    shown.headers.update(headers or {})
-    return shown
+    response = login_page(request, typed=given[0], wanted=given[1], problem=problem, status=status)
+    response.headers.update(headers or {})
+    return response
 
 
 @endpoint("POST /logout", anonymous=True)
@@ -146,7 +146,7 @@ def log_out(request: RequestContext) -> RawResponse:
     token = request.cookies.get(COOKIE)
     if token is not None:
         sessions.log_out(request.app, Secret(token))
-    response = go("/")
+    response = redirect_to("/")
     response.headers["Clear-Site-Data"] = '"cache"'
     response.delete_cookie(COOKIE)
     if forget_keys(request.app.settings, request.cookies):

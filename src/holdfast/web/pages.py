@@ -15,10 +15,11 @@ from holdfast.hosting.http.responses import accepts_gzip
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store.accounts import Account
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
+from holdfast.web.line_changes import mark_changes, side_by_side
 from holdfast.web.security_headers import POLICY
 from holdfast.web.stylesheet import ADDRESS
 
-__all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "go", "local_path", "page"]
+__all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "local_path", "page", "redirect_to", "time_ago"]
 
 HTML: Final = "text/html; charset=utf-8"
 WORTH_PACKING: Final = 1400
@@ -26,11 +27,23 @@ CONVERSATIONS: Final = "chats/"
 NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
 NOTICE_COOKIE: Final = "holdfast_notice"
 LONGEST_SUBJECT: Final = 100
+# Times of the last 30 days are shown as how long ago they were.
+RECENT: Final = 30 * 86_400
+UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
 # Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
 # subject: whoever can set cookies cannot choose the sentence.
 NOTICES: Final[Mapping[str, str]] = {
     "branch-created": "Branch {} created.",
     "branch-deleted": "Branch {} deleted.",
+    "pull-base-changed": "Base branch changed to {}.",
+    "pull-created": "Pull request {} created.",
+    "pull-draft": "Pull request {} converted to draft.",
+    "pull-merge-cancelled": "Scheduled merge of pull request {} cancelled.",
+    "pull-merged": "Pull request {} merged.",
+    "pull-ready": "Pull request {} is ready for review.",
+    "pull-scheduled": "Pull request {} will be merged when all requirements are met.",
+    "pull-updated": "Branch {} updated.",
+    "ref-restored": "{} restored.",
     "collaborator-added": "{} was added as a collaborator.",
     "collaborator-removed": "{} is no longer a collaborator.",
     "collaborator-saved": "Permission of {} saved.",
@@ -69,18 +82,29 @@ NOTICES: Final[Mapping[str, str]] = {
     "password-reset": "Password of {} reset.",
     "profile-saved": "Profile saved.",
     "redelivery-queued": "Redelivery queued.",
+    "release-deleted": "Release {} deleted.",
+    "release-drafted": "Draft of release {} saved.",
+    "release-published": "Release {} published.",
+    "release-saved": "Release {} saved.",
     "repository-archived": "Repository {} archived. It is now read-only.",
     "repository-created": "Repository {} created.",
     "repository-deleted": "Repository {} deleted.",
     "repository-renamed": "Repository renamed to {}.",
     "repository-transferred": "Repository transferred to {}.",
     "repository-unarchived": "Repository {} unarchived.",
+    "review-declined": "You are no longer asked for a review.",
+    "review-discarded": "Pending review discarded.",
+    "review-dismissed": "Review dismissed.",
+    "review-requested": "Review requested from {}.",
+    "review-request-removed": "Review request to {} removed.",
+    "review-submitted": "Review submitted.",
     "rule-created": "Branch protection rule {} created.",
     "rule-deleted": "Branch protection rule {} deleted.",
     "rule-saved": "Branch protection rule {} saved.",
     "session-ended": "Session logged out.",
     "sessions-ended": "All other sessions were logged out.",
     "settings-saved": "Settings of {} saved.",
+    "suggestion-applied": "Suggestion applied to {}.",
     "team-created": "Team {} created.",
     "team-deleted": "Team {} deleted.",
     "team-member-added": "{} was added to the team.",
@@ -112,6 +136,18 @@ def moment(given: float | str) -> datetime:
     return datetime.fromisoformat(given) if isinstance(given, str) else datetime.fromtimestamp(given, UTC)
 
 
+def time_ago(at: datetime, now: datetime | None = None) -> str:
+    """Return how long ago a time of the last 30 days was, such as "3 hours ago"; empty for any other."""
+    seconds = int(((now or datetime.now(UTC)) - at).total_seconds())
+    if seconds < 0 or seconds >= RECENT:
+        return ""
+    for unit, size in UNITS:
+        count = seconds // size
+        if count:
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return "just now"
+
+
 class Pages:
     """The Jinja environment; undefined names in templates raise an error."""
 
@@ -126,6 +162,9 @@ class Pages:
         filters = self._environment.filters
         filters["number"] = lambda value: f"{value:,}"
         filters["moment"] = moment
+        filters["ago"] = time_ago
+        filters["mark_changes"] = mark_changes
+        filters["side_by_side"] = side_by_side
         filters["part"] = lambda text: quote(text, safe="")
         filters["path"] = lambda text: quote(text, safe="/")
         self._environment.globals |= {"version": __version__, "stylesheet": ADDRESS}
@@ -133,9 +172,9 @@ class Pages:
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
         """Render a template to HTML for a user, or for a visitor."""
         given: dict[str, object] = {"here": "/", "notice": "", **values}
-        made = self._environment.get_template(template).render(user=user, title=title, **given)
+        html = self._environment.get_template(template).render(user=user, title=title, **given)
         # In chats they isolate names from the text around them.
-        return with_balanced_isolates(made) if template.startswith(CONVERSATIONS) else with_visible_controls(made)
+        return with_balanced_isolates(html) if template.startswith(CONVERSATIONS) else with_visible_controls(html)
 
     def render(
         self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object
@@ -179,7 +218,7 @@ def page(
     return RawResponse(content, HTML, status, headers)
 
 
-def go(path: str, notice: str = "", subject: str = "") -> RawResponse:
+def redirect_to(path: str, notice: str = "", subject: str = "") -> RawResponse:
     """Redirect after a form (303); the next page shows the notice about `subject` once."""
     headers = {"Location": path}
     if notice:

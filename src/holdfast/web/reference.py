@@ -10,7 +10,7 @@ import msgspec
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
 from holdfast.hosting.openapi import document
 from holdfast.hosting.request_context import RequestContext
-from holdfast.web.pages import go, page
+from holdfast.web.pages import page, redirect_to
 
 __all__ = ["ApiReference", "redirect_to_reference"]
 
@@ -50,8 +50,8 @@ class ApiReference:
                 body = None
                 if schema is not None:
                     body = msgspec.json.format(msgspec.json.encode(example_value(schema, schemas))).decode()
-                shown = {**operation, "method": method.upper(), "path": path, "body": body}
-                groups.setdefault(operation["tags"][0], []).append(shown)
+                described = {**operation, "method": method.upper(), "path": path, "body": body}
+                groups.setdefault(operation["tags"][0], []).append(described)
         return msgspec.json.encode(whole), groups
 
     def pages(self) -> tuple[Endpoint, ...]:
@@ -81,4 +81,4 @@ def split_path(path: str) -> list[str]:
 @endpoint("GET /api/swagger", anonymous=True)
 def redirect_to_reference(request: RequestContext) -> RawResponse:  # noqa: ARG001  # called like every handler
     """Redirect from the path that Gitea has the reference at."""
-    return go("/api/docs")
+    return redirect_to("/api/docs")

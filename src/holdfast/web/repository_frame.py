@@ -12,8 +12,15 @@ from holdfast.web.pages import page
 
 __all__ = ["root_path", "show_in"]
 
-CODE, COMMITS, ISSUES, SETTINGS = "Code", "Commits", "Issues", "Settings"
-NAMES: Final = (CODE, COMMITS, ISSUES, SETTINGS)
+CODE, COMMITS, ISSUES, PULLS, RELEASES, SETTINGS = (
+    "Code",
+    "Commits",
+    "Issues",
+    "Pull requests",
+    "Releases",
+    "Settings",
+)
+NAMES: Final = (CODE, COMMITS, ISSUES, PULLS, RELEASES, SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +48,22 @@ def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
         ]
     if may.may_read(Unit.ISSUES):
         tabs.append(RepositoryTab(ISSUES, "/issues", target.repository.open_issues))
+    if may.may_read(Unit.PULLS):
+        tabs.append(RepositoryTab(PULLS, "/pulls", target.repository.open_pulls))
+    # Others find the releases in the side column of the code.
+    if may.may_read(Unit.RELEASES) and not may.may_read(Unit.CODE):
+        tabs.append(RepositoryTab(RELEASES, "/releases", target.repository.release_count))
     if may.is_admin:
         tabs.append(RepositoryTab(SETTINGS, "/settings"))
     return tabs
+
+
+def finder_path(target: RepositoryAccess) -> str:
+    """Return the path of the file finder on the default branch; empty where the viewer finds no files."""
+    repository = target.repository
+    if repository.is_empty or not target.permissions.may_read(Unit.CODE):
+        return ""
+    return f"{root_path(target)}/find/branch/{quote(repository.default_branch)}"
 
 
 def show_in(
@@ -68,5 +88,6 @@ def show_in(
         root=root_path(target),
         tabs=tabs_of(target),
         current=tab,
+        finder=finder_path(target),
         **values,
     )

@@ -4,15 +4,29 @@ from types import ModuleType
 from typing import Final
 
 from holdfast.hosting.http.endpoints import Endpoint
-from holdfast.web import avatars, explore, home, login, reference, search, sign_up, stylesheet
+from holdfast.web import (
+    avatars,
+    explore,
+    home,
+    login,
+    reference,
+    release_forms,
+    release_pages,
+    releases,
+    search,
+    sign_up,
+    stylesheet,
+)
 from holdfast.web.admin import service, users
 from holdfast.web.chats import data_folder_pages, repository_files
 from holdfast.web.code import (
+    activity_page,
     blame_page,
     commit_page,
     compare_page,
     delete_page,
     edit_page,
+    file_finder,
     history_page,
     raw_files,
     refs_page,
@@ -33,6 +47,7 @@ from holdfast.web.issues import (
     new_issue,
 )
 from holdfast.web.people import create_forms, owner
+from holdfast.web.pulls import commits_page, files_page, merge_forms, review_forms
 from holdfast.web.settings import (
     account,
     branch_protection,
@@ -51,8 +66,9 @@ __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(home, explore, search, login, sign_up, avatars, reference, stylesheet),
-    *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page),
-    *(edit_page, upload_page, delete_page),
+    *(releases, release_pages, release_forms),
+    *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
+    *(edit_page, upload_page, delete_page, file_finder),
     *(
         issue_list,
         my_issues,
@@ -66,6 +82,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
         labels,
         milestones,
     ),
+    *(commits_page, files_page, merge_forms, review_forms),
     *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
     *(account, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),

@@ -12,7 +12,6 @@ from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.file_names import file_names
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.request_context import RequestContext
@@ -97,7 +96,7 @@ def search_files(request: RequestContext, text: str) -> FilesFound:
 def files_in(request: RequestContext, repository: Repository, words: list[str]) -> tuple[list[FileFound], bool]:
     """Look through the default branch of a repository; one that cannot be read holds nothing up."""
     try:
-        repo = open_repository(request.app.folders.existing(repository.id))
+        repo = request.app.copies.open(repository)
         head = refs.branch(repo, repository.default_branch)
         if head is None:
             return [], False
@@ -106,8 +105,10 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
         return [], True
     root = f"/{quote(repository.full_name)}/src/branch/{quote(repository.default_branch)}"
     found = names.holding(words)
-    made = [FileFound(repository.full_name, shown(path), f"{root}/{quote(path)}") for path in found[:FILES_SHOWN]]
-    return made, names.is_cut or len(found) > FILES_SHOWN
+    results = [
+        FileFound(repository.full_name, shown(path), f"{root}/{quote(path)}") for path in found[:FILES_SHOWN]
+    ]
+    return results, names.is_cut or len(found) > FILES_SHOWN
 
 
 def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[IssueSchema], int]:

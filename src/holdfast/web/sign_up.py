@@ -14,7 +14,7 @@ from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
 from holdfast.web.login import BUSY, LARGEST_FORM, logged_in
-from holdfast.web.pages import go, page
+from holdfast.web.pages import page, redirect_to
 
 __all__ = ["show_sign_up", "sign_up"]
 
@@ -47,7 +47,7 @@ def form_page(
 @endpoint("GET /sign-up", guards=(sign_up_enabled,))
 def show_sign_up(request: RequestContext) -> RawResponse:
     """Show the form."""
-    return go("/") if request.actor.user is not None else form_page(request)
+    return redirect_to("/") if request.actor.user is not None else form_page(request)
 
 
 @endpoint("POST /sign-up", guards=(sign_up_enabled,), anonymous=True, largest_body=LARGEST_FORM)

@@ -13,7 +13,7 @@ __all__ = ["ADDRESS", "show_stylesheet", "stylesheet_response"]
 FIRST: Final = "base.css"
 
 
-def whole() -> bytes:
+def concatenated() -> bytes:
     """Concatenate the parts, `base.css` first and the others by name."""
     parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
     parts.sort(key=lambda part: (part.name != FIRST, part.name))
@@ -22,7 +22,7 @@ def whole() -> bytes:
     return b"".join(part.read_bytes() for part in (parts[0], bubbles, *parts[1:]))
 
 
-CONTENT: Final = whole()
+CONTENT: Final = concatenated()
 ADDRESS: Final = f"/static/{hashlib.sha256(CONTENT).hexdigest()[:12]}.css"
 
 

@@ -13,9 +13,9 @@ def test_health_says_what_is_well_and_what_is_not(
 ) -> None:
     """The checks of `/readyz`, versions, room and counts."""
     admin = guild.visit("admin")
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = admin.get("/-/admin").text
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert "Unhealthy" not in text
     assert text.count("Healthy") == 5
     assert "SQLite 3" in text or "PostgreSQL" in text
@@ -60,9 +60,9 @@ def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypa
     with guild.clients.database.write() as connection:
         connection.execute(deliveries.update().values(tries=2, error=f"no connection {EVIL}"))
         connection.execute(hooks.update().where(hooks.c.id == 2).values(paused_at=1, pause_reason="gave up"))
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = admin.get("/-/admin/deliveries").text
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert "<script>" not in text
     assert "/guild/ship/settings/hooks/1" in text
     assert "/-/orgs/guild/settings/hooks/2" in text

@@ -16,18 +16,18 @@ NEW = {"username": "fay", "email": "fay@example.org", "full_name": EVIL, "must_c
 def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A password that was invented is shown once, and works until it is changed."""
     admin = guild.visit("admin")
-    made = admin.post(f"{PAGE}/new", data=NEW)
-    assert made.status_code == 200
-    assert made.headers["cache-control"] == "no-store"
-    found = re.search(r'class="once">([a-z0-9-]+)<', made.text)
+    response = admin.post(f"{PAGE}/new", data=NEW)
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-store"
+    found = re.search(r'class="once">([a-z0-9-]+)<', response.text)
     assert found is not None
     user = accounts.check_password(guild.clients.database, "fay", Secret(found[1]))
     assert user is not None
     assert user.must_change_password
     assert found[1] not in admin.get(f"{PAGE}/fay").text
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         listed = admin.get(PAGE).text
-    assert len(asked) <= 5
+    assert len(queries) <= 5
     assert "<script>" not in listed
     assert "/fay" in listed
     only = admin.get(PAGE, params={"q": "DOR"}).text

@@ -124,3 +124,49 @@ def test_what_is_no_commit_is_not_there(clients: ServiceClients, git: Git, ada: 
     """Neither a tree, nor a name, nor an id nobody has."""
     for name in (git("rev-parse", "HEAD^{tree}"), "main", "e" * 40, "abc", "HEAD"):
         assert ada.get(f"{AT}/commit/{name}").status_code == 404
+
+
+def test_a_commit_has_its_changes_as_text(clients: ServiceClients, git: Git) -> None:
+    """`git apply` and `git am` read them; an unknown commit is not found."""
+    (git.folder / "new.txt").write_text("new\n")
+    commit = pushed(git, "Add a file")
+    browser = visitor(clients)
+    diff, patch = browser.get(f"{AT}/commit/{commit}.diff"), browser.get(f"{AT}/commit/{commit[:10]}.patch")
+    assert diff.headers["content-type"].startswith("text/plain")
+    assert diff.text.startswith("diff --git ")
+    assert "diff --git a/new.txt b/new.txt" in diff.text
+    assert patch.text.startswith(f"From {commit} ")
+    assert "Subject: [PATCH] Add a file" in patch.text
+    assert browser.get(f"{AT}/commit/{'0' * 40}.diff").status_code == 404
+    assert browser.get(f"{AT}/commit/{commit}.zip").status_code == 404
+
+
+def test_both_sides_stand_beside_each_other_and_context_grows(clients: ServiceClients, git: Git) -> None:
+    """What changed inside a line is marked; every link keeps the view."""
+    lines = [f"line {number}" for number in range(1, 101)]
+    (git.folder / "tide.txt").write_text("\n".join(lines))
+    pushed(git)
+    lines[49] = "line fifty"
+    (git.folder / "tide.txt").write_text("\n".join(lines))
+    at = f"{AT}/commit/{pushed(git)}"
+    site = visitor(clients)
+    unified = site.get(at).text
+    assert "- line <mark>50</mark></td>" in unified
+    assert "+ line <mark>fifty</mark></td>" in unified
+    assert f'href="{at}?view=split"' in unified
+    assert "  line 46</td>" not in unified
+    split = site.get(f"{at}?view=split").text
+    row = '<td class="no gone">50</td><td class="t gone">line <mark>50</mark></td>'
+    assert f'{row}<td class="no added">50</td><td class="t added">line <mark>fifty</mark></td>' in split
+    assert f'href="{at}" aria-current' not in split
+    assert f'href="{at}?file=tide.txt&amp;context=25&amp;view=split"' in split
+    wider = site.get(f"{at}?file=tide.txt&context=25").text
+    assert "  line 25</td>" in wider
+    assert "  line 24</td>" not in wider
+    assert "context=100000" in wider
+    whole = site.get(f"{at}?file=tide.txt&context=100000&view=split").text
+    assert "line 1</td>" in whole
+    assert "line 100</td>" in whole
+    assert "Show more context" not in whole
+    for query in ("?context=x&view=y", "?context=-1", "?context=999999999&file=tide.txt"):
+        assert site.get(f"{at}{query}").status_code == 200

@@ -40,8 +40,11 @@ def test_a_file_is_made_changed_and_moved(clients: ServiceClients, git: Git, ada
     form = ada.get(f"{AT}/_new/main/dir?path=a")
     assert field(form.text, "path") == "dir/a"
     typed: dict[str, Any] = {"path": "dir/new file.txt", "content": "one\r\ntwo & <three>\r\n", "target": "here"}
-    made = ada.post(f"{AT}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
-    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir/new%20file.txt")
+    response = ada.post(f"{AT}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
+    assert (response.status_code, response.headers["location"]) == (
+        303,
+        f"{AT}/src/branch/main/dir/new%20file.txt",
+    )
     assert read(clients, "dir/new file.txt") == b"one\ntwo & <three>\n"
     commit = clients.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]
     assert commit["message"] == "Begin it\n\nbecause\n"
@@ -82,8 +85,8 @@ def test_a_new_branch_takes_the_change(clients: ServiceClients, git: Git, ada: h
         assert refused.status_code in {409, 422}, name
         assert text_in(refused.text) == "# Other\n"
         assert 'role="alert"' in refused.text
-    made = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
-    assert made.headers["location"] == f"{AT}/src/branch/fix/it/README.md"
+    response = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
+    assert response.headers["location"] == f"{AT}/src/branch/fix/it/README.md"
     assert read(clients, "README.md", "fix/it") == b"# Other\n"
     assert read(clients, "README.md", "feature/x") == b"# Notes\n"
 
@@ -131,8 +134,8 @@ def test_a_first_file_can_be_written_here(clients: ServiceClients) -> None:
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     ada = visitor(clients, "ada")
     assert "first commit" in ada.get(f"{AT}/_new/main?path=README.md").text
-    made = ada.post(f"{AT}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
-    assert made.headers["location"] == f"{AT}/src/branch/main/README.md"
+    response = ada.post(f"{AT}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
+    assert response.headers["location"] == f"{AT}/src/branch/main/README.md"
     assert "Hello</h2>" in ada.get(AT).text
     assert ada.get(f"{AT}/_new/other").status_code == 404
 
@@ -186,9 +189,9 @@ def test_only_writers_write(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
     clients.account("reader")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
-        asked = visitor(clients).get(f"{AT}/{form}")
-        assert asked.status_code == 303
-        assert asked.headers["location"].startswith("/login?next=%2Fada%2FNotes%2F_")
+        response = visitor(clients).get(f"{AT}/{form}")
+        assert response.status_code == 303
+        assert response.headers["location"].startswith("/login?next=%2Fada%2FNotes%2F_")
         assert visitor(clients, "reader").get(f"{AT}/{form}").status_code == 403
         assert visitor(clients, "reader").post(f"{AT}/{form}", data={"path": "x"}).status_code == 403
         assert visitor(clients).post(f"{AT}/{form}", data={"path": "x"}).status_code == 303

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from holdfast.web.code.file_page import stretch_of, way_of
+from holdfast.web.code.file_page import display_kind, line_range
 
 
 @given(st.lists(st.integers(0, 300), max_size=60), st.integers(-5, 100), st.integers(60, 900))
@@ -14,7 +14,7 @@ def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, mo
     seen: list[Markup] = []
     at: int | None = 1
     while at is not None:
-        stretch = stretch_of(lines, at, most)
+        stretch = line_range(lines, at, most)
         assert stretch.first == at
         assert stretch.total == len(lines)
         assert stretch.lines or not lines
@@ -23,11 +23,13 @@ def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, mo
         seen += stretch.lines
         at = stretch.after
     assert seen == lines
-    somewhere = stretch_of(lines, first, most)
+    somewhere = line_range(lines, first, most)
     assert 1 <= somewhere.first <= max(len(lines), 1)
 
 
 def test_a_type_decides_how_bytes_are_shown() -> None:
     """Pictures, sound, films and PDF; nothing else is ever opened."""
-    shown = [way_of(kind) for kind in ("image/png", "audio/ogg", "video/mp4", "application/pdf", "text/html", "")]
+    shown = [
+        display_kind(kind) for kind in ("image/png", "audio/ogg", "video/mp4", "application/pdf", "text/html", "")
+    ]
     assert shown == ["image", "audio", "video", "pdf", "other", "other"]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hosting.git.commits import Signature, build_tree, write_commit
-from holdfast.hosting.git.ref_store import create
+from holdfast.hosting.git.commits import Signature, build_tree, commit_content
+from holdfast.hosting.git.local_refs import write_refs
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.web.code.location import CodeLocation, find_spot
 from tests.hosting.git.oracle import new_repository
@@ -17,10 +17,10 @@ ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 def repo(tmp_path: Path) -> Repo:
     """Make a repository with branches whose names begin alike, and a tag."""
     made = open_repository(new_repository(tmp_path / "1.git"))
-    tree = build_tree(made, {"a/b.txt": b"text"})
-    commit = write_commit(made, tree, (), author=ADA, committer=ADA, message="first")
-    for name in ("refs/heads/main", "refs/heads/feature/x", "refs/heads/100%", "refs/tags/main"):
-        create(made, name, commit)
+    tree = build_tree(made.write, {"a/b.txt": b"text"})
+    commit = made.write("commit", commit_content(tree, (), ADA, ADA, "first\n"))
+    names = ("refs/heads/main", "refs/heads/feature/x", "refs/heads/100%", "refs/tags/main")
+    write_refs(made, dict.fromkeys(names, commit))
     return made
 
 

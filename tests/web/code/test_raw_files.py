@@ -38,9 +38,9 @@ def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> 
             if entry["html_url"]:
                 assert site.get(entry["html_url"]).status_code == 200
     commit = clients.anonymous.get("/repos/ada/Notes/commits").json()[0]
-    shown = site.get(commit["html_url"])
-    assert shown.status_code == 200
-    assert "second" in shown.text
+    response = site.get(commit["html_url"])
+    assert response.status_code == 200
+    assert "second" in response.text
 
 
 def test_bytes_are_those_of_the_api(clients: ServiceClients, git: Git) -> None:
@@ -91,9 +91,9 @@ def test_what_is_not_there_is_not_found(clients: ServiceClients, git: Git) -> No
         *("/src/branch/main/lib", "/commit/nonsense", f"/commit/{'e' * 40}", "/src/branch/main/.git"),
     ):
         assert site.get(AT + path).status_code == 404, path
-        shown = site.get(AT + path, headers={"Accept": "text/html,*/*"})
-        assert shown.status_code == 404
-        assert "not found" in shown.text
+        response = site.get(AT + path, headers={"Accept": "text/html,*/*"})
+        assert response.status_code == 404
+        assert "not found" in response.text
     assert site.get("/nobody/nothing/raw/branch/main/a").status_code == 404
 
 
@@ -121,3 +121,30 @@ def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, 
     answer = clients.open("").get(f"{AT}/raw/branch/main/run")
     assert answer.status_code == 301
     assert answer.headers["location"] == f"{clients.service.url}/ada/Letters/raw/branch/main/run"
+
+
+def test_the_older_address_of_a_file_is_redirected(clients: ServiceClients, git: Git) -> None:
+    """To the one that says whether the ref is a branch, a tag or a commit; an unknown ref is not found."""
+    site = clients.open("")
+    commit = git("rev-parse", "v1.0")
+    for ref, kind in (("main", "branch"), ("feature/x", "branch"), ("v1.0", "tag"), (commit, "commit")):
+        answer = site.get(f"{AT}/raw/{ref}/dir/sub/file.txt")
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"{AT}/raw/{kind}/{ref}/dir/sub/file.txt"
+        assert site.get(answer.headers["location"]).status_code == 200
+    assert site.get(f"{AT}/raw/nowhere/dir/sub/file.txt").status_code == 404
+
+
+def test_archives_have_addresses_on_the_website(clients: ServiceClients, git: Git) -> None:
+    """The same bytes as those of the API; unknown refs and formats are refused."""
+    site = clients.open("")
+    for name in ("main.zip", "feature/x.tar.gz", "v1.0.tar.gz", f"{git('rev-parse', 'v1.0')}.zip"):
+        answer = site.get(f"{AT}/archive/{name}")
+        assert (answer.status_code, answer.content) == (
+            200,
+            clients.anonymous.get(f"/repos/ada/Notes/archive/{name}").content,
+        )
+        assert answer.headers["content-disposition"].startswith("attachment;")
+    assert site.get(f"{AT}/archive/main.bundle").content.startswith(b"# v2 git bundle")
+    assert site.get(f"{AT}/archive/nowhere.zip").status_code == 404
+    assert site.get(f"{AT}/archive/main.rar").status_code == 400

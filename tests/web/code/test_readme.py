@@ -15,7 +15,7 @@ from tests.hosting.git.oracle import new_repository
 def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
     """Show the introduction of a directory with these files."""
     repo = open_repository(new_repository(tmp_path / "1.git"))
-    entries = trees.directory(repo, build_tree(repo, files))
+    entries = trees.directory(repo, build_tree(repo.write, files))
     return readme_of(CodeLocation("/ada/notes", repo, "branch", "feature/x", "f" * 40), entries)
 
 

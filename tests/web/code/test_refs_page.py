@@ -19,7 +19,11 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
     assert f'href="{AT}/src/branch/feature/x"' in page
     assert f'href="{AT}/compare/main...feature/x"' in page
     assert "New branch" not in page
+    assert page.index(f'href="{AT}/src/branch/main"') < page.index(f'href="{AT}/src/branch/feature/x"')
+    assert "1 behind" in page
+    assert "0 ahead" in page
     tags = site.get(f"{AT}/tags").text
+    assert tags.index(f'href="{AT}/src/tag/v2.0"') < tags.index(f'href="{AT}/src/tag/v1.0"')
     assert "the second" in tags
     assert f'href="{AT}/src/tag/v1.0"' in tags
     found = site.get(f"{AT}/branches?q=FEAT").text
@@ -32,8 +36,8 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
 
 def test_a_writer_makes_and_deletes_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """With the words of the API when it cannot be."""
-    made = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
-    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
+    response = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
+    assert (response.status_code, response.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
     assert clients.anonymous.get("/repos/ada/Notes/branches/fix/it").status_code == 200
     for name, start in (("fix/it", "main"), ("bad name", "main"), ("other", "nowhere"), ("", "")):
         refused = ada.post(f"{AT}/branches", data={"name": name, "start": start})

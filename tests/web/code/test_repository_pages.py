@@ -185,9 +185,9 @@ def test_whoever_may_not_see_the_code_is_led_to_the_issues(clients: ServiceClien
     clients.admin.post("/orgs", json={"username": "tidewater"})
     clients.admin.post("/orgs/tidewater/repos", json={"name": "plans", "private": True})
     team = {"name": "clerks", "permission": "read", "units_map": {"repo.issues": "read"}}
-    made = clients.admin.post("/orgs/tidewater/teams", json=team).json()
-    clients.admin.put(f"/teams/{made['id']}/members/clerk")
-    clients.admin.put(f"/teams/{made['id']}/repos/tidewater/plans")
+    data = clients.admin.post("/orgs/tidewater/teams", json=team).json()
+    clients.admin.put(f"/teams/{data['id']}/members/clerk")
+    clients.admin.put(f"/teams/{data['id']}/repos/tidewater/plans")
     answer = visitor(clients, "clerk").get("/tidewater/plans")
     assert (answer.status_code, answer.headers["location"]) == (303, "/tidewater/plans/issues")
     assert visitor(clients, "clerk").get("/tidewater/plans/branches").status_code == 403
@@ -242,6 +242,6 @@ def test_a_page_asks_the_database_a_few_times(
         *(f"{AT}/branches", f"{AT}/tags", f"{AT}/compare/v1.0...main", f"{AT}/_edit/main/README.md", "/"),
         *("/-/explore?q=n", "/-/search?q=n"),
     ):
-        with counting_queries(clients.database, monkeypatch) as asked:
+        with counting_queries(clients.database, monkeypatch) as queries:
             assert ada.get(address).status_code == 200
-        assert len(asked) <= 15, (address, len(asked))
+        assert len(queries) <= 15, (address, len(queries))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.web.code.upload_page import plain_name
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -25,8 +25,8 @@ def test_several_files_come_in_one_commit(clients: ServiceClients, git: Git, ada
         ("files", ("b.bin", bytes(range(256)) * 8000)),
         ("files", ("sub/100% näme?.txt", b"new")),
     ]
-    made = ada.post(f"{AT}/_upload/main/dir", data={"folder": "dir", "target": "here"}, files=sent)
-    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir")
+    response = ada.post(f"{AT}/_upload/main/dir", data={"folder": "dir", "target": "here"}, files=sent)
+    assert (response.status_code, response.headers["location"]) == (303, f"{AT}/src/branch/main/dir")
     site = clients.open("")
     assert site.get(f"{AT}/raw/branch/main/dir/a b.txt").content == b"one\r\n"
     assert site.get(f"{AT}/raw/branch/main/dir/b.bin").content == bytes(range(256)) * 8000
@@ -62,7 +62,7 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
 ) -> None:
     """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
     plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()
-    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(20, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     assert "This repository is public" in ada.get(f"{AT}/_upload/main").text
     warned = ada.post(f"{AT}/_upload/main", files=[("files", ("phone.binproto", plain))])
     assert warned.status_code == 422
@@ -71,8 +71,8 @@ def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
     assert clients.anonymous.get("/repos/ada/Notes/contents/phone.binproto").status_code == 404
     sealed = [("files", ("phone.backup", (tmp_path / "sealed").read_bytes()))]
     assert ada.post(f"{AT}/_upload/main", files=sealed).status_code == 303
-    given = ada.post(f"{AT}/_upload/main", data={"plain": "1"}, files=[("files", ("phone.binproto", plain))])
-    assert given.status_code == 303
+    response = ada.post(f"{AT}/_upload/main", data={"plain": "1"}, files=[("files", ("phone.binproto", plain))])
+    assert response.status_code == 303
     clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
     assert "This repository is public" not in ada.get(f"{AT}/_upload/main").text
     assert ada.post(f"{AT}/_upload/main", files=[("files", ("2.binproto", plain))]).status_code == 303

@@ -63,8 +63,8 @@ def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> Non
     gauge = harbour.issue("Gauge")
     harbour.issue("Lantern")
     database, ship = harbour.clients.database, harbour.ship
-    made = comments.add_comment(database, ship, gauge, harbour.people["eve"], "Stuck <b>x</b>")
-    at = f"{ONE}/comments/{made.id}"
+    comment = comments.add_comment(database, ship, gauge, harbour.people["eve"], "Stuck <b>x</b>")
+    at = f"{ONE}/comments/{comment.id}"
     for name, may in (("eve", True), ("bob", True), (None, False)):
         text = harbour.browser(name).get(at).text
         assert ("Edit comment" in text) == may
@@ -72,8 +72,8 @@ def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> Non
     eve = harbour.browser("eve")
     assert "<em>n</em>" in eve.post(at, data={"body": "*n*", "then": "preview"}).text
     assert eve.post(at, data={"body": ""}).status_code == 422
-    assert eve.post(at, data={"body": "Free"}).headers["location"] == f"{ONE}#issuecomment-{made.id}"
-    assert comments.find_comment(database, ship, made.id)[0].body == "Free"
+    assert eve.post(at, data={"body": "Free"}).headers["location"] == f"{ONE}#issuecomment-{comment.id}"
+    assert comments.find_comment(database, ship, comment.id)[0].body == "Free"
     other = comments.add_comment(database, ship, gauge, harbour.people["ada"], "Ada's")
     assert eve.post(f"{ONE}/comments/{other.id}", data={"body": "Mine"}).status_code == 403
     assert eve.post(f"{ONE}/comments/{other.id}/delete").status_code == 403

@@ -46,12 +46,12 @@ def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
 def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are drawn, by few queries, and no box lies on another."""
     database = harbour.clients.database
-    made = open_many(database, harbour.ship, harbour.people["ada"], 100)
-    relate(database, [(made[number].id, made[(number - 1) // 2].id) for number in range(1, 100)])
+    issues = open_many(database, harbour.ship, harbour.people["ada"], 100)
+    relate(database, [(issues[number].id, issues[(number - 1) // 2].id) for number in range(1, 100)])
     browser = harbour.browser("ada")
-    with counting_queries(database, monkeypatch) as asked:
+    with counting_queries(database, monkeypatch) as queries:
         answer = browser.get(ONE)
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert len(answer.content) < 200_000
     places = [
         tuple(map(int, re.findall(r"\d+", str(node.get("transform")))))
@@ -70,9 +70,9 @@ def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.Mo
 def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     """And the page says so, and stays small."""
     database = harbour.clients.database
-    made = open_many(database, harbour.ship, harbour.people["ada"], 150)
-    relate(database, [(made[0].id, one.id) for one in made[1:]])
-    relate(database, [(one.id, other.id) for one in made[1:40] for other in made[60:100]])
+    issues = open_many(database, harbour.ship, harbour.people["ada"], 150)
+    relate(database, [(issues[0].id, one.id) for one in issues[1:]])
+    relate(database, [(one.id, other.id) for one in issues[1:40] for other in issues[60:100]])
     answer = harbour.browser().get(ONE)
     assert "Showing the nearest 120 issues; 30 are not shown." in answer.text
     assert len(answer.content) < 200_000

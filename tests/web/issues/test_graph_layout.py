@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.web.issues.graph_layout import MOST_HELPERS, Edge, lay_out, spread
+from holdfast.web.issues.graph_layout import MOST_HELPERS, Edge, compute_layout, remove_overlaps
 
 SIZE, HELPER = 60.0, 10.0
 
@@ -25,33 +25,33 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[Edge]]:
 def test_lines_run_to_the_right_and_nothing_overlaps(graph: tuple[int, list[Edge]]) -> None:
     """Every node has a place, every line begins and ends at its nodes and goes on column by column."""
     count, edges = graph
-    made = lay_out(count, edges, size=SIZE, helper_size=HELPER)
-    assert len(made.columns) == len(made.heights) == count
-    assert min(made.columns) >= 0
+    layout = compute_layout(count, edges, size=SIZE, helper_size=HELPER)
+    assert len(layout.columns) == len(layout.heights) == count
+    assert min(layout.columns) >= 0
     for one, other in edges:
-        assert made.columns[one] < made.columns[other]
-        way = made.lines[one, other]
-        assert way[0] == (made.columns[one], made.heights[one])
-        assert way[-1] == (made.columns[other], made.heights[other])
-        assert [column for column, _ in way] == list(range(made.columns[one], made.columns[other] + 1))
-    for column in set(made.columns):
-        heights = sorted(made.heights[node] for node in range(count) if made.columns[node] == column)
+        assert layout.columns[one] < layout.columns[other]
+        way = layout.lines[one, other]
+        assert way[0] == (layout.columns[one], layout.heights[one])
+        assert way[-1] == (layout.columns[other], layout.heights[other])
+        assert [column for column, _ in way] == list(range(layout.columns[one], layout.columns[other] + 1))
+    for column in set(layout.columns):
+        heights = sorted(layout.heights[node] for node in range(count) if layout.columns[node] == column)
         assert all(after - before >= SIZE - 1e-6 for before, after in pairwise(heights))
         assert heights[0] >= -1e-6
-        assert heights[-1] <= made.height + 1e-6
+        assert heights[-1] <= layout.height + 1e-6
 
 
 def test_lines_that_can_be_drawn_without_crossing_are() -> None:
     """Four pairs given in the worst order."""
-    made = lay_out(8, [(0, 7), (1, 6), (2, 5), (3, 4)], size=SIZE, helper_size=HELPER)
-    for one, other in made.lines:
-        assert made.heights[one] == made.heights[other]
+    layout = compute_layout(8, [(0, 7), (1, 6), (2, 5), (3, 4)], size=SIZE, helper_size=HELPER)
+    for one, other in layout.lines:
+        assert layout.heights[one] == layout.heights[other]
 
 
 def test_what_blocks_late_stands_close_to_what_it_blocks() -> None:
     """Not at the far left, where everything without a blocker could stand."""
-    made = lay_out(5, [(0, 1), (1, 2), (2, 3), (4, 3)], size=SIZE, helper_size=HELPER)
-    assert made.columns == [0, 1, 2, 3, 2]
+    layout = compute_layout(5, [(0, 1), (1, 2), (2, 3), (4, 3)], size=SIZE, helper_size=HELPER)
+    assert layout.columns == [0, 1, 2, 3, 2]
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -60,22 +60,22 @@ def test_a_graph_too_dense_for_helpers_is_laid_out_all_the_same(step: int) -> No
     count = 130
     edges = [(one, other) for one in range(count) for other in range(one + 1, count, step)]
     assert sum(other - one for one, other in edges) > MOST_HELPERS
-    made = lay_out(count, edges, size=SIZE, helper_size=HELPER)
-    assert made.columns == list(range(count))
-    assert all(len(way) == 2 for way in made.lines.values())
+    layout = compute_layout(count, edges, size=SIZE, helper_size=HELPER)
+    assert layout.columns == list(range(count))
+    assert all(len(way) == 2 for way in layout.lines.values())
 
 
 def test_an_empty_graph_has_no_height() -> None:
     """Nor anything else."""
-    assert lay_out(0, [], size=SIZE, helper_size=HELPER).height == 0
+    assert compute_layout(0, [], size=SIZE, helper_size=HELPER).height == 0
 
 
 @given(st.lists(st.tuples(st.floats(-1e4, 1e4), st.floats(1, 100)), max_size=20))
 def test_spreading_keeps_order_and_distance(items: list[tuple[float, float]]) -> None:
     """And leaves what fits where it wants to be."""
     wanted, sizes = [one for one, _ in items], [size for _, size in items]
-    made = spread(wanted, sizes)
-    for (before, one), (after, other) in pairwise(zip(made, sizes, strict=True)):
+    heights = remove_overlaps(wanted, sizes)
+    for (before, one), (after, other) in pairwise(zip(heights, sizes, strict=True)):
         assert after - before >= (one + other) / 2 - 1e-6
-    assert spread([0.0, 100.0], [60.0, 60.0]) == [0.0, 100.0]
-    assert spread([50.0, 50.0], [60.0, 60.0]) == [20.0, 80.0]
+    assert remove_overlaps([0.0, 100.0], [60.0, 60.0]) == [0.0, 100.0]
+    assert remove_overlaps([50.0, 50.0], [60.0, 60.0]) == [20.0, 80.0]

@@ -3,7 +3,15 @@
 import pytest
 
 from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, DependencyNode
-from holdfast.web.issues.graph_svg import FOR_WORDS, MOST_LINES, MOST_NODES, WIDTH, draw, letter_width, shortened
+from holdfast.web.issues.graph_svg import (
+    FOR_WORDS,
+    MOST_LINES,
+    MOST_NODES,
+    WIDTH,
+    draw_graph,
+    letter_width,
+    shortened,
+)
 
 
 def node(key: int, depth: int = 0, **fields: object) -> DependencyNode:
@@ -27,13 +35,15 @@ def graph(nodes: list[DependencyNode], *edges: tuple[int, int]) -> DependencyGra
 
 def test_blockers_stand_to_the_left() -> None:
     """And lines run from them to what they block."""
-    made = draw(graph([node(0), node(1, 1), node(2, -1)], (0, 1), (2, 0)), "ada/ship")
-    here, blocker, blocked = made.boxes
+    drawing = draw_graph(graph([node(0), node(1, 1), node(2, -1)], (0, 1), (2, 0)), "ada/ship")
+    here, blocker, blocked = drawing.boxes
     assert blocker.x < here.x < blocked.x
-    assert made.own_lines.startswith(f"M{blocker.x + WIDTH} ") or made.own_lines.startswith(f"M{here.x + WIDTH} ")
-    assert made.own_lines.count("M") == made.own_heads.count("M") == 2
-    assert made.lines == made.heads == ""
-    assert made.width > blocked.x + WIDTH
+    assert drawing.own_lines.startswith(f"M{blocker.x + WIDTH} ") or drawing.own_lines.startswith(
+        f"M{here.x + WIDTH} "
+    )
+    assert drawing.own_lines.count("M") == drawing.own_heads.count("M") == 2
+    assert drawing.lines == drawing.heads == ""
+    assert drawing.width > blocked.x + WIDTH
 
 
 def test_every_box_says_what_it_is() -> None:
@@ -43,35 +53,35 @@ def test_every_box_says_what_it_is() -> None:
         node(2, 1, repository="bob/tools", is_pull=False),
         node(3, 1, hidden=True, repository="", number=0, title="HIDDEN"),
     ]
-    made = draw(graph([node(0), *others], (0, 1), (0, 2), (0, 3)), "ada/ship")
-    assert [(box.name, box.state, box.path) for box in made.boxes] == [
+    drawing = draw_graph(graph([node(0), *others], (0, 1), (0, 2), (0, 3)), "ada/ship")
+    assert [(box.name, box.state, box.path) for box in drawing.boxes] == [
         ("#1", "Open", "/ada/ship/issues/1"),
         ("#2", "Closed", "/ada/ship/issues/2"),
         ("bob/tools#3", "Open", "/bob/tools/issues/3"),
         ("", "Hidden", ""),
     ]
-    assert made.boxes[3].title == "An issue you cannot see"
+    assert drawing.boxes[3].title == "An issue you cannot see"
 
 
 def test_of_a_large_graph_the_nearest_part_is_drawn() -> None:
     """And how much is left out is known."""
     count = MOST_NODES + 30
-    star = draw(
+    star = draw_graph(
         graph([node(key, min(key, 1)) for key in range(count)], *[(0, key) for key in range(1, count)]), ""
     )
     assert (len(star.boxes), star.left_out, star.lines_left_out) == (MOST_NODES, 30, 0)
     dense = [(one, other) for one in range(60) for other in range(one + 1, 60)]
-    made = draw(graph([node(key, key) for key in range(60)], *dense), "ada/ship")
-    assert made.lines_left_out == len(dense) - MOST_LINES
-    assert made.own_lines.count("M") == 59
+    drawing = draw_graph(graph([node(key, key) for key in range(60)], *dense), "ada/ship")
+    assert drawing.lines_left_out == len(dense) - MOST_LINES
+    assert drawing.own_lines.count("M") == 59
 
 
 @pytest.mark.parametrize("text", ["word " * 40, "W" * 100, "潮" * 50, "a" * 300, "e\u0301" * 300, "\u202e" * 300])
 def test_long_titles_are_cut(text: str) -> None:
     """To what there is room for."""
-    made = shortened(text)
-    assert made.endswith("…")
-    assert sum(map(letter_width, made[:-1])) <= FOR_WORDS
+    title = shortened(text)
+    assert title.endswith("…")
+    assert sum(map(letter_width, title[:-1])) <= FOR_WORDS
 
 
 def test_short_titles_stay() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
-from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, wished
+from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, parse_filter
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 
@@ -40,9 +40,10 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
 
     browser = harbour.browser()
     for query, expected in {
-        "": ["Pull", "Rope", "Lantern", "Gauge"],
+        "": ["Rope", "Lantern", "Gauge"],
+        "?type=all": ["Pull", "Rope", "Lantern", "Gauge"],
         "?state=closed": ["Done"],
-        "?state=all&sort=oldest": ["Gauge", "Lantern", "Rope", "Done", "Pull"],
+        "?state=all&type=all&sort=oldest": ["Gauge", "Lantern", "Rope", "Done", "Pull"],
         "?q=GAUGE": ["Rope", "Gauge"],
         "?q=%232": ["Lantern"],
         f"?label={bug.id}": ["Gauge"],
@@ -52,12 +53,24 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
         "?assignee=bob": ["Lantern"],
         "?assignee=none&type=issues": ["Rope", "Gauge"],
         "?author=Eve": ["Rope"],
-        "?type=pulls": ["Pull"],
-        "?ready=true": ["Pull", "Rope", "Lantern"],
+        "?ready=true": ["Rope", "Lantern"],
         "?page=2": [],
+        # The search field holds everything at once; with a qualifier it is the whole search.
+        "?q=is:open is:issue gauge": ["Rope", "Gauge"],
+        "?q=is:closed": ["Done"],
+        "?q=state:all sort:oldest": ["Gauge", "Lantern", "Rope", "Done", "Pull"],
+        '?q=label:"BUG, bad"': ["Gauge"],
+        "?q=label:lost": [],
+        "?q=milestone:season": ["Rope"],
+        "?q=milestone:lost": [],
+        "?q=is:issue is:open no:milestone": ["Lantern", "Gauge"],
+        "?q=assignee:BOB": ["Lantern"],
+        "?q=assignee:bob author:eve": [],
+        "?q=blocked:yes": ["Gauge"],
+        "?q=is:issue blocked:no": ["Rope", "Lantern"],
+        "?q=is:issue&assignee=bob": ["Lantern"],
         # What makes no sense is left out, and never an error.
-        "?state=lost&sort=up&label=x&milestone=%27&page=-1&type=all&ready=maybe": [
-            "Pull",
+        "?state=lost&sort=up&label=x&milestone=%27&page=-1&type=both&ready=maybe": [
             "Rope",
             "Lantern",
             "Gauge",
@@ -65,14 +78,26 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
     }.items():
         assert titles(browser.get(f"{AT}/issues{query}")) == expected, query
 
-    text = browser.get(f"{AT}/issues").text
+    assert titles(browser.get(f"{AT}/pulls")) == ["Pull"]
+    assert browser.get(f"{AT}/issues?q=is:pr is:open").headers["location"] == f"{AT}/pulls?"
+    assert browser.get(f"{AT}/pulls?q=is:issue is:closed").headers["location"] == f"{AT}/issues?state=closed"
+    assert titles(harbour.browser("eve").get(f"{AT}/issues?q=author:@me")) == ["Rope"]
+    # Menus write into the field, and so do links.
+    text = browser.get(f"{AT}/issues?label={bug.id}&milestone={season.id}&assignee=none&ready=true").text
+    written = "is:issue is:open label:&#34;bug, bad&#34; milestone:Season no:assignee blocked:no"
+    assert f'name="q" value="{written}"' in text
+    # What the field cannot find is kept in it.
+    text = browser.get(f"{AT}/issues?q=is:issue label:lost tide").text
+    assert 'name="q" value="is:issue state:all label:lost tide"' in text
+    assert 'href="?state=closed&amp;type=issues&amp;q=label%3Alost+tide"' in text
+    text = browser.get(f"{AT}/issues?type=all").text
     assert "4 Open" in text
     assert "1 Closed" in text
     assert "Blocked by 1" in text
     assert 'aria-label="Open pull request"' in text
     assert 'fill="#d73a4a"' in text
     assert "No issues match" in browser.get(f"{AT}/issues?q=nothing").text
-    assert browser.get(f"{AT}/pulls").headers["location"] == f"{AT}/issues?type=pulls"
+    assert browser.get(f"{AT}/issues?type=pulls&sort=oldest").headers["location"] == f"{AT}/pulls?sort=oldest"
 
 
 def test_who_may_not_read_issues_sees_none(harbour: Harbour) -> None:
@@ -120,4 +145,4 @@ def test_links_keep_everything_else() -> None:
     assert wish.without_label(3) == "?q=a%26b&label=4&sort=oldest"
     assert wish.with_label(4) == "?q=a%26b&label=3&label=4&sort=oldest"
     assert IssueFilter().link(page=2) == "?page=2"
-    assert wished(IssuesQuery(ready="true", state="closed")).state == "open"
+    assert parse_filter(IssuesQuery(ready="true", state="closed")).state == "open"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones
+from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones, pulls
+from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
@@ -82,28 +83,62 @@ def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
 
 
 def test_a_pull_request_is_marked(harbour: Harbour) -> None:
-    """And has the address of an issue."""
+    """And has an address of its own, to which that of an issue leads."""
     new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
     issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["ada"], new)
     browser = harbour.browser()
-    assert browser.get(f"{AT}/pulls/1").headers["location"] == f"{AT}/issues/1"
-    text = browser.get(f"{AT}/issues/1").text
-    assert "Pull request" in text
+    assert browser.get(f"{AT}/issues/1?page=2").headers["location"] == f"{AT}/pulls/1?page=2"
+    harbour.issue("Leak")
+    assert browser.get(f"{AT}/pulls/2").headers["location"] == f"{AT}/issues/2"
+    text = browser.get(f"{AT}/pulls/1").text
+    assert "Open pull request" in text
     assert "fix&lt;" in text
+
+
+def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: Harbour) -> None:
+    """Line comments are shown as comments."""
+    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    made = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
+    with issue_transaction(database, ship, ada) as change:
+        change.add_entries(made, "review_request", [("", {"assignee_id": harbour.people["bob"].id})])
+        change.add_entries(made, "code", [("A word on this line", {})])
+        change.add_entries(made, "review", [("Fine", {})])
+        change.add_entries(made, "pull_push")
+        change.add_entries(made, "dismiss_review", [("Old", {})])
+        pulls.set_merged(change.connection, made, ada, sha="1" * 40, style="merge", now=change.now)
+        issues.close(change, made, issues.Reason("1" * 40, ship.id), kind="merge_pull")
+    text = harbour.browser().get(f"{AT}/pulls/1").text
+    for words in (
+        "Merged</span>",
+        "requested a review",
+        "A word on this line",
+        "Fine",
+        "reviewed",
+        "pushed commits",
+    ):
+        assert words in text
+    assert "dismissed a review" in text
+    assert "merged this in" in text
+    assert f"{AT}/commit/{'1' * 40}" in text
+    assert "updated this" not in text
 
 
 def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much was said, and whatever."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
-    made = open_many(database, ship, people["ada"], 40)
+    opened = open_many(database, ship, people["ada"], 40)
     gauge = issues.find_issue(database, ship, 1)
-    relate(database, [(gauge.id, one.id) for one in made[1:]])
+    relate(database, [(gauge.id, one.id) for one in opened[1:]])
     browser = harbour.browser("ada")
 
     def queries() -> int:
-        with counting_queries(database, monkeypatch) as asked:
-            browser.get(f"{AT}/issues/1")
-        return len(asked)
+        # What the service does by itself meanwhile is counted too.
+        counts = []
+        for _ in range(3):
+            with counting_queries(database, monkeypatch) as asked:
+                browser.get(f"{AT}/issues/1")
+            counts.append(len(asked))
+        return min(counts)
 
     comments.add_comment(database, ship, gauge, people["eve"], "@x " * 3000)
     few = queries()

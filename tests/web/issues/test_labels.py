@@ -17,15 +17,15 @@ def test_writers_make_change_and_delete_labels(harbour: Harbour) -> None:
     assert "New label" in bob.get(LABELS).text
     sent = {"name": HOSTILE, "color": "#0f0", "description": "a & b", "exclusive": "true"}
     assert bob.post(LABELS, data=sent).headers["location"] == LABELS
-    (made,), _ = labels.labels_of(harbour.clients.database, harbour.ship, skip=0, limit=9)
-    assert (made.name, made.color, made.is_exclusive) == (HOSTILE.strip(), "00ff00", True)
+    (label,), _ = labels.labels_of(harbour.clients.database, harbour.ship, skip=0, limit=9)
+    assert (label.name, label.color, label.is_exclusive) == (HOSTILE.strip(), "00ff00", True)
     seen = eve.get(LABELS).text
     assert "New label" not in seen
     assert "<script>alert" not in seen
     assert 'fill="#00ff00"' in seen
-    at = f"{LABELS}/{made.id}"
+    at = f"{LABELS}/{label.id}"
     assert bob.post(at, data={"name": "bug", "color": "#ff0000", "archived": "true"}).status_code == 303
-    now = labels.find_label(harbour.clients.database, harbour.ship, made.id)
+    now = labels.find_label(harbour.clients.database, harbour.ship, label.id)
     assert (now.name, now.color, now.is_exclusive, now.archived_at > 0) == ("bug", "ff0000", False, True)
     for path in (LABELS, at, f"{at}/delete"):
         assert eve.post(path, data={"name": "x", "color": "#000000"}).status_code == 403
@@ -41,9 +41,9 @@ def test_many_labels_have_pages_and_few_queries(harbour: Harbour, monkeypatch: p
     for number in range(35):
         labels.add_label(harbour.clients.database, harbour.ship, f"label {number:02}", "ffffff")
     browser = harbour.browser("bob")
-    with counting_queries(harbour.clients.database, monkeypatch) as asked:
+    with counting_queries(harbour.clients.database, monkeypatch) as queries:
         answer = browser.get(LABELS)
-    assert len(asked) <= 10
+    assert len(queries) <= 10
     assert len(answer.content) < 200_000
     assert ("label 29" in answer.text, "label 30" in answer.text) == (True, False)
     assert "label 30" in browser.get(f"{LABELS}?page=2").text
@@ -52,8 +52,8 @@ def test_many_labels_have_pages_and_few_queries(harbour: Harbour, monkeypatch: p
 def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
     """For a new label and for one that is there."""
     bob = harbour.browser("bob")
-    made = labels.add_label(harbour.clients.database, harbour.ship, "bug", "ff0000")
-    for path in (LABELS, f"{LABELS}/{made.id}"):
+    label = labels.add_label(harbour.clients.database, harbour.ship, "bug", "ff0000")
+    for path in (LABELS, f"{LABELS}/{label.id}"):
         answer = bob.post(path, data={"name": "typed", "color": "reddish", "description": "kept"})
         assert answer.status_code == 422
         assert "hexadecimal" in answer.text

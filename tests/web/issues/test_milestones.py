@@ -14,9 +14,9 @@ def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> No
     bob, eve = harbour.browser("bob"), harbour.browser("eve")
     sent = {"title": HOSTILE, "description": "the **first**", "due_on": "2027-02-03"}
     assert bob.post(STEPS, data=sent).headers["location"] == STEPS
-    (made,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
+    (milestone,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
     for closed in (True, True, False):
-        new = NewIssue(title="x", milestone_id=made.id, is_closed=closed)
+        new = NewIssue(title="x", milestone_id=milestone.id, is_closed=closed)
         issues.open_issue(database, ship, harbour.people["ada"], new)
     seen = eve.get(STEPS).text
     assert "<script>alert" not in seen
@@ -24,9 +24,9 @@ def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> No
     assert "3 Feb 2027" in seen
     assert "66% · 1 open · 2 closed" in seen
     assert "New milestone" not in seen
-    at = f"{STEPS}/{made.id}"
+    at = f"{STEPS}/{milestone.id}"
     assert bob.post(at, data={"title": "Season", "description": "", "due_on": ""}).status_code == 303
-    now = milestones.find_milestone(database, ship, made.id)
+    now = milestones.find_milestone(database, ship, milestone.id)
     assert (now.title, now.description, now.due_at) == ("Season", "", 0)
     bob.post(at, data={"state": "closed"})
     assert "Season" not in eve.get(STEPS).text
@@ -44,8 +44,8 @@ def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> No
 def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
     """For a new milestone and for one that is there."""
     bob = harbour.browser("bob")
-    made = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")
-    for path in (STEPS, f"{STEPS}/{made.id}"):
+    milestone = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")
+    for path in (STEPS, f"{STEPS}/{milestone.id}"):
         answer = bob.post(path, data={"title": " ", "description": "kept"})
         assert answer.status_code == 422
         assert "Title is required." in answer.text

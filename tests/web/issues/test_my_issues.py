@@ -2,7 +2,8 @@
 
 import pytest
 
-from holdfast.hosting.store import assignees
+from holdfast.hosting.store import assignees, issues
+from holdfast.hosting.store.issues import Branches, NewIssue
 from tests.hosting.dependency_helpers import counting_queries, open_many
 from tests.hosting.repository_helpers import make_repository
 from tests.web.issues.conftest import Harbour
@@ -31,6 +32,20 @@ def test_everybody_sees_their_own(harbour: Harbour) -> None:
     assert titles(bob.get("/-/issues?ready=true&q=gau&sort=oldest")) == ["Gauge"]
     assert "ada/ship" in bob.get("/-/issues").text
     assert titles(bob.get("/-/issues?about=x&state=y&sort=z")) == ["Gauge"]
+
+
+def test_pull_requests_have_a_list_of_their_own(harbour: Harbour) -> None:
+    """Those that somebody opened come first; an issue is not among them."""
+    new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
+    issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["bob"], new)
+    harbour.issue("Gauge", author="bob")
+    bob = harbour.browser("bob")
+    assert titles(bob.get("/-/pulls")) == ["Mend the sail"]
+    assert "Your pull requests" in bob.get("/-/pulls").text
+    assert titles(bob.get("/-/pulls?about=assigned")) == []
+    assert titles(bob.get("/-/issues?about=created")) == ["Gauge"]
+    assert titles(harbour.browser("ada").get("/-/pulls")) == []
+    assert harbour.browser().get("/-/pulls").headers["location"].startswith("/login")
 
 
 def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,11 @@ def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> Non
         answer = browser.post(NEW, data=sent)
         assert answer.headers["location"] == f"{AT}/issues/{number}"
         assert f"Issue #{number} created." in browser.get(answer.headers["location"]).text
-        made = issues.find_issue(database, ship, number)
-        parts = issue_parts(database, [made], ship)
+        issue = issues.find_issue(database, ship, number)
+        parts = issue_parts(database, [issue], ship)
         writes = name == "bob"
-        assert (made.title, made.body, made.author_id) == ("Gauge", "It is stuck.", harbour.people[name].id)
-        assert bool(made.milestone_id and made.due_at and parts.labels and parts.assignees) == writes
+        assert (issue.title, issue.body, issue.author_id) == ("Gauge", "It is stuck.", harbour.people[name].id)
+        assert bool(issue.milestone_id and issue.due_at and parts.labels and parts.assignees) == writes
 
 
 def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
@@ -47,10 +47,10 @@ def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
         answer = browser.post(NEW, data={"title": "Kept", **wrong})
         assert answer.status_code in {404, 422}
         assert 'value="Kept"' in answer.text
-    shown = browser.post(NEW, data={"title": "Kept", "body": "**bold** <script>x</script>", "then": "preview"})
-    assert "<strong>bold</strong>" in shown.text
-    assert "<script>x" not in shown.text
-    assert 'value="Kept"' in shown.text
+    response = browser.post(NEW, data={"title": "Kept", "body": "**bold** <script>x</script>", "then": "preview"})
+    assert "<strong>bold</strong>" in response.text
+    assert "<script>x" not in response.text
+    assert 'value="Kept"' in response.text
     assert 'value="from a link"' in browser.get(f"{NEW}?title=from+a+link").text
     assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
 

@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
+from holdfast.hosting.renderer.markdown import NOWHERE
 from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
 from holdfast.web.issues.timeline import TextBudget
-from holdfast.web.markdown import NOWHERE
 from tests.web.issues.conftest import AT, Harbour
 
 
@@ -17,7 +17,7 @@ def sentences(text: str) -> list[str]:
     """Return what a page says happened, without the dates."""
     events = re.findall(r'class="event">(.*?)</li>', text, re.DOTALL)
     plain = [" ".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", event).split()) for event in events]
-    return [re.sub(r" \d+ \w+ \d{4}$", "", event) for event in plain]
+    return [re.sub(r" (?:just now|\d+ minutes? ago|\d+ \w+ \d{4})$", "", event) for event in plain]
 
 
 def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
@@ -130,10 +130,10 @@ def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> No
 
 def test_texts_share_the_room_of_a_page() -> None:
     """The first ones are whole, and every one has at least its beginning."""
-    room = TextBudget(NOWHERE, left=1000)
-    assert room.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)
-    shown, is_whole = room.show("b" * 5000)
-    assert (shown.count("b") > 900, is_whole) == (True, False)
-    shown, is_whole = room.show("@x " * 5000)
-    assert (shown, is_whole) == (Markup("<p>" + "@x " * 16 + "@x</p>"), False)
-    assert room.show("c") == (Markup("<p>c</p>\n"), True)
+    budget = TextBudget(NOWHERE, left=1000)
+    assert budget.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)
+    html, is_whole = budget.show("b" * 5000)
+    assert (html.count("b") > 900, is_whole) == (True, False)
+    html, is_whole = budget.show("@x " * 5000)
+    assert (html, is_whole) == (Markup("<p>" + "@x " * 16 + "@x</p>"), False)
+    assert budget.show("c") == (Markup("<p>c</p>\n"), True)

@@ -9,8 +9,8 @@ def test_a_repository_is_made_for_oneself_and_for_an_organization(guild: Organiz
     assert "<option>guild</option>" in ada.get("/-/new").text
     assert "guild" not in guild.visit("eve").get("/-/new").text
     form = {"owner": "ada", "name": "notes", "description": "Mine", "visibility": "private", "auto_init": "on"}
-    made = ada.post("/-/new", data={**form, "default_branch": "trunk"})
-    assert (made.status_code, made.headers["location"]) == (303, "/ada/notes")
+    response = ada.post("/-/new", data={**form, "default_branch": "trunk"})
+    assert (response.status_code, response.headers["location"]) == (303, "/ada/notes")
     shape = guild.api.get("/repos/ada/notes").json()
     assert (shape["private"], shape["empty"], shape["default_branch"]) == (True, False, "trunk")
     assert ada.post("/-/new", data={"owner": "guild", "name": "bare"}).headers["location"] == "/guild/bare"

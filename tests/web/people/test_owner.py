@@ -68,9 +68,9 @@ def test_questions_do_not_grow(guild: OrganizationFixture, monkeypatch: pytest.M
     counts = []
     for _ in range(2):
         for path in ("/guild", "/guild?show=people", "/guild?show=teams"):
-            with counting_queries(guild.clients.database, monkeypatch) as asked:
+            with counting_queries(guild.clients.database, monkeypatch) as queries:
                 assert ada.get(path).status_code == 200
-            counts.append(len(asked))
+            counts.append(len(queries))
         for number in range(5 if len(counts) == 3 else 0):
             guild.api.post("/orgs/guild/repos", json={"name": f"r{number}"})
             team = guild.api.post("/orgs/guild/teams", json={"name": f"t{number}"}).json()["id"]

@@ -45,8 +45,8 @@ def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
 
     shown = ada.get(f"{PAGE}/rule", params={"name": "release/**"})
     assert "cleo, dora" in shown.text
-    kept = ada.post(f"{PAGE}/rule", data={**asdict(ProtectionForm(**form)), "require_signed_commits": "on"})
-    assert kept.status_code == 303
+    response = ada.post(f"{PAGE}/rule", data={**asdict(ProtectionForm(**form)), "require_signed_commits": "on"})
+    assert response.status_code == 303
     (again,) = guild.api.get(API).json()
     assert again == {**rule, "require_signed_commits": True, "updated_at": again["updated_at"]}
     assert ada.post(f"{PAGE}/remove", data={"rule_name": "release/**"}).status_code == 303

@@ -40,9 +40,9 @@ def test_questions_do_not_grow_with_people(guild: OrganizationFixture, monkeypat
     dora = guild.visit("dora")
     counts = []
     for _ in range(2):
-        with counting_queries(guild.clients.database, monkeypatch) as asked:
+        with counting_queries(guild.clients.database, monkeypatch) as queries:
             assert dora.get(PAGE).status_code == 200
-        counts.append(len(asked))
+        counts.append(len(queries))
         for number in range(4):
             guild.clients.account(f"new{number}-{len(counts)}")
             guild.api.put(

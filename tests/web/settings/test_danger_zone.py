@@ -33,8 +33,8 @@ def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: Organiza
     refused = ada.post(f"{page}/transfer", data={"confirm": "guild/boat", "new_owner": "eve"})
     assert refused.status_code == 403
     assert "You can transfer a repository only to an owner" in refused.text
-    given = ada.post(f"{page}/transfer", data={"confirm": "GUILD/boat", "new_owner": "ada"})
-    assert given.headers["location"] == "/ada/boat"
+    response = ada.post(f"{page}/transfer", data={"confirm": "GUILD/boat", "new_owner": "ada"})
+    assert response.headers["location"] == "/ada/boat"
     gone = ada.post("/ada/boat/settings/danger/delete", data={"confirm": "ada/boat"})
     assert gone.headers["location"] == "/ada"
     assert guild.api.get("/repos/ada/boat").status_code == 404

@@ -50,6 +50,18 @@ def test_the_history_is_filtered(guild: OrganizationFixture, delivered: list[int
         assert 'role="alert"' in answer.text
 
 
+def test_the_history_shows_errors_that_are_not_the_status(
+    guild: OrganizationFixture, delivered: list[int]
+) -> None:
+    """The status of the response is shown by itself; the reason of a cancellation is shown beside it."""
+    with_answer(guild.clients.database, delivered[2], state="cancelled", status=502, error="cancelled by ada")
+    history = guild.visit("ada").get(HOOK).text
+    assert "500 <span" in history
+    assert "it answered" not in history
+    assert "502 <span" in history
+    assert "cancelled by ada" in history
+
+
 def test_one_delivery_shows_what_was_sent_and_answered(guild: OrganizationFixture, delivered: list[int]) -> None:
     """What authorizes is masked, and what came back is text."""
     who = guild.visit("ada")
@@ -113,9 +125,9 @@ def test_questions_are_bounded(
     """Of the list and of one."""
     who = guild.visit("ada")
     for path in (HOOK, f"{HOOK}/{delivered[0]}"):
-        with counting_queries(guild.clients.database, monkeypatch) as asked:
+        with counting_queries(guild.clients.database, monkeypatch) as queries:
             assert who.get(path).status_code == 200
-        assert len(asked) <= 15
+        assert len(queries) <= 15
 
 
 @settings(max_examples=20)

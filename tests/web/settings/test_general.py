@@ -35,9 +35,9 @@ def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch:
     assert after["default_merge_style"] == "rebase"
     ada.post(PAGE, data={**FORM, "has_dependencies": "", "description": EVIL})
     assert shown(guild)["internal_tracker"]["enable_issue_dependencies"] is False
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = ada.get(PAGE).text
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert "<script>" not in text
     assert "Settings of guild/ship saved." in text
 

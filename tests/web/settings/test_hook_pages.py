@@ -31,13 +31,13 @@ def test_a_webhook_is_made_changed_tried_and_removed(guild: OrganizationFixture,
     form = who.get(f"{path}/new", params={"type": "gitea"})
     assert "Secret" in form.text
     assert "Channel" not in form.text
-    made = who.post(f"{path}/new", data={**FORM, "secret": "hunter2", "authorization": "Bearer hunter3"})
-    assert (made.status_code, made.headers["location"]) == (303, f"{path}/1")
+    response = who.post(f"{path}/new", data={**FORM, "secret": "hunter2", "authorization": "Bearer hunter3"})
+    assert (response.status_code, response.headers["location"]) == (303, f"{path}/1")
     assert kept(guild).events == "push,issues"
 
-    shown = who.get(f"{path}/1").text
-    assert "hunter" not in shown
-    assert shown.count("leave empty to keep it") == 2
+    html = who.get(f"{path}/1").text
+    assert "hunter" not in html
+    assert html.count("leave empty to keep it") == 2
     changed = {**FORM, "url": "https://ci.example/other", "events": ["push", "create"], "branch_filter": "main"}
     assert who.post(f"{path}/1", data=changed).status_code == 303
     after = kept(guild)
@@ -108,9 +108,9 @@ def test_slack_has_its_own_fields(guild: OrganizationFixture) -> None:
     who = guild.visit("ada")
     form = {**FORM, "type": "slack", "channel": "#harbour", "color": "#123456"}
     assert who.post("/guild/ship/settings/hooks/new", data=form).status_code == 303
-    shown = who.get("/guild/ship/settings/hooks/1").text
-    assert "#harbour" in shown
-    assert "Sent as" not in shown
+    html = who.get("/guild/ship/settings/hooks/1").text
+    assert "#harbour" in html
+    assert "Sent as" not in html
 
 
 def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) -> None:

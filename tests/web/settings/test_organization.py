@@ -27,9 +27,9 @@ def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.Mon
     ada = guild.visit("ada")
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
     assert ada.post(f"{PAGE}/members", data={"name": "eve", "team": str(team)}).status_code == 303
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = ada.get(f"{PAGE}/members").text
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert "crew" in text
     assert "private membership" in text
     for form, status in (

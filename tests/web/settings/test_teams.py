@@ -14,8 +14,8 @@ def test_a_team_is_made_filled_changed_and_deleted(
 ) -> None:
     """With what each part of a repository is to its people."""
     ada = guild.visit("ada")
-    made = ada.post(f"{PAGE}/new", data={"name": "crew", "description": "On board", **PARTS})
-    page = made.headers["location"]
+    response = ada.post(f"{PAGE}/new", data={"name": "crew", "description": "On board", **PARTS})
+    page = response.headers["location"]
     number = page.rpartition("/")[2]
     shape = guild.api.get(f"/teams/{number}").json()
     assert (shape["units_map"]["repo.code"], shape["units_map"]["repo.issues"]) == ("read", "write")
@@ -24,9 +24,9 @@ def test_a_team_is_made_filled_changed_and_deleted(
 
     assert ada.post(f"{page}/members", data={"name": "eve"}).status_code == 303
     assert ada.post(f"{page}/repositories", data={"name": "ship"}).status_code == 303
-    with counting_queries(guild.clients.database, monkeypatch) as asked:
+    with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = ada.get(page).text
-    assert len(asked) <= 15
+    assert len(queries) <= 15
     assert "/eve" in text
     assert "/guild/ship" in text
     assert "1 member" in ada.get(PAGE).text
@@ -88,9 +88,9 @@ def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: OrganizationFixture
     page = ada.post(f"{PAGE}/new", data={"name": "crew", **PARTS}).headers["location"]
     ada.post(f"{page}/members", data={"name": "eve"})
     eve = guild.visit("eve")
-    shown = eve.get(page)
-    assert shown.status_code == 200
-    assert "Team settings" not in shown.text
+    response = eve.get(page)
+    assert response.status_code == 200
+    assert "Team settings" not in response.text
     assert eve.post(page, data={"name": "mine", "permission": "admin"}).status_code == 403
     assert eve.post(f"{page}/members", data={"name": "ben"}).status_code == 403
     assert guild.visit("ben").get(page).status_code == 404

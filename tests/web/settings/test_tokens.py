@@ -14,12 +14,12 @@ def test_a_token_is_shown_once_works_and_is_taken_back(guild: OrganizationFixtur
     """Nothing keeps the page that shows it."""
     eve = guild.visit("eve")
     form = {"name": EVIL, "password": PASSWORD, "user": "read", "repository": "write", "public_only": "on"}
-    made = eve.post(PAGE, data=form)
-    assert made.status_code == 200
-    assert made.headers["cache-control"] == "no-store"
-    found = re.search(r'class="once">([0-9a-f]{40})<', made.text)
+    response = eve.post(PAGE, data=form)
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-store"
+    found = re.search(r'class="once">([0-9a-f]{40})<', response.text)
     assert found is not None
-    assert "<script>" not in made.text
+    assert "<script>" not in response.text
     later = eve.get(PAGE).text
     assert found[1] not in later
     assert "public-only, read:user, write:repository" in later

@@ -58,16 +58,16 @@ class Check:
     link_text: str = ""
 
 
-def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
+def resource_checks(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
     """Return the checks of disk space and webhook deliveries."""
     waiting, failed = counted.waiting, counted.failed
     problems = [
         *([f"{waiting:,} deliveries pending"] if waiting > MANY_WAITING else []),
         *([f"{failed:,} {'deliveries' if failed > 1 else 'delivery'} failed recently"] if failed else []),
     ]
-    room = f"{filesizeformat(free)} free of {filesizeformat(total)}"
+    free_space = f"{filesizeformat(free)} free of {filesizeformat(total)}"
     return (
-        Check("Disk space", "less than 5% free" if free < total // 20 else "", room),
+        Check("Disk space", "less than 5% free" if free < total // 20 else "", free_space),
         Check(
             "Webhooks",
             ", ".join(problems),
@@ -132,7 +132,7 @@ def show_health(request: RequestContext) -> RawResponse:
         title="Health",
         checks=[
             *(Check(words, problems.get(name, "")) for name, words in CHECKS),
-            *watched(counted, free=disk.free, total=disk.total),
+            *resource_checks(counted, free=disk.free, total=disk.total),
         ],
         counts=counted,
         versions=[

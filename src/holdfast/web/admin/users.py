@@ -16,7 +16,7 @@ from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import ADMIN, in_admin
 
@@ -142,7 +142,7 @@ def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
     except HostingError as error:
         return show_new(request, msgspec.structs.replace(body, password=""), error)
     if not invented:
-        return go(f"{ROOT}/{quote(created.name)}", "user-created", created.name)
+        return redirect_to(f"{ROOT}/{quote(created.name)}", "user-created", created.name)
     return show_user(request, created, invented=invented)
 
 
@@ -169,7 +169,7 @@ def show_user(
     deed: AccountActionForm | None = None,
 ) -> RawResponse:
     """Render the page of a user, with a generated password once."""
-    shown = in_admin(
+    response = in_admin(
         request,
         "admin/user.html",
         at=AT,
@@ -182,8 +182,8 @@ def show_user(
         invented=invented,
     )
     if invented:
-        shown.headers["Cache-Control"] = "no-store"
-    return shown
+        response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 @endpoint(f"GET {ROOT}/{{username}}", scope="admin", guards=GUARDS, slow=True)
@@ -213,7 +213,7 @@ def change_user_page(request: RequestContext, subject: UserFromPath, body: UserF
         users.edit(request.app, request.actor, subject.account, changes)
     except HostingError as error:
         return show_user(request, subject.account, body, refusal=error)
-    return go(f"{ROOT}/{quote(subject.account.name)}", "user-saved", subject.account.name)
+    return redirect_to(f"{ROOT}/{quote(subject.account.name)}", "user-saved", subject.account.name)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
@@ -228,7 +228,7 @@ def reset_password_page(request: RequestContext, subject: UserFromPath, body: Re
     except HostingError as error:
         return show_user(request, subject.account, refusal=error)
     if not invented:
-        return go(f"{ROOT}/{quote(subject.account.name)}", "password-reset", subject.account.name)
+        return redirect_to(f"{ROOT}/{quote(subject.account.name)}", "password-reset", subject.account.name)
     return show_user(request, subject.account, invented=invented)
 
 
@@ -241,7 +241,7 @@ def rename_user_page(request: RequestContext, subject: UserFromPath, body: Accou
         users.rename(request.app, request.actor, subject.account, name)
     except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=body)
-    return go(f"{ROOT}/{quote(name)}", "user-renamed", name)
+    return redirect_to(f"{ROOT}/{quote(name)}", "user-renamed", name)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
@@ -252,4 +252,4 @@ def delete_user_page(request: RequestContext, subject: UserFromPath, body: Accou
         users.delete(request.app, request.actor, subject.account, purge=bool(body.purge))
     except HostingError as error:
         return show_user(request, subject.account, refusal=error, deed=AccountActionForm(subject.account.name))
-    return go(ROOT, "user-deleted", subject.account.name)
+    return redirect_to(ROOT, "user-deleted", subject.account.name)

@@ -96,6 +96,6 @@ def rows_of(
         if origin.first <= stretch.last and origin.first + origin.count > stretch.first
     ]
     commits = {commit: read_commit(spot.repo, commit) for commit in {origin.commit for origin in here}}
-    told = {line.id: line for line in lines_of(request, commits.values())}
-    starts = {max(origin.first, stretch.first): told[origin.commit] for origin in here}
+    rows_by_commit = {line.id: line for line in lines_of(request, commits.values())}
+    starts = {max(origin.first, stretch.first): rows_by_commit[origin.commit] for origin in here}
     return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(stretch.lines, stretch.first)]

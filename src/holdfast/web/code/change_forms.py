@@ -17,13 +17,13 @@ from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import branch_protection, file_commits, ref_changes
+from holdfast.hosting.services import branch_protection, file_commits, ref_updates
 from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
-from holdfast.web.code.location import CodeLocation, find_spot, rest_of
+from holdfast.web.code.location import CodeLocation, find_spot, path_suffix
 from holdfast.web.repository_frame import root_path
 
 __all__ = [
@@ -35,8 +35,8 @@ __all__ = [
     "commit_changes",
     "entry_at",
     "free_name",
-    "place_after",
-    "saying_for",
+    "new_commit_form",
+    "url_after",
 ]
 
 CHANGING: Final = (in_repository, reads(Unit.CODE), signed_in, editable, writes(Unit.CODE))
@@ -56,7 +56,7 @@ class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
 
 def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
     """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
-    repo, root, rest = open_git(request.app, target), root_path(target), rest_of(request, AFTER_WORD)
+    repo, root, rest = open_git(request.app, target), root_path(target), path_suffix(request, AFTER_WORD)
     found = find_spot(repo, root, "branch", rest)
     if found is not None:
         return found
@@ -82,7 +82,7 @@ def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path
     rule = branch_protection.matching(rules, branch)
     if rule is None:
         return ""
-    teams = ref_changes.teams_in(request.app, request.user, target.repository)
+    teams = ref_updates.teams_in(request.app, request.user, target.repository)
     if branch_protection.may_commit(rule, request.user, teams, path or "\n") is None:
         return ""
     return f"The branch {branch} is protected, and you may not write to it. Save your changes to a new branch."
@@ -97,7 +97,7 @@ def free_name(repo: Repo, user: str) -> str:
     return ""
 
 
-def saying_for(request: RequestContext, spot: CodeLocation, problem: str) -> CommitForm:
+def new_commit_form(request: RequestContext, spot: CodeLocation, problem: str) -> CommitForm:
     """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
     name = free_name(spot.repo, request.user.name)
     return CommitForm(target="new" if problem else "here", new_branch=name)
@@ -113,28 +113,28 @@ def commit_changes(
     request: RequestContext,
     target: RepositoryAccess,
     spot: CodeLocation,
-    said: CommitForm,
+    form: CommitForm,
     changes: Sequence[FileChange],
 ) -> None:
     """Commit changes to the branch a form names."""
-    message = said.message.strip()
-    if said.telling.strip():
-        message = f"{message}\n\n{said.telling.strip()}" if message else said.telling.strip()
-    is_new = said.target == "new" and bool(spot.commit)
+    message = form.message.strip()
+    if form.telling.strip():
+        message = f"{message}\n\n{form.telling.strip()}" if message else form.telling.strip()
+    is_new = form.target == "new" and bool(spot.commit)
     if is_new:
-        check_branch_name(said.new_branch)
+        check_branch_name(form.new_branch)
     wanted = FileCommit(
         changes=changes,
         message=message.replace("\r\n", "\n"),
         branch=spot.ref,
-        new_branch=said.new_branch.strip() if is_new else "",
+        new_branch=form.new_branch.strip() if is_new else "",
     )
     file_commits.commit(request.app, request.actor, target, wanted)
 
 
-def place_after(spot: CodeLocation, said: CommitForm, path: str) -> str:
+def url_after(spot: CodeLocation, form: CommitForm, path: str) -> str:
     """Return where to go when a change is made."""
-    branch = said.new_branch.strip() if said.target == "new" and spot.commit else spot.ref
+    branch = form.new_branch.strip() if form.target == "new" and spot.commit else spot.ref
     if not path:
         return replace(spot, ref=branch).top("src")
     return f"{spot.root}/src/branch/{quote(branch)}/{quote(path)}"

@@ -1,7 +1,7 @@
 """The page of one commit: who, why, and what it changed."""
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.git.changes import parent_tree
+from holdfast.hosting.git.changes import diff_text, parent_tree, patch_text
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import diff_trees
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -18,7 +18,10 @@ __all__ = ["page_commit"]
 
 @endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
 def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: DiffQuery) -> RawResponse:
-    """Show a commit."""
+    """Show a commit; with the suffix `.diff` or `.patch`, its changes as text."""
+    for suffix in (".diff", ".patch"):
+        if sha.endswith(suffix):
+            return commit_text(request, target, sha.removesuffix(suffix), suffix)
     repo = open_git(request.app, target)
     at = commit_by_id(repo, sha)
     commit = None if at is None else find_commit(repo, at)
@@ -50,3 +53,15 @@ def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, que
         diff=diff,
         whole=here,
     )
+
+
+def commit_text(request: RequestContext, target: RepositoryAccess, sha: str, suffix: str) -> RawResponse:
+    """Respond with the diff or the patch of a commit, which `git apply` and `git am` read."""
+    repo = open_git(request.app, target)
+    at = commit_by_id(repo, sha)
+    commit = None if at is None else find_commit(repo, at)
+    if commit is None:
+        raise ApiError(404)
+    if suffix == ".patch":
+        return RawResponse(patch_text(repo, commit), "text/plain;charset=utf-8")
+    return RawResponse(diff_text(repo, parent_tree(repo, commit), commit.tree), "text/plain;charset=utf-8")

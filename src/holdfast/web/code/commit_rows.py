@@ -46,14 +46,14 @@ def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[CommitR
     """Describe commits, and look up all their authors at once."""
     listed = list(commits)
     people = people_of(request, listed)
-    made = []
+    rows = []
     for commit in listed:
         summary, rest = summary_of(commit.message)
         author = commit.author
         person = people.get(author.email)
         if person is not None and not account_visible(request.actor, person):
             person = None
-        made.append(
+        rows.append(
             CommitRow(commit.id, summary, rest, author.name, person, commit.committer.time, commit.parents)
         )
-    return made
+    return rows

@@ -17,12 +17,12 @@ from holdfast.web.code.change_forms import (
     branch_spot,
     commit_changes,
     entry_at,
-    place_after,
-    saying_for,
+    new_commit_form,
+    url_after,
 )
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_delete", "page_deleted"]
@@ -66,8 +66,8 @@ def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str
     """Show the form to delete a file."""
     spot = branch_spot(request, target)
     entry = entry_at(spot, is_text=False)
-    said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
-    typed = DeleteFileForm(sha=entry.id, target=said.target, new_branch=said.new_branch)
+    form = new_commit_form(request, spot, barrier(request, target, spot.ref, spot.title))
+    typed = DeleteFileForm(sha=entry.id, target=form.target, new_branch=form.new_branch)
     return delete_form(request, target, spot, typed)
 
 
@@ -88,7 +88,7 @@ def page_deleted(
         now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
-        told = CHANGED if changed else message_for(error)
-        return delete_form(request, target, spot, typed, status=status_for(error), problem=told)
+        problem = CHANGED if changed else message_for(error)
+        return delete_form(request, target, spot, typed, status=status_for(error), problem=problem)
     # The folder may have gone with its last file.
-    return go(place_after(spot, body, ""), "file-deleted", spot.title)
+    return redirect_to(url_after(spot, body, ""), "file-deleted", spot.title)

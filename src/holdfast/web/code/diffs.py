@@ -24,6 +24,10 @@ LINES_ALONE: Final = 2500
 MOST_HTML: Final = 100_000
 PER_LINE: Final = 95
 PER_FILE: Final = 900
+# Unchanged lines around changes: at first, with more, and with all of a file.
+CONTEXT: Final = 3
+WIDER: Final = 25
+MOST_CONTEXT: Final = 100_000
 LONGEST_LINE: Final = 10_000
 CUT: Final = " … cut here"
 WORDS: Final = {
@@ -50,6 +54,8 @@ class PatchShown:
     """The URL of the full diff of this file, if it is truncated here."""
     rest: str
     """Where the lines after these are, when it is shown by itself already."""
+    more_context: str
+    """The URL of the diff of this file with more of the lines around the changes."""
     view: str
     old_image: str
     new_image: str
@@ -70,6 +76,11 @@ class DiffShown:
     """Where the files before these are."""
     after: str = ""
     """Where the files after these are."""
+    is_split: bool = False
+    """Whether both sides are shown beside each other."""
+    unified: str = ""
+    split: str = ""
+    all_files: str = ""
 
     @property
     def last(self) -> int:
@@ -83,6 +94,10 @@ class DiffQuery(msgspec.Struct, frozen=True):
     file: str = ""
     first: str = ""
     skip: str = ""
+    view: str = ""
+    """`split` shows both sides beside each other."""
+    context: str = ""
+    """The number of unchanged lines around changes."""
 
 
 def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917  # all of them are needed
@@ -102,33 +117,43 @@ def diff_shown(
     repo: Repo, root: str, found: TreeDiff, query: DiffQuery, *, old: str, new: str, whole: str
 ) -> DiffShown:
     """Choose what a page shows of the difference between two commits; `whole` is the address of its first page."""
+    is_split = query.view == "split"
+    context = min(number(query.context, CONTEXT), MOST_CONTEXT)
 
-    def address(**wanted: str | int) -> str:
-        return f"{whole}?{urlencode(wanted)}"
+    def address(*, in_view: bool | None = None, **wanted: str | int) -> str:
+        if is_split if in_view is None else in_view:
+            wanted["view"] = "split"
+        return f"{whole}?{urlencode(wanted)}" if wanted else whole
 
     only = query.file
+    here: dict[str, str | int] = {
+        name: value for name, value in (("file", only), ("first", query.first), ("skip", query.skip)) if value
+    }
+    if context != CONTEXT:
+        here["context"] = context
     wanted = [file for file in found.files if not only or file.path == only]
     first = min(number(query.first, 1), max(1, len(wanted)))
     skip = number(query.skip, 0) if only else 0
-    room = MOST_HTML
+    budget = MOST_HTML
     patches: list[PatchShown] = []
     for position, file in enumerate(wanted[first - 1 : first - 1 + MOST_FILES], first):
-        if room <= 0:
+        if budget <= 0:
             break
-        made = patch_shown(
+        patch = patch_shown(
             repo,
             root,
             file,
             position,
             old=old,
             new=new,
-            room=room,
+            budget=budget,
             skip=skip,
             address=address,
             is_alone=bool(only),
+            context=context,
         )
-        room -= PER_FILE + sum(cost(line) for hunk in made.hunks for line in hunk.lines)
-        patches.append(made)
+        budget -= PER_FILE + sum(cost(line) for hunk in patch.hunks for line in hunk.lines)
+        patches.append(patch)
     end = first + len(patches)
     named = [
         (f"#file-{position}" if position < end else address(file=file.path), file.path, file)
@@ -142,8 +167,12 @@ def diff_shown(
         found.additions,
         found.deletions,
         only,
-        before="" if first == 1 else whole if first <= MOST_FILES + 1 else address(first=first - MOST_FILES),
+        before="" if first == 1 else address() if first <= MOST_FILES + 1 else address(first=first - MOST_FILES),
         after=address(first=end) if end <= len(wanted) else "",
+        is_split=is_split,
+        unified=address(in_view=False, **here),
+        split=address(in_view=True, **here),
+        all_files=address(),
     )
 
 
@@ -160,31 +189,37 @@ def patch_shown(
     *,
     old: str,
     new: str,
-    room: int,
+    budget: int,
     skip: int,
     address: Callable[..., str],
     is_alone: bool,
+    context: int,
 ) -> PatchShown:
     """Show one file."""
     hunks: list[Hunk] = []
-    remark = link = rest = old_image = new_image = ""
+    remark = link = rest = more_context = old_image = new_image = ""
     if file.is_binary:
         old_image = image_at(repo, root, old, file.old_mode, file.old_id, file.old_path)
         new_image = image_at(repo, root, new, file.new_mode, file.new_id, file.new_path)
         remark = "" if old_image or new_image else "This file is not text."
     elif not file.additions and not file.deletions:
-        remark = quiet_change(file)
+        remark = describe_unchanged_lines(file)
     else:
-        result = hunks_of(repo, file, most=LINES_ALONE if is_alone else LINES_PER_FILE, skip=skip)
+        most = LINES_ALONE if is_alone else LINES_PER_FILE
+        result = hunks_of(repo, file, most=most, skip=skip, context=context)
         if result is None:
             remark = "This file is too large to be compared here."
         else:
-            hunks, more = fitting(*result, room=room)
+            hunks, more = truncate_hunks(*result, budget=budget)
+            around: dict[str, str | int] = {} if context == CONTEXT else {"context": context}
             if more and is_alone:
-                rest = address(file=file.path, skip=skip + sum(len(hunk.lines) for hunk in hunks))
+                rest = address(file=file.path, skip=skip + sum(len(hunk.lines) for hunk in hunks), **around)
             elif more:
                 remark = "There is more, but it is too long to be shown here."
                 link = address(file=file.path)
+            # A new or deleted file has no other lines.
+            if context < MOST_CONTEXT and file.old_mode and file.new_mode:
+                more_context = address(file=file.path, context=WIDER if context < WIDER else MOST_CONTEXT)
     view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
     old_name = shown(file.old_path) if file.old_path != file.new_path else ""
     return PatchShown(
@@ -197,33 +232,34 @@ def patch_shown(
         remark,
         link,
         rest,
+        more_context,
         view if file.new_mode != SUBMODULE else "",
         old_image,
         new_image,
     )
 
 
-def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001  # what the caller unpacks
+def truncate_hunks(hunks: list[Hunk], more: bool, *, budget: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001  # what the caller unpacks
     """Leave out what a page has no room for; a few endless lines would fill any."""
-    kept: list[Hunk] = []
+    fitted: list[Hunk] = []
     for hunk in hunks:
         lines: list[DiffLine] = []
         for whole in hunk.lines:
             is_long = len(whole.text) > LONGEST_LINE
             line = replace(whole, text=whole.text[:LONGEST_LINE] + CUT) if is_long else whole
-            room -= cost(line)
+            budget -= cost(line)
             # The first line is shown however long it is, so that whoever goes on gets further.
-            if room < 0 and (kept or lines):
+            if budget < 0 and (fitted or lines):
                 break
             lines.append(line)
         if lines:
-            kept.append(Hunk(hunk.old_start, hunk.new_start, hunk.heading, tuple(lines)))
-        if room < 0:
-            return kept, True
-    return kept, more
+            fitted.append(Hunk(hunk.old_start, hunk.new_start, hunk.heading, tuple(lines)))
+        if budget < 0:
+            return fitted, True
+    return fitted, more
 
 
-def quiet_change(file: FileDiff) -> str:
+def describe_unchanged_lines(file: FileDiff) -> str:
     """Describe the change of a file whose lines are unchanged."""
     if file.status == "renamed":
         return "Only the name changed."

@@ -17,6 +17,7 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_contents import FileContent
@@ -27,14 +28,14 @@ from holdfast.web.code.change_forms import (
     branch_spot,
     commit_changes,
     entry_at,
-    place_after,
-    saying_for,
+    new_commit_form,
+    url_after,
 )
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.code.readme import is_markdown, rendered
+from holdfast.web.code.readme import rendered
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
@@ -83,7 +84,7 @@ def line_ends(content: bytes) -> str:
     return "crlf" if b"\r\n" in content and content.count(b"\r\n") == content.count(b"\n") else ""
 
 
-def unfit(entry: TreeEntry, content: bytes) -> str:
+def reason_not_editable(entry: TreeEntry, content: bytes) -> str:
     """Return why a file cannot be edited in a form; empty if it can."""
     if entry.size > LARGEST:
         return TOO_LARGE
@@ -141,8 +142,8 @@ def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, q
     """Ask for a new file."""
     spot = branch_spot(request, target)
     folder = f"{spot.title}/" if spot.path else ""
-    said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
-    written = EditFileForm(path=f"{folder}{query.path}", target=said.target, new_branch=said.new_branch)
+    form = new_commit_form(request, spot, barrier(request, target, spot.ref, ""))
+    written = EditFileForm(path=f"{folder}{query.path}", target=form.target, new_branch=form.new_branch)
     return form_page(request, target, spot, written, is_new=True)
 
 
@@ -161,10 +162,10 @@ def page_save_new(
     try:
         commit_changes(request, target, spot, body, [change])
     except HostingError as error:
-        told = message_for(error)
-        return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=told)
+        problem = message_for(error)
+        return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=problem)
     path = paths.clean(body.path)
-    return go(place_after(spot, body, path), "file-created", path)
+    return redirect_to(url_after(spot, body, path), "file-created", path)
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
@@ -173,7 +174,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
     spot = branch_spot(request, target)
     entry = entry_at(spot)
     content = trees.read_blob(spot.repo, entry.id) if entry.size <= LARGEST else b""
-    reason = unfit(entry, content)
+    reason = reason_not_editable(entry, content)
     if reason:
         return show_in(
             request,
@@ -185,14 +186,14 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
             reason=reason,
             upload_at=spot.change("_upload", spot.path.rpartition(b"/")[0]),
         )
-    said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
+    form = new_commit_form(request, spot, barrier(request, target, spot.ref, spot.title))
     written = EditFileForm(
         path=spot.title,
         content=content.decode(),
         sha=entry.id,
         lines_end=line_ends(content),
-        target=said.target,
-        new_branch=said.new_branch,
+        target=form.target,
+        new_branch=form.new_branch,
     )
     return form_page(request, target, spot, written, is_new=False)
 
@@ -221,10 +222,10 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, TreeEntry) or now.id != body.sha:
             return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
-        told = message_for(error)
-        return form_page(request, target, spot, body, is_new=False, status=status_for(error), problem=told)
+        problem = message_for(error)
+        return form_page(request, target, spot, body, is_new=False, status=status_for(error), problem=problem)
     path = paths.clean(body.path)
-    return go(place_after(spot, body, path), "file-saved", path)
+    return redirect_to(url_after(spot, body, path), "file-saved", path)
 
 
 def known_version(repo: Repo, blob: str) -> bytes | None:
@@ -247,11 +248,13 @@ def conflict_page(
     before = known_version(spot.repo, written.sha)
     after = None if now is None else known_version(spot.repo, now.id)
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
-    told: CommitRow | None = None if last is None else lines_of(request, [last])[0]
+    last_commit: CommitRow | None = None if last is None else lines_of(request, [last])[0]
     theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
     ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
-    suggested = saying_for(request, spot, "").new_branch
-    kept = replace_writing(written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested)
+    suggested = new_commit_form(request, spot, "").new_branch
+    retained = replace_writing(
+        written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested
+    )
     return show_in(
         request,
         target,
@@ -260,9 +263,9 @@ def conflict_page(
         title=f"Somebody else changed {spot.title} · {target.repository.full_name}",
         status=409,
         spot=spot,
-        typed=kept,
+        typed=retained,
         is_gone=now is None,
-        last=told,
+        last=last_commit,
         theirs=theirs,
         ours=ours,
         action=spot.change("_new", b"") if now is None else spot.change("_edit"),

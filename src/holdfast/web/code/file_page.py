@@ -13,13 +13,14 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
+from holdfast.hosting.renderer.highlight import coloured, language
+from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
-from holdfast.web.code.highlight import coloured, language
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.code.readme import is_markdown, rendered_blob
+from holdfast.web.code.readme import rendered_blob
 
-__all__ = ["FileShown", "Stretch", "file_shown", "stretch_of", "text_shown"]
+__all__ = ["FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
 
 # Text beyond this is not taken apart into lines; the bytes themselves are a click away.
 LARGEST_TEXT: Final = 2 * 2**20
@@ -65,28 +66,30 @@ class FileShown:
     is_text: bool = False
 
 
-def stretch_of(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
+def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
     """Cut the lines that fit into a page out of a text, from a line on."""
     first = min(max(first, 1), max(len(lines), 1))
-    taken: list[Markup] = []
-    room = most
+    chosen: list[Markup] = []
+    budget = most
     for line in lines[first - 1 :]:
-        room -= len(line) + each
-        if room < 0 and taken:
+        budget -= len(line) + each
+        if budget < 0 and chosen:
             break
-        taken.append(line)
-    after = first + len(taken)
+        chosen.append(line)
+    after = first + len(chosen)
     # The page before ends where this one begins; how many lines fit there is counted backwards.
-    before, room = first, most
-    while before > 1 and room - len(lines[before - 2]) - each >= 0:
+    before, budget = first, most
+    while before > 1 and budget - len(lines[before - 2]) - each >= 0:
         before -= 1
-        room -= len(lines[before - 1]) + each
+        budget -= len(lines[before - 1]) + each
     if first > 1:
         before = min(before, first - 1)
-    return Stretch(first, taken, len(lines), before if first > 1 else None, after if after <= len(lines) else None)
+    return Stretch(
+        first, chosen, len(lines), before if first > 1 else None, after if after <= len(lines) else None
+    )
 
 
-def way_of(kind: str) -> Way:
+def display_kind(kind: str) -> Way:
     """Return how to show bytes of a type."""
     if kind == "application/pdf":
         return "pdf"
@@ -108,12 +111,12 @@ def file_shown(
     if entry.size <= MOST_BYTES:
         pointer = LfsPointer.parse(trees.read_blob(spot.repo, entry.id))
         if pointer is not None:
-            return stored_apart(request, target, entry, pointer)
+            return lfs_file(request, target, entry, pointer)
     kind = blob_media_type(spot.repo.folder, entry.id)
     if kind == "image/svg+xml" and source:
         return text_shown(spot, entry, first, has_source=True)
     if not kind.startswith(TEXT):
-        return FileShown(way_of(kind), entry.size, has_source=kind == "image/svg+xml")
+        return FileShown(display_kind(kind), entry.size, has_source=kind == "image/svg+xml")
     if entry.size > LARGEST_TEXT:
         return FileShown("large", entry.size, is_text=True)
     if is_markdown(entry.name) and not source:
@@ -134,18 +137,18 @@ def text_shown(
         "text",
         entry.size,
         language(entry.name),
-        stretch_of(lines, first, each=each),
+        line_range(lines, first, each=each),
         has_source=has_source,
         is_source=has_source,
         is_text=True,
     )
 
 
-def stored_apart(
+def lfs_file(
     request: RequestContext, target: RepositoryAccess, entry: TreeEntry, pointer: LfsPointer
 ) -> FileShown:
     """Show a large file that lies outside of git; its name tells what it is, for reading it would take long."""
-    here = lfs.linked_at(request.app.database, target.repository, pointer.oid) is not None
+    is_stored = lfs.linked_at(request.app.database, target.repository, pointer.oid) is not None
     kind = mimetypes.guess_type(entry.name)[0] or ""
-    way = way_of(kind) if here else "other"
-    return FileShown(way, pointer.size, is_stored_apart=True, is_missing=not here)
+    kind_of_display = display_kind(kind) if is_stored else "other"
+    return FileShown(kind_of_display, pointer.size, is_stored_apart=True, is_missing=not is_stored)

@@ -18,7 +18,17 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.repository_frame import root_path
 
-__all__ = ["READING", "CodeLocation", "Crumb", "Kind", "commit_by_id", "find_spot", "rest_of", "spot_at"]
+__all__ = [
+    "AFTER_KIND",
+    "READING",
+    "CodeLocation",
+    "Crumb",
+    "Kind",
+    "commit_by_id",
+    "find_spot",
+    "path_suffix",
+    "spot_at",
+]
 
 READING: Final = (in_repository, reads(Unit.CODE))
 SHORTENED: Final = re.compile(r"[0-9a-f]{4,40}")
@@ -88,15 +98,15 @@ class CodeLocation:
 
     def crumbs(self, page: str = "src") -> list[Crumb]:
         """Return the way to this path, the last step being the path itself."""
-        made: list[Crumb] = []
+        crumbs: list[Crumb] = []
         at = b""
         for part in self.path.split(b"/") if self.path else ():
             at = at + b"/" + part if at else part
-            made.append(Crumb(shown(part), self.address(page, at)))
-        return made
+            crumbs.append(Crumb(shown(part), self.address(page, at)))
+        return crumbs
 
 
-def rest_of(request: RequestContext, before: int = AFTER_KIND) -> str:
+def path_suffix(request: RequestContext, before: int = AFTER_KIND) -> str:
     """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
     given: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = unquote(given.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
@@ -108,7 +118,7 @@ def spot_at(
 ) -> CodeLocation:
     """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
     repo = open_git(request.app, target)
-    found = find_spot(repo, root_path(target), kind, rest_of(request, before))
+    found = find_spot(repo, root_path(target), kind, path_suffix(request, before))
     if found is None:
         raise ApiError(404)
     return found

@@ -10,16 +10,15 @@ from markupsafe import Markup
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import TreeEntry
+from holdfast.hosting.renderer.markdown import MarkdownContext, is_markdown, markdown
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.markdown import MarkdownContext, markdown
 
-__all__ = ["Readme", "is_markdown", "readme_of", "rendered", "rendered_blob"]
+__all__ = ["Readme", "readme_of", "rendered", "rendered_blob"]
 
 LARGEST: Final = 512 * 1024
 # What a page has room for; the file itself is a click away.
 LONGEST_MARKDOWN: Final = 40_000
 LONGEST_TEXT: Final = 40_000
-MARKDOWN: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
 README: Final = re.compile(r"readme(?:\.(?:md|markdown|mdown|mkd|txt|rst|adoc|org))?\Z", re.IGNORECASE)
 
 
@@ -33,17 +32,12 @@ class Readme:
     text: str
 
 
-def is_markdown(name: str) -> bool:
-    """Return whether a file name is that of a Markdown file."""
-    return MARKDOWN.search(name) is not None
-
-
 def rank(entry: TreeEntry) -> tuple[bool, str]:
     """Order introductions: Markdown first."""
     return not is_markdown(entry.name), entry.name
 
 
-def around(spot: CodeLocation, path: bytes) -> MarkdownContext:
+def markdown_context(spot: CodeLocation, path: bytes) -> MarkdownContext:
     """Return the Markdown context of a file: the URLs that relative links and images resolve to."""
     return MarkdownContext(
         repository=spot.root,
@@ -57,13 +51,13 @@ def around(spot: CodeLocation, path: bytes) -> MarkdownContext:
 
 def rendered(spot: CodeLocation, path: bytes, content: bytes) -> Markup:
     """Show Markdown of a repository: its links lead to pages of the same tree, its images to files there."""
-    return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=LONGEST_MARKDOWN)
+    return markdown(content.decode("utf-8-sig", "replace"), markdown_context(spot, path), most=LONGEST_MARKDOWN)
 
 
 def rendered_blob(spot: CodeLocation, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
     """Show a file of Markdown."""
     content = trees.read_blob(spot.repo, blob)
-    return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=most)
+    return markdown(content.decode("utf-8-sig", "replace"), markdown_context(spot, path), most=most)
 
 
 def readme_of(spot: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None:

@@ -1,14 +1,15 @@
 """The lists of branches and of tags; whoever may write makes and deletes branches there."""
 
+import time
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.git import refs
+from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
@@ -24,7 +25,7 @@ from holdfast.web.code.location import READING, CodeLocation
 from holdfast.web.code.repository_pages import may_change, number
 from holdfast.web.code.switcher import choice_of, is_linkable
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import CODE, root_path, show_in
 
 __all__ = ["page_branches", "page_new_branch", "page_remove_branch", "page_tags"]
@@ -32,6 +33,9 @@ __all__ = ["page_branches", "page_new_branch", "page_remove_branch", "page_tags"
 PER_PAGE: Final = 30
 # Among so many the names that fit are looked for; a repository with more is searched with git.
 SEARCHED: Final = 20_000
+# So many are sorted: branches with the default one first, tags with the newest first. More are listed by name.
+SORTED: Final = 2000
+COUNTING_SECONDS: Final = 0.5
 LONGEST_TELLING: Final = 2000
 
 
@@ -67,18 +71,47 @@ class RefRow:
     archive: str
     compare: str
     telling: str = ""
+    distance: tuple[int, int] | None = None
+    """How many commits a branch is behind and ahead of the default branch."""
 
 
-def chosen(repo: Repo, kind: str, query: RefListQuery) -> tuple[list[Ref], int, int]:
+def chosen(repo: Repo, kind: str, query: RefListQuery, default: str) -> tuple[list[Ref], int, int]:
     """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
     page = number(query.page)
     look = refs.branches if kind == "branch" else refs.tags
     if not query.q:
         found, total = look(repo, skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
-        return found, total, page
+        if total > SORTED:
+            return found, total, page
     wanted = query.q.casefold()
     fitting = [ref for ref in look(repo, limit=SEARCHED)[0] if wanted in ref.name.casefold()]
+    if len(fitting) <= SORTED:
+        fitting.sort(key=lambda ref: ref.name != default if kind == "branch" else -tagged_at(repo, ref))
     return fitting[(page - 1) * PER_PAGE : page * PER_PAGE], len(fitting), page
+
+
+def tagged_at(repo: Repo, ref: Ref) -> int:
+    """Return when an annotated tag was made, or the commit of any other; 0 for a tag of something else."""
+    header = repo.header(ref.id)
+    if header is not None and header[0] == "tag":
+        tagger = read_tag(repo, ref.id).tagger
+        if tagger is not None:
+            return tagger.time
+    commit = commit_at(repo, ref)
+    return 0 if commit is None else commit.committer.time
+
+
+def distances(repo: Repo, found: list[Ref], default: str) -> dict[str, tuple[int, int]]:
+    """Return how many commits branches are behind and ahead of the default branch; counting ends in good time."""
+    base = refs.branch(repo, default)
+    counted: dict[str, tuple[int, int]] = {}
+    until = time.monotonic() + COUNTING_SECONDS
+    for ref in found if base is not None else ():
+        if base is not None and ref.name != default:
+            counted[ref.name] = history.ahead_behind(repo, base.id, ref.id)
+            if time.monotonic() > until:
+                break
+    return counted
 
 
 def commit_at(repo: Repo, ref: Ref) -> Commit | None:
@@ -87,7 +120,7 @@ def commit_at(repo: Repo, ref: Ref) -> Commit | None:
     return None if found is None else read_commit(repo, found)
 
 
-def telling_of(repo: Repo, ref: Ref, kind: str) -> str:
+def tag_message(repo: Repo, ref: Ref, kind: str) -> str:
     """Return what an annotated tag says."""
     header = repo.header(ref.id)
     if kind != "tag" or header is None or header[0] != "tag":
@@ -107,11 +140,14 @@ def list_page(
 ) -> RawResponse:
     """Show a list of branches or of tags."""
     repo, root = open_git(request.app, target), root_path(target)
-    found, total, page = chosen(repo, kind, query)
-    commits = [commit_at(repo, ref) for ref in found]
-    told = {line.id: line for line in lines_of(request, [commit for commit in commits if commit is not None])}
-    rules = protections.protections_of(request.app.database, target.repository) if kind == "branch" else []
     default = target.repository.default_branch
+    found, total, page = chosen(repo, kind, query, default)
+    counted = distances(repo, found, default) if kind == "branch" else {}
+    commits = [commit_at(repo, ref) for ref in found]
+    rows_by_commit = {
+        line.id: line for line in lines_of(request, [commit for commit in commits if commit is not None])
+    }
+    rules = protections.protections_of(request.app.database, target.repository) if kind == "branch" else []
     full_name = quote(target.repository.full_name)
     rows = []
     for ref, commit in zip(found, commits, strict=True):
@@ -123,12 +159,13 @@ def list_page(
             RefRow(
                 name=ref.name,
                 address=choice_of(repo, spot, spot.kind, ref, "src").address,
-                last=None if commit is None else told[commit.id],
+                last=None if commit is None else rows_by_commit[commit.id],
                 is_default=kind == "branch" and ref.name == default,
                 is_protected=branch_protection.matching(rules, ref.name) is not None,
                 archive="" if commit is None else f"/api/v1/repos/{full_name}/archive/{commit.id}",
                 compare=f"{root}/compare/{sides}" if is_linkable(ref) and ref.name != default else "",
-                telling=telling_of(repo, ref, kind),
+                telling=tag_message(repo, ref, kind),
+                distance=counted.get(ref.name),
             )
         )
     return show_in(
@@ -147,6 +184,7 @@ def list_page(
         list_at=f"{root}/{'branches' if kind == 'branch' else 'tags'}?"
         + (f"{urlencode({'q': query.q})}&" if query.q else "")
         + "page=",
+        reads_releases=target.permissions.may_read(Unit.RELEASES),
         may_write=may_change(target) and kind == "branch" and not refs.is_empty(repo),
         problem=problem,
         typed=typed or NewBranch(start=default),
@@ -182,7 +220,7 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
             problem=message_for(error),
             typed=body,
         )
-    return go(f"{root_path(target)}/src/branch/{quote(name, safe='/')}", "branch-created", name)
+    return redirect_to(f"{root_path(target)}/src/branch/{quote(name, safe='/')}", "branch-created", name)
 
 
 @endpoint("POST /{owner}/{repo}/branches/delete", scope="repository", guards=(*READING, signed_in))
@@ -194,4 +232,4 @@ def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: 
         return list_page(
             request, target, "branch", RefListQuery(), status=status_for(error), problem=message_for(error)
         )
-    return go(f"{root_path(target)}/branches", "branch-deleted", body.name)
+    return redirect_to(f"{root_path(target)}/branches", "branch-deleted", body.name)

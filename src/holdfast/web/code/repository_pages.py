@@ -20,8 +20,11 @@ from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown
 from holdfast.web.code.location import READING, CodeLocation, spot_at
+from holdfast.web.code.recent_pushes import recent_pushes
+from holdfast.web.code.side_column import side_column
 from holdfast.web.code.switcher import switcher
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
+from holdfast.web.release_pages import may_change_releases
 from holdfast.web.repository_frame import CODE, root_path, show_in
 from holdfast.web.security_headers import POLICY
 
@@ -50,7 +53,7 @@ def show_repository(request: RequestContext, target: RepositoryAccess, query: So
     root = root_path(target)
     if not target.permissions.may_read(Unit.CODE):
         if target.permissions.may_read(Unit.ISSUES):
-            return go(f"{root}/issues")
+            return redirect_to(f"{root}/issues")
         raise ApiError(404)
     repo = open_git(request.app, target)
     name = target.repository.default_branch
@@ -151,6 +154,9 @@ def directory_page(
         address=clone_address(request, target),
         may_write=may_change(target) and spot.kind == "branch",
         is_first=is_first,
+        pushes=recent_pushes(request, target, spot.repo) if is_first else [],
+        side=side_column(request, target, spot) if is_first else None,
+        may_release=may_change_releases(request, target),
     )
 
 
@@ -160,7 +166,7 @@ def file_page(
     """Show a file."""
     seen = file_shown(request, target, spot, entry, source=query.view == "source", first=number(query.line))
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
-    made = show_in(
+    response = show_in(
         request,
         target,
         "code/file.html",
@@ -178,8 +184,8 @@ def file_page(
         conversation=conversation_link(request, target, spot, entry),
     )
     if seen.way == "pdf":
-        made.headers["Content-Security-Policy"] = WITH_FRAME
-    return made
+        response.headers["Content-Security-Policy"] = WITH_FRAME
+    return response
 
 
 def is_editable(spot: CodeLocation, seen: FileShown) -> bool:

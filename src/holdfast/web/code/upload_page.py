@@ -21,12 +21,12 @@ from holdfast.web.code.change_forms import (
     barrier,
     branch_spot,
     commit_changes,
-    place_after,
-    saying_for,
+    new_commit_form,
+    url_after,
 )
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_upload", "page_uploaded", "plain_name"]
@@ -88,8 +88,8 @@ def upload_form(
 def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Ask for files."""
     spot = branch_spot(request, target)
-    said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
-    typed = UploadForm(folder=spot.title, target=said.target, new_branch=said.new_branch)
+    form = new_commit_form(request, spot, barrier(request, target, spot.ref, ""))
+    typed = UploadForm(folder=spot.title, target=form.target, new_branch=form.new_branch)
     return upload_form(request, target, spot, typed)
 
 
@@ -109,12 +109,12 @@ def page_uploaded(
     if not named:
         return upload_form(request, target, spot, body, status=422, problem="Choose at least one file.")
     if len(named) > MOST_FILES:
-        told = f"At most {MOST_FILES} files can be uploaded at once."
-        return upload_form(request, target, spot, body, status=422, problem=told)
+        problem = f"At most {MOST_FILES} files can be uploaded at once."
+        return upload_form(request, target, spot, body, status=422, problem=problem)
     exposed = next((name for name, content in named if is_plain_backup(content[:LOOK], name, len(content))), "")
     if exposed and is_public(target.repository) and not body.plain:
-        told = f"{exposed} is an unencrypted chat backup, and this repository is public."
-        return upload_form(request, target, spot, body, status=422, problem=told, exposed=exposed)
+        problem = f"{exposed} is an unencrypted chat backup, and this repository is public."
+        return upload_form(request, target, spot, body, status=422, problem=problem, exposed=exposed)
     changes = [
         FileChange(
             operation="upload",
@@ -123,13 +123,13 @@ def page_uploaded(
         )
         for name, content in named
     ]
-    said = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
+    form = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
     try:
-        commit_changes(request, target, spot, said, changes)
+        commit_changes(request, target, spot, form, changes)
     except HostingError as error:
         return upload_form(request, target, spot, body, status=status_for(error), problem=message_for(error))
     uploaded = named[0][0] if len(named) == 1 else f"{len(named)} files"
-    return go(place_after(spot, body, folder), "files-uploaded", uploaded)
+    return redirect_to(url_after(spot, body, folder), "files-uploaded", uploaded)
 
 
 def summary(named: list[tuple[str, bytes]]) -> str:

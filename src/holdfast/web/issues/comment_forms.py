@@ -15,8 +15,8 @@ from holdfast.hosting.store import accounts, comments
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.issue_forms import change_state, state_changed
 from holdfast.web.issues.issue_page import ENTRIES, LAST, RejectedForm, preview_of, show
-from holdfast.web.issues.rows import issue_path
-from holdfast.web.pages import go
+from holdfast.web.issues.rows import issue_path, page_path
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, show_in
 
 __all__ = ["page_comment", "submit_comment", "submit_delete_comment", "submit_edit_comment"]
@@ -46,19 +46,19 @@ def submit_comment(
             return state_changed(request, target, index)
     issue = issues.find(request.app, target, index)
     try:
-        made = service.create(request.app, request.actor, target, issue, body.body)
+        comment = service.create(request.app, request.actor, target, issue, body.body)
     except Missing:
         raise
     except HostingError as error:
         tried = RejectedForm(problem=message_for(error), comment=body.body, status=status_for(error))
         return show(request, target, index, part=LAST, tried=tried)
-    return go(place_of(request, target, made.id))
+    return redirect_to(place_of(request, target, comment.id))
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=READ_ISSUES, slow=True)
 def page_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the name in the path
     """Show one full comment, with the form to edit it if the viewer may."""
-    return alone(request, target, index, id)
+    return comment_page(request, target, index, id)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=CHANGE_ISSUES)
@@ -71,24 +71,30 @@ def submit_edit_comment(
 ) -> RawResponse:
     """Edit a comment."""
     if body.then == "preview":
-        return alone(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
+        return comment_page(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
     found = service.find(request.app, target, id)
     try:
         service.edit(request.app, request.actor, target, found, body.body)
     except Missing:
         raise
     except HostingError as error:
-        return alone(
+        return comment_page(
             request, target, index, id, typed=body.body, problem=message_for(error), status=status_for(error)
         )
-    return go(place_of(request, target, id), "comment-edited")
+    return redirect_to(place_of(request, target, id), "comment-edited")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=CHANGE_ISSUES)
-def submit_delete_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
+def submit_delete_comment(
+    request: RequestContext,
+    target: RepositoryAccess,
+    index: int,  # noqa: ARG001  # named in the path
+    id: int,  # noqa: A002  # named in the path
+) -> RawResponse:
     """Delete a comment."""
-    service.delete(request.app, request.actor, target, service.find(request.app, target, id))
-    return go(issue_path(target.repository, index), "comment-deleted")
+    found = service.find(request.app, target, id)
+    service.delete(request.app, request.actor, target, found)
+    return redirect_to(page_path(target.repository, found[1]), "comment-deleted")
 
 
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
@@ -96,10 +102,10 @@ def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> 
     comment, issue = service.find(request.app, target, number)
     page = comments.entries_before(request.app.database, comment) // ENTRIES + 1
     part = f"?page={page}" if page > 1 else ""
-    return f"{issue_path(target.repository, issue.number)}{part}#issuecomment-{number}"
+    return f"{page_path(target.repository, issue)}{part}#issuecomment-{number}"
 
 
-def alone(
+def comment_page(
     request: RequestContext,
     target: RepositoryAccess,
     index: int,

@@ -21,7 +21,7 @@ from holdfast.hosting.store.issues import Issue
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.issue_page import RejectedForm, show
 from holdfast.web.issues.rows import IssueRow, issue_path, rows_of
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, show_in
 
 __all__ = ["page_find_related", "submit_dependency", "submit_dependency_removal"]
@@ -74,7 +74,7 @@ def submit_dependency(
     side, other = side_of(body.side), parse_reference(body.wanted)
     path = issue_path(target.repository, index)
     if other is None:
-        return go(f"{path}/dependencies/add?{urlencode({'side': side, 'q': body.wanted.strip()})}")
+        return redirect_to(f"{path}/dependencies/add?{urlencode({'side': side, 'q': body.wanted.strip()})}")
     issue = issues.find(request.app, target, index)
     add = dependencies.add_blocked if side == BLOCKS else dependencies.add_blocker
     try:
@@ -89,7 +89,7 @@ def submit_dependency(
         )
         tried = RejectedForm(problem=problem, wanted=body.wanted, status=status_for(error))
         return show(request, target, index, tried=tried)
-    return go(f"{path}#dependencies", "dependency-added", f"#{index} {SIDES[side]} {name_of(other)}")
+    return redirect_to(f"{path}#dependencies", "dependency-added", f"#{index} {SIDES[side]} {name_of(other)}")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies/remove", scope="issue", guards=LINK_ISSUES)
@@ -110,7 +110,7 @@ def submit_dependency_removal(
         gone = "This dependency was removed already, or you may not remove it."
         problem = gone if isinstance(error, Missing) else message_for(error)
         return show(request, target, index, tried=RejectedForm(problem=problem, status=status_for(error)))
-    return go(f"{issue_path(target.repository, index)}#dependencies", "dependency-removed", removed)
+    return redirect_to(f"{issue_path(target.repository, index)}#dependencies", "dependency-removed", removed)
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/add", scope="issue", guards=LINK_ISSUES, slow=True)

@@ -12,7 +12,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import DependencyGraph
 from holdfast.hosting.services import dependencies, issues
 from holdfast.web.issues.choices import as_ids
-from holdfast.web.issues.graph_svg import Box, Drawing, draw
+from holdfast.web.issues.graph_svg import Box, Drawing, draw_graph
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.repository_frame import ISSUES, show_in
 
@@ -44,7 +44,7 @@ def page_dependencies(
     issue = issues.find(request.app, target, index)
     depth = next((number for number in as_ids([query.depth]) if number in DEPTHS), None)
     graph = dependencies.graph(request, target, issue, depth)
-    drawing = draw(graph, target.repository.full_name)
+    drawing = draw_graph(graph, target.repository.full_name)
     return show_in(
         request,
         target,

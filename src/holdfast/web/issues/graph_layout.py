@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["Layout", "compute_layout"]
 
 SWEEPS: Final = 8
 # Beyond this many helpers long lines are drawn straight through: a graph like that is no easier to read with them.
@@ -51,7 +51,7 @@ class Grid:
         self.before[other].append(one)
 
 
-def lay_out(count: int, edges: Iterable[Edge], *, size: float, helper_size: float) -> Layout:
+def compute_layout(count: int, edges: Iterable[Edge], *, size: float, helper_size: float) -> Layout:
     """Find places for nodes 0 to `count`; an edge runs from a node to one further right.
 
     `size` is the room a node takes in its column, `helper_size` that of a line which passes through.
@@ -60,7 +60,7 @@ def lay_out(count: int, edges: Iterable[Edge], *, size: float, helper_size: floa
     columns = columns_of(count, wanted)
     grid = with_helpers(columns, wanted, size=size, helper_size=helper_size)
     ordered = order(grid)
-    heights = settle(grid, ordered)
+    heights = assign_heights(grid, ordered)
     top = min(heights, default=0.0)
     heights = [height - top for height in heights]
     lines = {edge: [(grid.columns[node], heights[node]) for node in way] for edge, way in grid.ways.items()}
@@ -164,7 +164,7 @@ def crossings(grid: Grid, ordered: Sequence[Sequence[int]], places: Sequence[flo
     return total
 
 
-def settle(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
+def assign_heights(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
     """Give nodes heights: each as near to the middle of its neighbours as order and room in its column allow."""
     heights = [0.0] * len(grid.columns)
     for column in ordered:
@@ -181,12 +181,14 @@ def settle(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
                 middle([heights[other] for other in (*grid.before[node], *grid.after[node])], heights[node])
                 for node in column
             ]
-            for node, height in zip(column, spread(near, [grid.sizes[node] for node in column]), strict=True):
+            for node, height in zip(
+                column, remove_overlaps(near, [grid.sizes[node] for node in column]), strict=True
+            ):
                 heights[node] = height
     return heights
 
 
-def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+def remove_overlaps(preferred: Sequence[float], sizes: Sequence[float]) -> list[float]:
     """Return heights that keep the order and do not overlap, in the sum of squares nearest to those wanted.
 
     Neighbours that would overlap are joined into a block that moves as one.
@@ -197,7 +199,7 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
         reached += (sizes[place - 1] + size) / 2 if place else 0.0
         starts.append(reached)
     blocks: list[tuple[float, int]] = []
-    for height, start in zip(wanted, starts, strict=True):
+    for height, start in zip(preferred, starts, strict=True):
         mean, count = height - start, 1
         while blocks and blocks[-1][0] > mean:
             other, many = blocks.pop()

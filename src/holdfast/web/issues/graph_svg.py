@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, DependencyNode
-from holdfast.web.issues.graph_layout import Layout, lay_out
+from holdfast.web.issues.graph_layout import Layout, compute_layout
 
-__all__ = ["Box", "Drawing", "draw", "shortened"]
+__all__ = ["Box", "Drawing", "draw_graph", "shortened"]
 
 WIDTH: Final = 230
 HEIGHT: Final = 52
@@ -62,30 +62,30 @@ def letter_width(letter: str) -> float:
     return 9.4 if letter.isupper() or letter in "mwMW@%" else 7.1
 
 
-def shortened(text: str, room: float = FOR_WORDS) -> str:
+def shortened(text: str, width: float = FOR_WORDS) -> str:
     """Return as much of a text as fits into some room."""
     flat = " ".join(text.split())
     used = 0.0
     for place, letter in enumerate(flat):
         used += letter_width(letter)
-        if used > room or place >= 60:
+        if used > width or place >= 60:
             return f"{flat[: max(place - 1, 1)].rstrip()}…"
     return flat
 
 
-def draw(graph: DependencyGraph, repository: str) -> Drawing:
+def draw_graph(graph: DependencyGraph, repository: str) -> Drawing:
     """Draw a graph as seen from its first node, an issue of this repository; of a large one the nearest part."""
     nodes = graph.nodes[:MOST_NODES]
     edges = [edge for edge in graph.edges if edge.issue < len(nodes) and edge.blocker < len(nodes)]
-    shown = nearest(nodes, edges)[:MOST_LINES]
-    placed = lay_out(
+    nearest_edges = nearest(nodes, edges)[:MOST_LINES]
+    placed = compute_layout(
         len(nodes),
-        [(edge.blocker, edge.issue) for edge in shown],
+        [(edge.blocker, edge.issue) for edge in nearest_edges],
         size=HEIGHT + BETWEEN,
         helper_size=BETWEEN,
     )
     boxes = [box(node, placed, repository) for node in nodes]
-    mine = {(edge.blocker, edge.issue) for edge in shown if 0 in {edge.blocker, edge.issue}}
+    mine = {(edge.blocker, edge.issue) for edge in nearest_edges if 0 in {edge.blocker, edge.issue}}
     others = [edge for edge in placed.lines if edge not in mine]
     return Drawing(
         width=(max(placed.columns, default=0) + 1) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN,
@@ -96,7 +96,7 @@ def draw(graph: DependencyGraph, repository: str) -> Drawing:
         heads="".join(head(placed.lines[edge]) for edge in others),
         own_heads="".join(head(placed.lines[edge]) for edge in sorted(mine)),
         left_out=len(graph.nodes) - len(nodes),
-        lines_left_out=len(edges) - len(shown),
+        lines_left_out=len(edges) - len(nearest_edges),
     )
 
 
@@ -111,8 +111,8 @@ def box(node: DependencyNode, placed: Layout, repository: str) -> Box:
     state = "Hidden" if node.hidden else node.state.capitalize()
     return Box(
         node=node,
-        x=left(placed.columns[node.key]),
-        y=top(placed.heights[node.key]),
+        x=x_of(placed.columns[node.key]),
+        y=y_of(placed.heights[node.key]),
         title="An issue you cannot see" if node.hidden else shortened(node.title),
         name="" if node.hidden else shortened(name, FOR_WORDS - letter_width("W") * len(state) * 0.8 - 16),
         state=f"{state} pull request" if node.is_pull and node.repository == repository else state,
@@ -120,12 +120,12 @@ def box(node: DependencyNode, placed: Layout, repository: str) -> Box:
     )
 
 
-def left(column: int) -> int:
+def x_of(column: int) -> int:
     """Return where the boxes of a column begin."""
     return MARGIN + column * (WIDTH + ACROSS)
 
 
-def top(height: float) -> int:
+def y_of(height: float) -> int:
     """Return where a box begins whose centre is at a height."""
     return MARGIN + round(height)
 
@@ -133,11 +133,11 @@ def top(height: float) -> int:
 def line(points: Sequence[tuple[int, float]]) -> str:
     """Write a line as part of a path: level where it leaves and arrives, and through the columns it passes."""
     column, height = points[0]
-    x, y = left(column) + WIDTH, top(height) + HEIGHT // 2
+    x, y = x_of(column) + WIDTH, y_of(height) + HEIGHT // 2
     written = [f"M{x} {y}"]
     for place, (column, height) in enumerate(points[1:], 2):
         is_last = place == len(points)
-        to_x, to_y = left(column), top(height) + HEIGHT // 2
+        to_x, to_y = x_of(column), y_of(height) + HEIGHT // 2
         bend = (x + to_x) // 2
         written.append(f"C{bend} {y} {bend} {to_y} {to_x - (7 if is_last else 0)} {to_y}")
         if not is_last:
@@ -150,4 +150,4 @@ def line(points: Sequence[tuple[int, float]]) -> str:
 def head(points: Sequence[tuple[int, float]]) -> str:
     """Write the head of an arrow as part of a path."""
     column, height = points[-1]
-    return f"M{left(column)} {top(height) + HEIGHT // 2}l-9 -5v10z"
+    return f"M{x_of(column)} {y_of(height) + HEIGHT // 2}l-9 -5v10z"

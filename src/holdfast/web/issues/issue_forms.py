@@ -19,8 +19,8 @@ from holdfast.hosting.store.issues import Issue
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import as_ids, end_of_day
 from holdfast.web.issues.issue_page import RejectedForm, preview_of, show
-from holdfast.web.issues.rows import issue_path
-from holdfast.web.pages import go
+from holdfast.web.issues.rows import issue_path, page_path
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
 __all__ = [
@@ -105,7 +105,7 @@ def changed(
         return show(
             request, target, index, tried=RejectedForm(problem=message_for(error), status=status_for(error))
         )
-    return go(issue_path(target.repository, index), "issue-edited", issue_name(issue))
+    return redirect_to(page_path(target.repository, issue), "issue-edited", issue_name(issue))
 
 
 def issue_name(issue: Issue) -> str:
@@ -143,7 +143,7 @@ def state_changed(request: RequestContext, target: RepositoryAccess, index: int)
     """Redirect to an issue that was closed or reopened."""
     issue = issues.find(request.app, target, index)
     notice = "issue-closed" if issue.is_closed else "issue-reopened"
-    return go(issue_path(target.repository, index), notice, issue_name(issue))
+    return redirect_to(page_path(target.repository, issue), notice, issue_name(issue))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES)
@@ -207,7 +207,7 @@ def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, b
 def submit_delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Delete an issue."""
     issues.delete(request.app, request.actor, target, issues.find(request.app, target, index))
-    return go(f"{root_path(target)}/issues", "issue-deleted", f"#{index}")
+    return redirect_to(f"{root_path(target)}/issues", "issue-deleted", f"#{index}")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES, slow=True)
@@ -239,7 +239,7 @@ def submit_edit_issue(
         return form(request, target, index, again, theirs=now.body, status=status_for(error))
     except HostingError as error:
         return form(request, target, index, body, problem=message_for(error), status=status_for(error))
-    return go(issue_path(target.repository, index), "issue-edited", issue_name(issue))
+    return redirect_to(page_path(target.repository, issue), "issue-edited", issue_name(issue))
 
 
 def form(

@@ -1,26 +1,28 @@
-"""The list of a repository's issues, with its filters."""
+"""The lists of a repository's issues and of its pull requests, with their filters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
 
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.guards import READ_ISSUES
+from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.guards import READ_ISSUES, in_repository, sees_pulls
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import issue_lists
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_lists import Filter
-from holdfast.web.issues.choices import as_ids, choices
+from holdfast.web.issues.choices import Choices, as_ids, choices
 from holdfast.web.issues.label_colors import LabelBadge, is_dark
 from holdfast.web.issues.rows import rows_of
-from holdfast.web.pages import go
-from holdfast.web.repository_frame import ISSUES, root_path, show_in
+from holdfast.web.issues.search_text import IssueSearchText, parse_search, write_search
+from holdfast.web.pages import redirect_to
+from holdfast.web.repository_frame import ISSUES, PULLS, root_path, show_in
 
-__all__ = ["SIZE", "SORTS", "IssueFilter", "page_issues", "page_pulls", "wished"]
+__all__ = ["SIZE", "SORTS", "IssueFilter", "page_issues", "page_pulls", "parse_filter"]
 
 SIZE: Final = 25
 MOST_LABELS: Final = 20
@@ -33,25 +35,27 @@ SORTS: Final = {
     "nearduedate": "Nearest due date",
 }
 STATES: Final = {"open": False, "closed": True, "all": None}
-TYPES: Final = ("issues", "pulls")
+TYPES: Final = ("issues", "pulls", "all")
 # Values for "no assignee or milestone" and "any".
 SPECIAL: Final = ("none", "*")
 # The color of a label that is not among the options: archived, of another repository, or beyond the limit.
 GREY: Final = "8a8f8d"
+NOTHING: Final = Choices([], [], more_people=False, milestones=[])
 
 
 class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The query string of the list."""
 
-    state: str = "open"
+    state: str = ""
     q: str = ""
     label: list[str] = []
     milestone: str = ""
     assignee: str = ""
     author: str = ""
     type: str = ""
-    sort: str = "newest"
+    sort: str = ""
     ready: str = ""
+    blocked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +71,22 @@ class IssueFilter:
     type: str = ""
     sort: str = "newest"
     ready: bool = False
+    blocked: bool = False
 
     @property
     def is_narrow(self) -> bool:
         """Whether it filters by more than the state."""
-        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.ready)
-        return any(given)
+        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type)
+        return any(given) or self.ready or self.blocked
 
     def link(self, **changes: object) -> str:
         """Return the query string with some values replaced."""
         given = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
         pairs: list[tuple[str, str]] = []
+        if parse_search(str(given["q"])).kind:
+            # With a qualifier in it, the text would decide about these as well.
+            pairs += [("state", str(given["state"])), ("type", str(given["type"] or "issues"))]
+            given |= {"state": "", "type": ""}
         for name, field in self.__dataclass_fields__.items():
             value = given.pop(name)
             if name == "label":
@@ -96,77 +105,169 @@ class IssueFilter:
         return self.link(label=tuple(one for one in self.label if one != number))
 
     def filter(self, *, is_closed: bool | None) -> Filter:
-        """Return the filter of the database query."""
+        """Return the filter of the database query; labels and milestones that were not found are left in `q`."""
+        left = parse_search(self.q)
+        milestone = self.milestone or left.milestone
         return Filter(
             is_closed=is_closed,
-            text=self.q,
+            text=left.words,
+            labels=left.labels,
             label_ids=self.label,
-            milestones=(self.milestone,) if self.milestone else (),
+            milestones=(milestone,) if milestone else (),
             author=self.author,
             assignee=self.assignee,
-            is_ready=True if self.ready else None,
+            is_ready=True if self.ready else False if self.blocked else None,
+        )
+
+    def search_text(self, kind: str, choices: Choices) -> str:
+        """Return the text of the search field, which holds all filters."""
+        left = parse_search(self.q)
+        names = {one.id: one.name for one in choices.tags}
+        titles = {str(one.id): one.title for one in choices.milestones}
+        return write_search(
+            IssueSearchText(
+                state=self.state,
+                kind=kind,
+                labels=(*(names.get(number, str(number)) for number in self.label), *left.labels),
+                milestone=titles.get(self.milestone, self.milestone) or left.milestone,
+                assignee=self.assignee,
+                author=self.author,
+                is_blocked=False if self.ready else True if self.blocked else None,
+                sort=self.sort,
+                words=left.words,
+            )
         )
 
 
-def wished(query: IssuesQuery) -> IssueFilter:
-    """Parse the query string of an issue list."""
-    state = query.state if query.state in STATES else "open"
+def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account | None = None) -> IssueFilter:
+    """Parse the query string of an issue list: the search field, then what was chosen in menus."""
+    search = parse_search(query.q)
+    state = query.state if query.state in STATES else search.state or "open"
+    label_ids = as_ids(query.label[:MOST_LABELS])
+    known = {one.name.casefold(): one.id for one in choices.tags}
+    unknown = []
+    for name in search.labels[:MOST_LABELS]:
+        number = known.get(name.casefold())
+        if number is None:
+            unknown.append(name)
+        else:
+            label_ids.append(number)
     milestone = query.milestone if query.milestone in SPECIAL or as_ids([query.milestone]) else ""
-    ready = query.ready == "true"
-    return IssueFilter(
-        state="open" if ready else state,
-        q=query.q.strip(),
-        label=tuple(dict.fromkeys(as_ids(query.label[:MOST_LABELS]))),
-        milestone=milestone,
-        assignee=query.assignee.strip(),
-        author=query.author.strip(),
-        type=query.type if query.type in TYPES else "",
-        sort=query.sort if query.sort in SORTS else "newest",
-        ready=ready,
+    wanted = search.milestone.casefold()
+    if not milestone and wanted:
+        by_title = {one.title.casefold(): str(one.id) for one in choices.milestones}
+        milestone = wanted if wanted in SPECIAL else by_title.get(wanted, "")
+    left = IssueSearchText(
+        labels=tuple(unknown), milestone="" if milestone else search.milestone, words=search.words
     )
+    # Only what is open can be blocked, or ready.
+    ready = query.ready == "true" or search.is_blocked is False
+    blocked = (query.blocked == "true" or bool(search.is_blocked)) and not ready
+    kind = query.type if query.type in TYPES else search.kind
+    return IssueFilter(
+        state="open" if ready or blocked else state,
+        q=write_search(left),
+        label=tuple(dict.fromkeys(label_ids)),
+        milestone=milestone,
+        assignee=person(query.assignee.strip() or search.assignee, user),
+        author=person(query.author.strip() or search.author, user),
+        type="" if kind == "issues" else kind,
+        sort=query.sort if query.sort in SORTS else search.sort or "newest",
+        ready=ready,
+        blocked=blocked,
+    )
+
+
+def person(name: str, user: Account | None) -> str:
+    """Return the name of a user; `@me` is the one who searches."""
+    return user.name if name == "@me" and user is not None else name
 
 
 @endpoint("GET /{owner}/{repo}/issues", scope="issue", guards=READ_ISSUES, slow=True)
 def page_issues(
     request: RequestContext, target: RepositoryAccess, query: IssuesQuery, page: PageParams
 ) -> RawResponse:
-    """List the issues of a repository."""
-    database, repository = request.app.database, target.repository
-    wish = wished(query)
-    where = [issue_lists.in_repository(repository, access.issue_kinds(target.permissions, wish.type))]
-    wanted = wish.filter(is_closed=STATES[wish.state])
-    shown = PageParams(page.number, SIZE)
-    found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
-    counts = {wish.state: total}
-    if not wish.ready and wish.state != "all":
-        other = "closed" if wish.state == "open" else "open"
-        counts[other] = issue_lists.count_issues(database, where, wish.filter(is_closed=STATES[other]))
+    """List the issues of a repository; with `type=all` its pull requests as well."""
     chosen = choices(request, target, is_closed=None)
+    issue_filter = parse_filter(query, chosen, request.actor.user)
+    if issue_filter.type == "pulls" or not target.permissions.may_read(Unit.ISSUES):
+        return redirect_to(f"{root_path(target)}/pulls{replace(issue_filter, type='').link()}")
+    return list_page(request, target, issue_filter, page, chosen, kind=issue_filter.type or "issues")
+
+
+@endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=(in_repository, sees_pulls), slow=True)
+def page_pulls(
+    request: RequestContext, target: RepositoryAccess, query: IssuesQuery, page: PageParams
+) -> RawResponse:
+    """List the pull requests of a repository."""
+    chosen = choices(request, target, is_closed=None)
+    issue_filter = replace(parse_filter(query, chosen, request.actor.user), type="")
+    asks_issues = parse_search(query.q).kind == "issues"
+    if asks_issues and target.permissions.may_read(Unit.ISSUES):
+        return redirect_to(f"{root_path(target)}/issues{issue_filter.link()}")
+    return list_page(request, target, issue_filter, page, chosen, kind="pulls")
+
+
+def list_page(
+    request: RequestContext,
+    target: RepositoryAccess,
+    issue_filter: IssueFilter,
+    page: PageParams,
+    chosen: Choices,
+    *,
+    kind: str,
+) -> RawResponse:
+    """Render a page of the issues (`issues`), of the pull requests (`pulls`), or of both (`all`)."""
+    database, repository = request.app.database, target.repository
+    kinds = access.issue_kinds(target.permissions, kind)
+    where, kept = [issue_lists.in_repository(repository, kinds)], issue_lists.kept_in(repository, kinds)
+    wanted = issue_filter.filter(is_closed=STATES[issue_filter.state])
+    page_params = PageParams(page.number, SIZE)
+    found, total = issue_lists.list_issues(
+        database,
+        where,
+        wanted,
+        sort=issue_filter.sort,
+        kept=kept,
+        repository_id=repository.id,
+        skip=page_params.skip,
+        limit=SIZE,
+    )
+    counts = {issue_filter.state: total}
+    if not (issue_filter.ready or issue_filter.blocked) and issue_filter.state != "all":
+        other = "closed" if issue_filter.state == "open" else "open"
+        counts[other] = issue_lists.count_issues(
+            database,
+            where,
+            issue_filter.filter(is_closed=STATES[other]),
+            kept=kept,
+            repository_id=repository.id,
+        )
     known = {one.id: one for one in chosen.tags}
     return show_in(
         request,
         target,
         "issues/list.html",
-        tab=ISSUES,
-        title=f"Issues · {repository.full_name}",
-        wish=wish,
+        tab=PULLS if kind == "pulls" else ISSUES,
+        title=f"{'Pull requests' if kind == 'pulls' else 'Issues'} · {repository.full_name}",
+        kind=kind,
+        here_path=f"{root_path(target)}/{'pulls' if kind == 'pulls' else 'issues'}",
+        wish=issue_filter,
+        search_text=issue_filter.search_text(kind, chosen),
         rows=rows_of(request, found, repository),
         total=total,
         counts=counts,
-        number=shown.number,
+        number=page_params.number,
         size=SIZE,
         choices=chosen,
         chosen=[
             known.get(number) or LabelBadge(number, f"label {number}", GREY, is_dark(GREY))
-            for number in wish.label
+            for number in issue_filter.label
         ],
-        step=next((one.title for one in chosen.milestones if str(one.id) == wish.milestone), "No milestone"),
+        step=next(
+            (one.title for one in chosen.milestones if str(one.id) == issue_filter.milestone), "No milestone"
+        ),
         sorts=SORTS,
         may_open=not repository.is_archived,
+        may_compare=target.permissions.may_read(Unit.CODE),
     )
-
-
-@endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READ_ISSUES)
-def page_pulls(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # every page has one
-    """Redirect to the list of issues, limited to pull requests."""
-    return go(f"{root_path(target)}/issues?type=pulls")

@@ -1,35 +1,51 @@
-"""The page of an issue: description, timeline and sidebar."""
+"""The page of an issue or a pull request: description, timeline and sidebar."""
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import NoSuchIssue
 from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.renderer.markdown import MarkdownContext, markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.services import issues
+from holdfast.hosting.services import issues, pull_changes, pulls
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
 from holdfast.web.issues.related import Related, related
-from holdfast.web.issues.rows import issue_path, rows_of
-from holdfast.web.issues.timeline import TextBudget, TimelineEntry, told
-from holdfast.web.markdown import MarkdownContext, markdown
-from holdfast.web.pages import go
-from holdfast.web.repository_frame import ISSUES, root_path, show_in
+from holdfast.web.issues.rows import issue_path, page_path, rows_of
+from holdfast.web.issues.timeline import TextBudget, TimelineEntry, timeline_entries
+from holdfast.web.pages import redirect_to
+from holdfast.web.pulls.conversation import pull_conversation
+from holdfast.web.pulls.timeline import pull_timeline
+from holdfast.web.repository_frame import ISSUES, PULLS, root_path, show_in
 
-__all__ = ["ENTRIES", "LAST", "RejectedForm", "around", "page_issue", "page_pull", "preview_of", "show"]
+__all__ = [
+    "ENTRIES",
+    "LAST",
+    "RejectedForm",
+    "edits",
+    "markdown_context",
+    "page_issue",
+    "page_pull",
+    "preview_of",
+    "rights",
+    "show",
+]
 
 ENTRIES: Final = 50
 RELATED: Final = 30
 # The value of `page` for the last page, which has the newest entries.
 LAST: Final = "last"
+# A number that a 64-bit column holds.
+MOST_DIGITS: Final = 19
 
 
 class IssuePageQuery(msgspec.Struct, frozen=True):
@@ -75,7 +91,7 @@ class Rights:
     delete: bool
 
 
-def around(target: RepositoryAccess) -> MarkdownContext:
+def markdown_context(target: RepositoryAccess) -> MarkdownContext:
     """Return the Markdown context of issue texts."""
     root, branch = root_path(target), quote(target.repository.default_branch)
     return MarkdownContext(
@@ -100,14 +116,27 @@ def rights(request: RequestContext, target: RepositoryAccess, issue: Issue) -> R
 def page_issue(
     request: RequestContext, target: RepositoryAccess, index: int, query: IssuePageQuery
 ) -> RawResponse:
-    """Show an issue."""
+    """Show an issue; a pull request has a page of its own."""
+    issue = issues.find(request.app, target, index)
+    if issue.is_pull:
+        part = f"?{urlencode({'page': query.page})}" if query.page else ""
+        return redirect_to(page_path(target.repository, issue) + part)
     return show(request, target, index, part=query.page)
 
 
-@endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READ_ISSUES)
-def page_pull(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
-    """Redirect a pull request to its issue page."""
-    return go(issue_path(target.repository, issues.find(request.app, target, index).number))
+@endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READ_ISSUES, slow=True)
+def page_pull(request: RequestContext, target: RepositoryAccess, index: str, query: IssuePageQuery) -> RawResponse:
+    """Show the conversation of a pull request; with the suffix `.diff` or `.patch`, its changes as text."""
+    number, dot, form = index.partition(".")
+    if not (number.isascii() and number.isdigit() and len(number) < MOST_DIGITS):
+        raise NoSuchIssue(f"pull request does not exist [index: {index}]")
+    if dot:
+        pull = pulls.find(request.app, target, int(number))
+        return RawResponse(pull_changes.text_of(request.app, target, pull, form), "text/plain;charset=utf-8")
+    issue = issues.find(request.app, target, int(number))
+    if not issue.is_pull:
+        return redirect_to(issue_path(target.repository, issue.number))
+    return show(request, target, issue.number, part=query.page)
 
 
 def show(
@@ -126,22 +155,33 @@ def show(
         database, issue, plain=False, skip=(max(number, 1) - 1) * ENTRIES, limit=ENTRIES
     )
     depends, sides = dependencies(request, target, issue, writes=may.write)
-    room = TextBudget(around(target))
-    body, is_whole = room.show(issue.body)
+    budget = TextBudget(markdown_context(target))
+    body, is_whole = budget.show(issue.body)
     row = rows_of(request, [issue], repository)[0]
     return show_in(
         request,
         target,
         "issues/issue.html",
-        tab=ISSUES,
+        tab=PULLS if issue.is_pull else ISSUES,
         title=f"{issue.title} · #{issue.number} · {repository.full_name}",
         status=tried.status,
         row=row,
         issue=issue,
         path=row.path,
+        forms=row.forms,
+        shown=pull_conversation(request, target, issue, may_edit=may.edit) if issue.is_pull else None,
+        section="conversation",
         body=body,
         is_whole=is_whole,
-        entries=told(request, repository, entries, room, blockers=sides[0], blocked=sides[1]),
+        entries=timeline_entries(
+            request,
+            repository,
+            entries,
+            budget,
+            blockers=sides[0],
+            blocked=sides[1],
+            about=pull_timeline(request, target, issue, entries) if issue.is_pull else None,
+        ),
         total=total,
         number=max(number, 1),
         size=ENTRIES,
@@ -171,15 +211,15 @@ def dependencies(
     database, who, here = request.app.database, reader(request), target.repository
     blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
     blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
-    made = Dependencies(
+    dependencies = Dependencies(
         sorted((related(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
         all_blockers,
         sorted((related(one, here) for one in blocked if one.is_readable), key=lambda one: one.is_closed),
         all_blocked,
     )
-    return made, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})
+    return dependencies, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})
 
 
 def preview_of(target: RepositoryAccess, text: str) -> Markup:
     """Render a text for the preview."""
-    return markdown(text, around(target))
+    return markdown(text, markdown_context(target))

@@ -17,7 +17,7 @@ from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.label_colors import tag
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
 __all__ = ["page_labels", "submit_delete_label", "submit_edit_label", "submit_label"]
@@ -74,7 +74,7 @@ def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelF
         created = service.create(request.app, request.actor, target, body.new)
     except HostingError as error:
         return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/labels", "label-created", created.name)
+    return redirect_to(f"{root_path(target)}/labels", "label-created", created.name)
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES)
@@ -86,7 +86,7 @@ def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int
         raise
     except HostingError as error:
         return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/labels", "label-saved", edited.name)
+    return redirect_to(f"{root_path(target)}/labels", "label-saved", edited.name)
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
@@ -94,7 +94,7 @@ def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: i
     """Delete a label."""
     label = labels.find_label(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, id)
-    return go(f"{root_path(target)}/labels", "label-deleted", label.name)
+    return redirect_to(f"{root_path(target)}/labels", "label-deleted", label.name)
 
 
 def show(

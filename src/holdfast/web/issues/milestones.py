@@ -20,9 +20,9 @@ from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import end_of_day
-from holdfast.web.issues.issue_page import around
+from holdfast.web.issues.issue_page import markdown_context
 from holdfast.web.issues.timeline import TextBudget
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
 __all__ = ["page_milestones", "submit_delete_milestone", "submit_edit_milestone", "submit_milestone"]
@@ -89,7 +89,7 @@ def submit_milestone(request: RequestContext, target: RepositoryAccess, body: Mi
         created = service.create(request.app, request.actor, target, body.new)
     except HostingError as error:
         return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
-    return go(f"{root_path(target)}/milestones", "milestone-created", created.title)
+    return redirect_to(f"{root_path(target)}/milestones", "milestone-created", created.title)
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES)
@@ -110,7 +110,7 @@ def submit_edit_milestone(
     except HostingError as error:
         return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
     notice = f"milestone-{STATE_NOTICES.get(body.state, 'saved')}"
-    return go(f"{root_path(target)}/milestones", notice, edited.title)
+    return redirect_to(f"{root_path(target)}/milestones", notice, edited.title)
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
@@ -118,7 +118,7 @@ def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, i
     """Delete a milestone; its issues stay."""
     milestone = milestones.find_milestone(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, milestone)
-    return go(f"{root_path(target)}/milestones", "milestone-deleted", milestone.title)
+    return redirect_to(f"{root_path(target)}/milestones", "milestone-deleted", milestone.title)
 
 
 def show(
@@ -137,7 +137,7 @@ def show(
     found, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
     )
-    room = TextBudget(around(target), left=60_000)
+    budget = TextBudget(markdown_context(target), left=60_000)
     return show_in(
         request,
         target,
@@ -145,7 +145,7 @@ def show(
         tab=ISSUES,
         title=f"Milestones · {target.repository.full_name}",
         status=status,
-        milestones=[shown(one, room, typed if one.id == changing else None) for one in found],
+        milestones=[milestone_row(one, budget, typed if one.id == changing else None) for one in found],
         total=total,
         number=number,
         size=SIZE,
@@ -157,8 +157,8 @@ def show(
     )
 
 
-def shown(milestone: Milestone, room: TextBudget, typed: MilestoneForm | None) -> MilestoneRow:
+def milestone_row(milestone: Milestone, budget: TextBudget, typed: MilestoneForm | None) -> MilestoneRow:
     """Return the row of a milestone, with its form filled with its values or the typed ones."""
     day = moment(milestone.due_at)[:10] if milestone.due_at else ""
     own = MilestoneForm(milestone.title, milestone.description, day)
-    return MilestoneRow(milestone, room.show(milestone.description)[0], typed or own)
+    return MilestoneRow(milestone, budget.show(milestone.description)[0], typed or own)

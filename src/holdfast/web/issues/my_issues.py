@@ -1,4 +1,4 @@
-"""The issues of all repositories that a user opened, is assigned to, or is mentioned in."""
+"""The issues and pull requests of all repositories that a user opened, is assigned to, or is mentioned in."""
 
 from dataclasses import replace
 from typing import Final
@@ -15,7 +15,7 @@ from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, IssueFilter
 from holdfast.web.issues.rows import rows_of
 from holdfast.web.pages import page as show
 
-__all__ = ["page_your_issues"]
+__all__ = ["page_your_issues", "page_your_pulls"]
 
 ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "mentioned": "Mentioning you"}
 
@@ -23,7 +23,7 @@ ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "ment
 class YoursQuery(msgspec.Struct, frozen=True):
     """The query of the list."""
 
-    about: str = "assigned"
+    about: str = ""
     state: str = "open"
     q: str = ""
     sort: str = "recentupdate"
@@ -33,8 +33,19 @@ class YoursQuery(msgspec.Struct, frozen=True):
 @endpoint("GET /-/issues", scope="issue", guards=(signed_in,), slow=True)
 def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParams) -> RawResponse:
     """List the issues of the user in all repositories they can read."""
+    return your_list(request, query, page, is_pull=False)
+
+
+@endpoint("GET /-/pulls", scope="issue", guards=(signed_in,), slow=True)
+def page_your_pulls(request: RequestContext, query: YoursQuery, page: PageParams) -> RawResponse:
+    """List the pull requests of the user in all repositories they can read."""
+    return your_list(request, query, page, is_pull=True)
+
+
+def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, is_pull: bool) -> RawResponse:
+    """Render the issues or the pull requests of the user."""
     database, user = request.app.database, request.user
-    about = query.about if query.about in ABOUT else "assigned"
+    about = query.about if query.about in ABOUT else "created" if is_pull else "assigned"
     ready = query.ready == "true"
     wish = IssueFilter(
         state="open" if ready else query.state if query.state in STATES else "open",
@@ -42,10 +53,12 @@ def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParam
         sort=query.sort if query.sort in SORTS else "recentupdate",
         ready=ready,
     )
-    where = [issue_lists.visible_to(user, public_only=request.actor.public_only)]
+    where = [issue_lists.visible_to(user, public_only=request.actor.public_only, kinds=(is_pull,))]
     wanted = with_person(wish.filter(is_closed=STATES[wish.state]), about, user.name)
-    shown = PageParams(page.number, SIZE)
-    found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
+    page_params = PageParams(page.number, SIZE)
+    found, total = issue_lists.list_issues(
+        database, where, wanted, sort=wish.sort, skip=page_params.skip, limit=SIZE
+    )
     counts = {wish.state: total}
     if not ready and wish.state != "all":
         other = "closed" if wish.state == "open" else "open"
@@ -55,14 +68,16 @@ def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParam
     return show(
         request,
         "issues/yours.html",
-        title="Your issues",
+        title="Your pull requests" if is_pull else "Your issues",
+        things="pull requests" if is_pull else "issues",
+        here_path="/-/pulls" if is_pull else "/-/issues",
         wish=wish,
         about=about,
         abouts=ABOUT,
         rows=rows_of(request, found),
         total=total,
         counts=counts,
-        number=shown.number,
+        number=page_params.number,
         size=SIZE,
         sorts=SORTS,
     )

@@ -14,7 +14,7 @@ from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import as_ids, choices, end_of_day
 from holdfast.web.issues.issue_page import preview_of
 from holdfast.web.issues.rows import issue_path
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, show_in
 
 __all__ = ["page_new_issue", "submit_new_issue"]
@@ -46,10 +46,10 @@ def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: Ne
     if body.then == "preview":
         return form(request, target, body, preview=preview_of(target, body.body))
     try:
-        made = issues.create(request.app, request.actor, target, draft_of(body))
+        issue = issues.create(request.app, request.actor, target, draft_of(body))
     except HostingError as error:
         return form(request, target, body, problem=message_for(error), status=status_for(error))
-    return go(issue_path(target.repository, made.number), "issue-created", f"#{made.number}")
+    return redirect_to(issue_path(target.repository, issue.number), "issue-created", f"#{issue.number}")
 
 
 def draft_of(body: NewIssueForm) -> IssueDraft:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from holdfast.hosting.schemas.dependencies import HIDDEN, reduced
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.visible_issues import VisibleIssue
-from holdfast.web.issues.rows import issue_path
+from holdfast.web.issues.rows import page_path
 
 __all__ = ["Related", "related"]
 
@@ -34,7 +34,7 @@ def related(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Re
     place = seen.repository
     return Related(
         is_hidden=False,
-        path=issue_path(place, shape.number) if seen.is_readable else "",
+        path=page_path(place, seen.issue) if seen.is_readable else "",
         owner=place.owner.name,
         repository=place.name,
         number=shape.number,

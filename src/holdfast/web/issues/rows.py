@@ -12,7 +12,7 @@ from holdfast.hosting.store.milestones import Milestone
 from holdfast.hosting.store.repositories import Repository
 from holdfast.web.issues.label_colors import LabelBadge, tag
 
-__all__ = ["IssueRow", "issue_path", "rows_of"]
+__all__ = ["IssueRow", "issue_path", "page_path", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class IssueRow:
     issue: Issue
     repository: Repository
     path: str
+    forms: str
+    """The path that the forms of the issue are below."""
     author: Account | None
     tags: list[LabelBadge]
     people: list[Account]
@@ -34,10 +36,16 @@ def issue_path(repository: Repository, number: int) -> str:
     return f"/{quote(repository.owner.name)}/{quote(repository.name)}/issues/{number}"
 
 
-def rows_of(request: RequestContext, kept: Sequence[Issue], *known: Repository) -> list[IssueRow]:
+def page_path(repository: Repository, issue: Issue) -> str:
+    """Return the path of the page of an issue or a pull request."""
+    kind = "pulls" if issue.is_pull else "issues"
+    return f"/{quote(repository.owner.name)}/{quote(repository.name)}/{kind}/{issue.number}"
+
+
+def rows_of(request: RequestContext, issues: Sequence[Issue], *known: Repository) -> list[IssueRow]:
     """Return the rows of a list; issues of deleted repositories are skipped."""
-    parts = issue_parts(request.app.database, kept, *known)
-    return [row(issue, parts) for issue in kept if issue.repository_id in parts.repositories]
+    parts = issue_parts(request.app.database, issues, *known)
+    return [row(issue, parts) for issue in issues if issue.repository_id in parts.repositories]
 
 
 def row(issue: Issue, parts: IssueParts) -> IssueRow:
@@ -46,7 +54,8 @@ def row(issue: Issue, parts: IssueParts) -> IssueRow:
     return IssueRow(
         issue=issue,
         repository=repository,
-        path=issue_path(repository, issue.number),
+        path=page_path(repository, issue),
+        forms=issue_path(repository, issue.number),
         author=parts.authors.get(issue.author_id or 0),
         tags=[tag(label) for label in parts.labels.get(issue.id, [])],
         people=parts.assignees.get(issue.id, []),

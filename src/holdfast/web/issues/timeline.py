@@ -1,23 +1,25 @@
 """The timeline of an issue: comments and events."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
 from markupsafe import Markup, escape
 
+from holdfast.hosting.renderer.markdown import MarkdownContext, markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.reviews import Review
 from holdfast.hosting.store.visible_issues import visible_issues_by_id
 from holdfast.web.issues.label_colors import LabelBadge, tag
 from holdfast.web.issues.related import Related, related
-from holdfast.web.markdown import MarkdownContext, markdown
+from holdfast.web.pulls.timeline import LineRemark, PullTimeline, PushShown
 
-__all__ = ["TextBudget", "TimelineEntry", "told"]
+__all__ = ["TextBudget", "TimelineEntry", "comment_entry", "timeline_entries"]
 
 # How much HTML the texts of one page may have, so that a page stays small whatever people write.
 ROOM: Final = 60_000
@@ -39,12 +41,12 @@ class TextBudget:
     def show(self, text: str) -> tuple[Markup, bool]:
         """Return a text as HTML, and whether it is complete."""
         allowed = max(self.left, LEAST)
-        made, is_whole = markdown(text, self.around, most=allowed), len(text) <= allowed
+        html, is_whole = markdown(text, self.around, most=allowed), len(text) <= allowed
         # Also what is not shown counts, because it took its time.
-        self.left -= len(made)
-        if len(made) > allowed * SWELL + AROUND:
-            made, is_whole = Markup("<p>%s</p>") % escape(text[: allowed // ESCAPED]), False
-        return made, is_whole
+        self.left -= len(html)
+        if len(html) > allowed * SWELL + AROUND:
+            html, is_whole = Markup("<p>%s</p>") % escape(text[: allowed // ESCAPED]), False
+        return html, is_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +78,29 @@ class TimelineEntry:
     other: Related | None = None
     side: str = ""
     """The relation of the other issue now: `blocker`, `blocked` or empty."""
+    team: str = ""
+    review: Review | None = None
+    """The review of the entry; None if it was deleted."""
+    remark: LineRemark | None = None
+    push: PushShown | None = None
+    replies: list[Self] = field(default_factory=list)
+    """The line comments of a review."""
 
 
-def told(
+def timeline_entries(
     request: RequestContext,
     repository: Repository,
     entries: Sequence[Comment],
-    room: TextBudget,
+    budget: TextBudget,
     *,
     blockers: Collection[int] = (),
     blocked: Collection[int] = (),
+    about: PullTimeline | None = None,
 ) -> list[TimelineEntry]:
     """Return the entries of a page of the timeline; labels changed at once by one user are one entry.
 
-    `blockers` and `blocked` are the ids of the issues on either side of this one.
+    `blockers` and `blocked` are the ids of the issues on either side of this one, and `about` is what the entries
+    of a pull request refer to: line comments are part of the entry of their review.
     """
     parts = timeline_parts(request.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries} - {None}
@@ -100,28 +111,75 @@ def told(
                 connection, [number for number in named if number is not None], reader(request)
             )
         others = {number: related(one, repository) for number, one in seen.items()}
-    made: list[TimelineEntry] = []
+    timeline: list[TimelineEntry] = []
+    about = about or PullTimeline()
+    replies = line_comment_entries(entries, parts, budget, about)
     for entry in entries:
         if entry.kind == "comment":
-            made.append(said(entry, parts, room))
+            timeline.append(comment_entry(entry, parts, budget))
             continue
-        last = made[-1] if made else None
+        if entry.kind == "code":
+            timeline += replies.pop(entry.id, [])
+            continue
+        if entry.kind in {"review", "dismiss_review", "pull_push"}:
+            of_review = replies.pop(-(entry.happening.review_id or 0), []) if entry.kind == "review" else []
+            timeline.append(pull_entry(entry, parts, budget, about, of_review))
+            continue
+        last = timeline[-1] if timeline else None
         if entry.kind != "label":
-            made.append(happened(entry, repository, parts, others, blockers=blockers, blocked=blocked))
+            timeline.append(event_entry(entry, repository, parts, others, blockers=blockers, blocked=blocked))
         elif last is not None and (last.kind, last.author_id, last.at) == (
             "label",
             entry.author_id,
             entry.created_at,
         ):
-            made[-1] = labelled(entry, parts, last)
+            timeline[-1] = label_entry(entry, parts, last)
         else:
-            made.append(labelled(entry, parts, None))
-    return made
+            timeline.append(label_entry(entry, parts, None))
+    return timeline
 
 
-def said(entry: Comment, parts: TimelineParts, room: TextBudget) -> TimelineEntry:
+def line_comment_entries(
+    entries: Sequence[Comment], parts: TimelineParts, budget: TextBudget, about: PullTimeline
+) -> dict[int, list[TimelineEntry]]:
+    """Return line comments by the negative id of their review if it is among the entries, else by their own id."""
+    shown = {entry.happening.review_id for entry in entries if entry.kind == "review"}
+    found: dict[int, list[TimelineEntry]] = {}
+    for entry in entries:
+        if entry.kind == "code":
+            review = entry.happening.review_id
+            made = replace(comment_entry(entry, parts, budget), remark=about.remarks.get(entry.id))
+            found.setdefault(-review if review and review in shown else entry.id, []).append(made)
+    return found
+
+
+def pull_entry(
+    entry: Comment,
+    parts: TimelineParts,
+    budget: TextBudget,
+    about: PullTimeline,
+    replies: list[TimelineEntry],
+) -> TimelineEntry:
+    """Return the entry of a review, of its dismissal, or of a push."""
+    text, is_whole = budget.show(entry.body) if entry.kind == "review" and entry.body else (Markup(), True)
+    return TimelineEntry(
+        id=entry.id,
+        kind=entry.kind,
+        who=parts.people.get(entry.author_id or 0),
+        at=entry.created_at,
+        text=text,
+        is_whole=is_whole,
+        author_id=entry.author_id,
+        reason=entry.body if entry.kind == "dismiss_review" else "",
+        review=about.reviews.get(entry.happening.review_id or 0),
+        push=about.pushes.get(entry.id),
+        replies=replies,
+    )
+
+
+def comment_entry(entry: Comment, parts: TimelineParts, budget: TextBudget) -> TimelineEntry:
     """Return the entry of a comment."""
-    text, is_whole = room.show(entry.body)
+    text, is_whole = budget.show(entry.body)
     return TimelineEntry(
         id=entry.id,
         kind=entry.kind,
@@ -134,10 +192,10 @@ def said(entry: Comment, parts: TimelineParts, room: TextBudget) -> TimelineEntr
     )
 
 
-def labelled(entry: Comment, parts: TimelineParts, before: TimelineEntry | None) -> TimelineEntry:
+def label_entry(entry: Comment, parts: TimelineParts, before: TimelineEntry | None) -> TimelineEntry:
     """Return the entry of a label change, merged into the one before."""
     label = parts.labels.get(entry.happening.label_id or 0)
-    shown = [] if label is None else [tag(label)]
+    tags = [] if label is None else [tag(label)]
     is_added = entry.body == "1"
     return TimelineEntry(
         id=entry.id if before is None else before.id,
@@ -145,13 +203,13 @@ def labelled(entry: Comment, parts: TimelineParts, before: TimelineEntry | None)
         who=parts.people.get(entry.author_id or 0),
         at=entry.created_at,
         author_id=entry.author_id,
-        added=[*(before.added if before else []), *(shown if is_added else [])],
-        taken=[*(before.taken if before else []), *([] if is_added else shown)],
+        added=[*(before.added if before else []), *(tags if is_added else [])],
+        taken=[*(before.taken if before else []), *([] if is_added else tags)],
         gone=(before.gone if before else 0) + (label is None),
     )
 
 
-def happened(
+def event_entry(
     entry: Comment,
     repository: Repository,
     parts: TimelineParts,
@@ -182,6 +240,7 @@ def happened(
         reason=entry.body,
         removed=facts.removed,
         person=parts.people.get(facts.assignee_id or 0),
+        team=team.name if (team := parts.teams.get(facts.assignee_team_id or 0)) else "",
         day=facts.due_at or facts.old_due_at,
         commit=facts.commit_id,
         is_commit_here=facts.commit_repository_id == repository.id,

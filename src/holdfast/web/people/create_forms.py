@@ -15,7 +15,7 @@ from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.pages import go, page
+from holdfast.web.pages import page, redirect_to
 
 __all__ = ["create_organization_page", "create_repository_page", "new_organization_page", "new_repository_page"]
 
@@ -89,10 +89,12 @@ def create_repository_page(request: RequestContext, body: RepositoryForm) -> Raw
     )
     try:
         owner = repositories.find_new_owner(request.app, request.actor, body.owner.strip() or request.user.name)
-        made = repositories.create_for(request.app, request.actor, owner, wanted, auto_init=bool(body.auto_init))
+        repository = repositories.create_for(
+            request.app, request.actor, owner, wanted, auto_init=bool(body.auto_init)
+        )
     except HostingError as error:
         return show_repository_form(request, body, error)
-    return go(f"/{quote(made.full_name)}", "repository-created", made.full_name)
+    return redirect_to(f"/{quote(repository.full_name)}", "repository-created", repository.full_name)
 
 
 def show_organization_form(
@@ -129,4 +131,4 @@ def create_organization_page(request: RequestContext, body: OrganizationForm) ->
         created = organizations.create(request.app, request.actor, request.user, wanted)
     except HostingError as error:
         return show_organization_form(request, body, error)
-    return go(f"/{quote(created.name)}", "organization-created", created.name)
+    return redirect_to(f"/{quote(created.name)}", "organization-created", created.name)

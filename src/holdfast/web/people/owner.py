@@ -24,7 +24,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
 from holdfast.hosting.store.teams import Team
-from holdfast.web.pages import go, page
+from holdfast.web.pages import page, redirect_to
 
 __all__ = ["change_publicity", "show_owner"]
 
@@ -97,7 +97,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, 
     groups, total = organizations.list_of_user(request.app, request.actor, owner, skip=0, limit=SHOWN)
     email = shown_email(request.actor, owner) if request.actor.user is not None and not owner.hides_email else ""
     is_own = request.actor.user is not None and request.actor.user.id == owner.id
-    return shown(
+    return render_owner(
         request,
         owner,
         query,
@@ -145,7 +145,7 @@ def show_organization(
     may_create = mode >= Mode.OWNER or (
         me is not None and belongs and organization_store.may_create_repositories(request.app.database, owner, me)
     )
-    return shown(
+    return render_owner(
         request,
         owner,
         msgspec.structs.replace(query, show=showing if showing != "teams" or belongs else "repositories"),
@@ -164,14 +164,14 @@ def show_organization(
     )
 
 
-def shown(
-    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams, **values: object
+def render_owner(
+    request: RequestContext, owner: Account, query: OwnerPageQuery, page_params: PageParams, **values: object
 ) -> RawResponse:
     """Render the page; repositories are loaded only for their tab."""
-    found, total = owned(request, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)
-    kept = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
-    kept["show"] = "" if kept["show"] == "repositories" else kept["show"]
-    filters = urlencode({name: value for name, value in kept.items() if value})
+    found, total = owned(request, owner, query, page_params) if query.show not in {"people", "teams"} else ([], 0)
+    parameters = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
+    parameters["show"] = "" if parameters["show"] == "repositories" else parameters["show"]
+    filters = urlencode({name: value for name, value in parameters.items() if value})
     given: dict[str, Any] = {
         "groups": [],
         "more_groups": 0,
@@ -196,7 +196,7 @@ def shown(
         sorts=SORTS,
         repositories=found,
         total=total,
-        at=asked,
+        at=page_params,
         more=f"?{filters}&page=" if filters else "?page=",
         **given,
     )
@@ -209,4 +209,4 @@ def change_publicity(
     """Publish or hide the membership of the user who is signed in."""
     members.set_public(request.app, request.actor, organization, request.user, is_public=bool(body.publicly))
     notice = "membership-published" if body.publicly else "membership-hidden"
-    return go(f"/{quote(request.path['org'])}", notice, organization.account.name)
+    return redirect_to(f"/{quote(request.path['org'])}", notice, organization.account.name)

@@ -10,13 +10,13 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import passwords, users
 from holdfast.hosting.store import accounts, sessions
 from holdfast.secret import Secret
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = [
     "change_password",
     "change_profile",
-    "oneself",
+    "require_session",
     "session_of",
     "show_password_form",
     "show_profile",
@@ -43,7 +43,7 @@ class PasswordForm(msgspec.Struct, frozen=True):
     again: str = ""
 
 
-def oneself(request: RequestContext) -> None:
+def require_session(request: RequestContext) -> None:
     """Require a session of the user; a token or an administrator acting as them is rejected."""
     access.require_session(request.actor)
 
@@ -102,7 +102,7 @@ def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResp
         users.edit_profile(request.app, request.actor, changes)
     except HostingError as error:
         return show_form(request, body, error)
-    return go(ACCOUNT, "profile-saved")
+    return redirect_to(ACCOUNT, "profile-saved")
 
 
 def show_passwords(request: RequestContext, refusal: HostingError | None = None) -> RawResponse:
@@ -118,7 +118,7 @@ def show_passwords(request: RequestContext, refusal: HostingError | None = None)
     )
 
 
-@endpoint(f"GET {ACCOUNT}/password", scope="user", guards=(oneself,), slow=True)
+@endpoint(f"GET {ACCOUNT}/password", scope="user", guards=(require_session,), slow=True)
 def show_password_form(request: RequestContext) -> RawResponse:
     """Show the form that changes the password."""
     return show_passwords(request)
@@ -132,7 +132,7 @@ def check_new(form: PasswordForm) -> None:
         raise PasswordRefused("the new password must differ from the current one")
 
 
-@endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
+@endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(require_session,), largest_body=64 * 1024)
 def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
     """Change the password, and end all other sessions."""
     must = request.user.must_change_password
@@ -140,8 +140,8 @@ def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
         passwords.confirm(request.app, request.actor, Secret(body.old), request.address)
         check_new(body)
         session = session_of(request)
-        kept = "" if session is None else sessions.hashed(session)
-        users.set_own_password(request.app, request.actor, Secret(body.new), kept_session=kept)
+        session_hash = "" if session is None else sessions.hashed(session)
+        users.set_own_password(request.app, request.actor, Secret(body.new), kept_session=session_hash)
     except HostingError as error:
         return show_passwords(request, error)
-    return go("/" if must else f"{ACCOUNT}/password", "password-changed")
+    return redirect_to("/" if must else f"{ACCOUNT}/password", "password-changed")

@@ -14,7 +14,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.protections import BranchProtection, encode_protections
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.services.branch_protection import ProtectionEdit
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
 
@@ -150,13 +150,13 @@ def form_of(rule: BranchProtection) -> ProtectionForm:
     """Return the form for an existing rule."""
     values: dict[str, str] = {"rule_name": rule.rule_name}
     for name, field in FIELDS.items():
-        kept = getattr(rule, name)
+        value = getattr(rule, name)
         if field.kind == FLAG:
-            values[name] = "on" if kept else ""
+            values[name] = "on" if value else ""
         elif field.kind in {NAMES, LINES}:
-            values[name] = (", " if field.kind == NAMES else "\n").join(kept)
+            values[name] = (", " if field.kind == NAMES else "\n").join(value)
         else:
-            values[name] = str(kept)
+            values[name] = str(value)
     return ProtectionForm(**values)
 
 
@@ -181,17 +181,17 @@ def changes_in(form: ProtectionForm) -> ProtectionEdit:
 
 
 def show_form(
-    request: RequestContext, form: ProtectionForm, *, kept: str | None, refusal: HostingError | None = None
+    request: RequestContext, form: ProtectionForm, *, rule_name: str | None, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show the form; `kept` is the name of the rule that is changed."""
     return in_repository_settings(
         request,
         "settings/protection.html",
         at="Branches",
-        title="New rule" if kept is None else f"Rule for {kept}",
+        title="New rule" if rule_name is None else f"Rule for {rule_name}",
         refusal=refusal,
         form=form,
-        kept=kept,
+        kept=rule_name,
         groups=GROUPS,
         said_something=[name for name in FIELDS if getattr(form, name) not in {"", "0"}],
     )
@@ -232,7 +232,9 @@ def list_protections_page(request: RequestContext, target: RepositoryAccess) -> 
 @endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
 def new_protection_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # guards give it
     """Show the form of a new rule."""
-    return show_form(request, ProtectionForm(rule_name=request.query("name") or "", enable_push="on"), kept=None)
+    return show_form(
+        request, ProtectionForm(rule_name=request.query("name") or "", enable_push="on"), rule_name=None
+    )
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS)
@@ -242,15 +244,15 @@ def create_protection_page(request: RequestContext, target: RepositoryAccess, bo
         changes = changes_in(body)
         branch_protection.create(request.app, request.actor, target, body.rule_name.strip(), changes)
     except HostingError as error:
-        return show_form(request, body, kept=None, refusal=error)
-    return go(f"{root_path(target)}/settings/branches", "rule-created", body.rule_name.strip())
+        return show_form(request, body, rule_name=None, refusal=error)
+    return redirect_to(f"{root_path(target)}/settings/branches", "rule-created", body.rule_name.strip())
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
 def show_protection_page(request: RequestContext, target: RepositoryAccess, query: RuleQuery) -> RawResponse:
     """Show a rule."""
     found = branch_protection.find(request.app, request.actor, target, query.name)
-    return show_form(request, form_of(encode_protections(request, [found])[0]), kept=found.rule_name)
+    return show_form(request, form_of(encode_protections(request, [found])[0]), rule_name=found.rule_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
@@ -260,12 +262,12 @@ def change_protection_page(request: RequestContext, target: RepositoryAccess, bo
     try:
         branch_protection.edit(request.app, request.actor, target, body.rule_name, changes_in(body))
     except HostingError as error:
-        return show_form(request, body, kept=body.rule_name, refusal=error)
-    return go(f"{root_path(target)}/settings/branches", "rule-saved", body.rule_name)
+        return show_form(request, body, rule_name=body.rule_name, refusal=error)
+    return redirect_to(f"{root_path(target)}/settings/branches", "rule-saved", body.rule_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
 def remove_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Delete a rule."""
     branch_protection.delete(request.app, request.actor, target, body.rule_name)
-    return go(f"{root_path(target)}/settings/branches", "rule-deleted", body.rule_name)
+    return redirect_to(f"{root_path(target)}/settings/branches", "rule-deleted", body.rule_name)

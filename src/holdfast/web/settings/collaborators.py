@@ -13,7 +13,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import collaborators
 from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.store import collaborators as store
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
 
@@ -76,7 +76,7 @@ def change_collaborator_page(
     except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
     notice = "collaborator-added" if is_new else "collaborator-saved"
-    return go(f"{root_path(target)}/settings/collaborators", notice, name)
+    return redirect_to(f"{root_path(target)}/settings/collaborators", notice, name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/collaborators/remove", scope="repository", guards=GUARDS)
@@ -88,4 +88,4 @@ def remove_collaborator_page(
         collaborators.remove(request.app, request.actor, target, required_text(body.name, "Name"))
     except HostingError as error:
         return show_people(request, target, PageParams(1, 30), body, error)
-    return go(f"{root_path(target)}/settings/collaborators", "collaborator-removed", body.name.strip())
+    return redirect_to(f"{root_path(target)}/settings/collaborators", "collaborator-removed", body.name.strip())

@@ -12,7 +12,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.settings_layout import in_repository_settings
 
 __all__ = [
@@ -74,10 +74,10 @@ def rename_repository_page(
     try:
         check_typed(body.confirm, target.repository.full_name)
         changes = RepositoryEdit(name=body.name.strip())
-        made = repositories.edit(request.app, request.actor, target, changes)
+        repository = repositories.edit(request.app, request.actor, target, changes)
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(made.full_name)}/settings", "repository-renamed", made.full_name)
+    return redirect_to(f"/{quote(repository.full_name)}/settings", "repository-renamed", repository.full_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/transfer", scope="repository", guards=GUARDS)
@@ -87,10 +87,10 @@ def transfer_repository_page(
     """Transfer a repository to another owner."""
     try:
         check_typed(body.confirm, target.repository.full_name)
-        made = repositories.transfer(request.app, request.actor, target, body.new_owner.strip())
+        repository = repositories.transfer(request.app, request.actor, target, body.new_owner.strip())
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(made.full_name)}", "repository-transferred", made.full_name)
+    return redirect_to(f"/{quote(repository.full_name)}", "repository-transferred", repository.full_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/archive", scope="repository", guards=GUARDS)
@@ -103,7 +103,7 @@ def archive_repository_page(
         repositories.edit(request.app, request.actor, target, RepositoryEdit(is_archived=wanted))
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(
+    return redirect_to(
         f"/{quote(target.repository.full_name)}/settings/danger",
         "repository-archived" if wanted else "repository-unarchived",
         target.repository.full_name,
@@ -120,4 +120,6 @@ def delete_repository_page(
         repositories.delete(request.app, request.actor, target)
     except HostingError as error:
         return show_dangers(request, target, body, error)
-    return go(f"/{quote(target.repository.owner.name)}", "repository-deleted", target.repository.full_name)
+    return redirect_to(
+        f"/{quote(target.repository.owner.name)}", "repository-deleted", target.repository.full_name
+    )

@@ -21,7 +21,7 @@ from holdfast.hosting.services import webhook_deliveries, webhooks
 from holdfast.hosting.store.deliveries import Delivery, DeliveryFilter
 from holdfast.hosting.store.event_types import KINDS as EVENTS
 from holdfast.hosting.store.hooks import Hook
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.hook_owners import OWNERS, WebhookPagesOwner
 from holdfast.web.settings.hook_pages import HookPages
 
@@ -76,10 +76,10 @@ def shown_body(text: str) -> BodyExcerpt:
 
 def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the headers with long values truncated."""
-    kept = list(headers.items())[:MOST_HEADERS]
+    first_headers = list(headers.items())[:MOST_HEADERS]
     return [
         (name[:LONGEST_HEADER], value if len(value) <= LONGEST_HEADER else f"{value[:LONGEST_HEADER]}…")
-        for name, value in kept
+        for name, value in first_headers
     ]
 
 
@@ -126,7 +126,7 @@ class DeliveryPages(HookPages):
             queued = webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery)
         except HostingError as error:
             return self._delivery(request, hook_owner, id, delivery, error)
-        return go(f"{self.owner.root(request)}/{id}/deliveries/{queued.id}", "redelivery-queued")
+        return redirect_to(f"{self.owner.root(request)}/{id}/deliveries/{queued.id}", "redelivery-queued")
 
     def cancel(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Cancel a pending delivery."""
@@ -134,7 +134,9 @@ class DeliveryPages(HookPages):
             webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
         except HostingError as error:
             return self._delivery(request, hook_owner, id, delivery, error)
-        return go(f"{self.owner.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "delivery-cancelled")
+        return redirect_to(
+            f"{self.owner.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "delivery-cancelled"
+        )
 
     def redeliver_range(
         self,
@@ -155,7 +157,7 @@ class DeliveryPages(HookPages):
         except HostingError as error:
             return self._history(request, hook_owner, id, DeliveryHistoryQuery(), FIRST, error=error, again=body)
         queued = f"{count} redeliver{'y' if count == 1 else 'ies'}"
-        return go(f"{self.owner.root(request)}/{id}/deliveries", "deliveries-queued", queued)
+        return redirect_to(f"{self.owner.root(request)}/{id}/deliveries", "deliveries-queued", queued)
 
     def _history(
         self,
@@ -211,18 +213,18 @@ class DeliveryPages(HookPages):
     ) -> RawResponse:
         hook: Hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)
         found = webhook_deliveries.find(request.app, request.actor, hook_owner, hook.id, key)
-        shown = schemas.details(found.delivery, found.payload)
-        address = f"/api/v1{self.owner.api_path}/{hook.id}/deliveries/{shown.id}"
+        details = schemas.details(found.delivery, found.payload)
+        address = f"/api/v1{self.owner.api_path}/{hook.id}/deliveries/{details.id}"
         for name, value in request.path.items():
             address = address.replace(f"{{{name}}}", quote(value, safe=""))
-        sent, received = shown.request, shown.response
+        sent, received = details.request, details.response
         return self.show(
             request,
             "delivery.html",
-            title=f"Delivery {shown.id}",
+            title=f"Delivery {details.id}",
             error=error,
             hook=hook,
-            one=shown,
+            one=details,
             address=address,
             tries=request.app.settings.webhook_tries,
             sent_headers=[] if sent is None else shown_headers(sent.headers),

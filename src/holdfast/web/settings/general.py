@@ -14,7 +14,7 @@ from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.repositories import Repository
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
 
@@ -44,17 +44,17 @@ def ticked(value: object) -> str:
     return "on" if value else ""
 
 
-def form_of(kept: Repository) -> GeneralForm:
+def form_of(repository: Repository) -> GeneralForm:
     """Return the form for a repository."""
     return GeneralForm(
-        description=kept.description,
-        website=kept.website,
-        default_branch=kept.default_branch,
-        visibility="private" if kept.is_private else "public",
-        has_code=ticked(kept.has_code),
-        has_issues=ticked(kept.has_issues),
-        has_dependencies=ticked(not kept.has_issues or kept.has_dependencies),
-        has_pull_requests=ticked(kept.has_pulls),
+        description=repository.description,
+        website=repository.website,
+        default_branch=repository.default_branch,
+        visibility="private" if repository.is_private else "public",
+        has_code=ticked(repository.has_code),
+        has_issues=ticked(repository.has_issues),
+        has_dependencies=ticked(not repository.has_issues or repository.has_dependencies),
+        has_pull_requests=ticked(repository.has_pulls),
     )
 
 
@@ -109,4 +109,4 @@ def change_repository_settings(
         repositories.edit(request.app, request.actor, target, changes)
     except HostingError as error:
         return show_form(request, target, body, error)
-    return go(f"{root_path(target)}/settings", "settings-saved", target.repository.full_name)
+    return redirect_to(f"{root_path(target)}/settings", "settings-saved", target.repository.full_name)

@@ -224,10 +224,10 @@ def webhook_edit(form: HookForm, hook: Hook) -> WebhookEdit:
     )
 
 
-def chosen_events(form: HookForm, kept: Iterable[str]) -> tuple[str, ...]:
+def chosen_events(form: HookForm, previous: Iterable[str]) -> tuple[str, ...]:
     """Return the events that are ticked, and those of the webhook that the form does not offer."""
     chosen = (ALONE.get(event, event) for event in form.events if event in OFFERED)
-    events = (*chosen, *(event for event in kept if event not in OFFERED))
+    events = (*chosen, *(event for event in previous if event not in OFFERED))
     if not events:
         raise InvalidValue("Events", "choose at least one event")
     return events

@@ -14,7 +14,7 @@ from holdfast.hosting.schemas import hooks as schemas
 from holdfast.hosting.services import webhooks
 from holdfast.hosting.store import backlog
 from holdfast.hosting.store.hooks import Hook
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.hook_forms import (
     EVENT_GROUPS,
     KINDS,
@@ -103,7 +103,7 @@ class HookPages:
             if body.type not in KINDS:
                 raise
             return self._form(request, body, None, error)
-        return go(f"{self.owner.root(request)}/{created.id}", "webhook-created")
+        return redirect_to(f"{self.owner.root(request)}/{created.id}", "webhook-created")
 
     def edit_page(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # named in the path
         """Show the settings of a webhook."""
@@ -118,12 +118,12 @@ class HookPages:
             webhooks.edit(request.app, request.actor, hook_owner, id, webhook_edit(typed, hook))
         except HostingError as error:
             return self._form(request, typed, hook, error)
-        return go(f"{self.owner.root(request)}/{id}", "webhook-updated")
+        return redirect_to(f"{self.owner.root(request)}/{id}", "webhook-updated")
 
     def delete(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Delete a webhook with its deliveries."""
         webhooks.delete(request.app, request.actor, hook_owner, id)
-        return go(self.owner.root(request), "webhook-deleted")
+        return redirect_to(self.owner.root(request), "webhook-deleted")
 
     def test(self, request: RequestContext, hook_owner: WebhookOwner, id: int, body: TestForm) -> RawResponse:  # noqa: A002  # the path parameter's name
         """Send a test delivery."""
@@ -133,12 +133,12 @@ class HookPages:
             webhooks.send_test(request.app, request.actor, hook_owner, id, ref=ref, repository=repository)
         except HostingError as error:
             return self._form(request, form_of(hook), hook, error)
-        return go(f"{self.owner.root(request)}/{id}/deliveries", "test-queued")
+        return redirect_to(f"{self.owner.root(request)}/{id}/deliveries", "test-queued")
 
     def resume(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
         """End the pause of a webhook."""
         webhooks.resume(request.app, request.actor, hook_owner, id)
-        return go(f"{self.owner.root(request)}/{id}", "webhook-resumed")
+        return redirect_to(f"{self.owner.root(request)}/{id}", "webhook-resumed")
 
     def _form(
         self, request: RequestContext, form: HookForm, hook: Hook | None, error: HostingError | None = None

@@ -16,7 +16,7 @@ from holdfast.hosting.schemas.users import user
 from holdfast.hosting.services import members, organizations, teams, users
 from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.store.members import memberships
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import in_organization_settings, organization_path
 
@@ -113,7 +113,7 @@ def change_organization_settings(
         organizations.edit(request.app, request.actor, organization, changes)
     except HostingError as error:
         return show_profile(request, body, error)
-    return go(organization_path(organization), "organization-saved", organization.account.name)
+    return redirect_to(organization_path(organization), "organization-saved", organization.account.name)
 
 
 def show_members(
@@ -160,7 +160,7 @@ def add_member_page(request: RequestContext, organization: OrganizationAccess, b
         teams.add_member(request.app, request.actor, team, person)
     except HostingError as error:
         return show_members(request, organization, PageParams(1, 30), body, error)
-    return go(f"{organization_path(organization)}/members", "member-added", person.name)
+    return redirect_to(f"{organization_path(organization)}/members", "member-added", person.name)
 
 
 @endpoint(f"POST {AT}/members/remove", scope="organization", guards=GUARDS)
@@ -171,7 +171,7 @@ def remove_member_page(request: RequestContext, organization: OrganizationAccess
         members.remove(request.app, request.actor, organization, person)
     except HostingError as error:
         return show_members(request, organization, PageParams(1, 30), MemberForm(), error)
-    return go(f"{organization_path(organization)}/members", "member-removed", person.name)
+    return redirect_to(f"{organization_path(organization)}/members", "member-removed", person.name)
 
 
 def show_dangers(
@@ -206,7 +206,7 @@ def rename_organization_page(
         organizations.rename(request.app, request.actor, organization, name)
     except HostingError as error:
         return show_dangers(request, body, error)
-    return go(f"/-/orgs/{quote(name)}/settings", "organization-renamed", name)
+    return redirect_to(f"/-/orgs/{quote(name)}/settings", "organization-renamed", name)
 
 
 @endpoint(f"POST {AT}/danger/delete", scope="organization", guards=GUARDS)
@@ -219,4 +219,4 @@ def delete_organization_page(
         organizations.delete(request.app, request.actor, organization)
     except HostingError as error:
         return show_dangers(request, body, error)
-    return go("/", "organization-deleted", organization.account.name)
+    return redirect_to("/", "organization-deleted", organization.account.name)

@@ -10,8 +10,8 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import sessions
 from holdfast.hosting.store.sessions import Session, hashed
-from holdfast.web.pages import go
-from holdfast.web.settings.account import oneself, session_of
+from holdfast.web.pages import redirect_to
+from holdfast.web.settings.account import require_session, session_of
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["end_one_session", "end_other_sessions", "list_sessions_page", "named"]
@@ -51,7 +51,7 @@ def named(user_agent: str) -> str:
     return user_agent[:60] or "A browser"
 
 
-@endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(oneself,), slow=True)
+@endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(require_session,), slow=True)
 def list_sessions_page(request: RequestContext) -> RawResponse:
     """List the sessions of the user."""
     mine = session_of(request)
@@ -64,15 +64,15 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
     return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
 
 
-@endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(oneself,))
+@endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(require_session,))
 def end_one_session(request: RequestContext, body: EndForm) -> RawResponse:
     """End one session."""
     sessions.end(request.app, request.actor, body.key)
-    return go(f"{ACCOUNT}/sessions", "session-ended")
+    return redirect_to(f"{ACCOUNT}/sessions", "session-ended")
 
 
-@endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
+@endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(require_session,))
 def end_other_sessions(request: RequestContext) -> RawResponse:
     """End all other sessions."""
     sessions.end_others(request.app, request.actor, session_of(request))
-    return go(f"{ACCOUNT}/sessions", "sessions-ended")
+    return redirect_to(f"{ACCOUNT}/sessions", "sessions-ended")

@@ -94,12 +94,12 @@ def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestCont
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
-def answered(made: RawResponse, refusal: HostingError | None) -> RawResponse:
+def answered(response: RawResponse, refusal: HostingError | None) -> RawResponse:
     """Add the headers of an error to a page, such as Retry-After."""
     known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
     if known is not None:
-        made.headers.update(known.headers)
-    return made
+        response.headers.update(known.headers)
+    return response
 
 
 def in_repository_settings(
@@ -113,7 +113,7 @@ def in_repository_settings(
 ) -> RawResponse:
     """Render a page of a repository's settings."""
     place = request.resolved(RepositoryAccess)
-    made = show_in(
+    response = show_in(
         request,
         place,
         template,
@@ -126,7 +126,7 @@ def in_repository_settings(
         at=at,
         **values,
     )
-    return answered(made, refusal)
+    return answered(response, refusal)
 
 
 def organization_path(organization: OrganizationAccess) -> str:
@@ -147,7 +147,7 @@ def in_organization_settings(
     organization = request.resolved(OrganizationAccess)
     owns = organization.mode >= Mode.OWNER
     account = organization.account
-    made = page(
+    response = page(
         request,
         template,
         title=f"{title} · {account.name}",
@@ -164,7 +164,7 @@ def in_organization_settings(
         owns=owns,
         **values,
     )
-    return answered(made, refusal)
+    return answered(response, refusal)
 
 
 def in_account(
@@ -177,7 +177,9 @@ def in_account(
     **values: object,
 ) -> RawResponse:
     """Render a page of the user's settings."""
-    return standing(OWN, ACCOUNT, "Your account")(request, template, at=at, title=title, refusal=refusal, **values)
+    return settings_pages(OWN, ACCOUNT, "Your account")(
+        request, template, at=at, title=title, refusal=refusal, **values
+    )
 
 
 def in_admin(
@@ -190,12 +192,12 @@ def in_admin(
     **values: object,
 ) -> RawResponse:
     """Render a page of site administration."""
-    return standing(SERVICE, ADMIN, "Administration")(
+    return settings_pages(SERVICE, ADMIN, "Administration")(
         request, template, at=at, title=title, refusal=refusal, **values
     )
 
 
-def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., RawResponse]:
+def settings_pages(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., RawResponse]:
     """Return the layout of settings with a fixed path."""
 
     def show(
@@ -207,7 +209,7 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
         refusal: HostingError | None,
         **values: object,
     ) -> RawResponse:
-        made = page(
+        response = page(
             request,
             template,
             title=f"{title} · {heading}",
@@ -220,6 +222,6 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
             at=at,
             **values,
         )
-        return answered(made, refusal)
+        return answered(response, refusal)
 
     return show

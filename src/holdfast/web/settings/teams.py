@@ -20,7 +20,7 @@ from holdfast.hosting.services import teams, users
 from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.services.teams import TeamSettings
 from holdfast.hosting.store import members
-from holdfast.web.pages import go
+from holdfast.web.pages import redirect_to
 from holdfast.web.settings.danger_zone import check_typed
 from holdfast.web.settings.settings_layout import in_organization_settings, organization_path
 
@@ -187,7 +187,7 @@ def create_team_page(request: RequestContext, organization: OrganizationAccess, 
         )
     except HostingError as error:
         return show_form(request, body, error)
-    return go(f"{organization_path(organization)}/teams/{created.id}", "team-created", created.name)
+    return redirect_to(f"{organization_path(organization)}/teams/{created.id}", "team-created", created.name)
 
 
 def show_team(
@@ -237,7 +237,7 @@ def change(
         action()
     except HostingError as error:
         return show_team(request, target, form, error)
-    return go(f"{organization_path(target.organization)}/teams/{target.team.id}", *notice)
+    return redirect_to(f"{organization_path(target.organization)}/teams/{target.team.id}", *notice)
 
 
 @endpoint(f"POST {AT}/{{id}}", scope="organization", guards=CHANGING)
@@ -262,7 +262,7 @@ def delete_team_page(request: RequestContext, target: TeamAccess, body: NameForm
         teams.delete(request.app, request.actor, target)
     except HostingError as error:
         return show_team(request, target, None, error)
-    return go(f"{organization_path(target.organization)}/teams", "team-deleted", target.team.name)
+    return redirect_to(f"{organization_path(target.organization)}/teams", "team-deleted", target.team.name)
 
 
 @endpoint(f"POST {AT}/{{id}}/members", scope="organization", guards=CHANGING)

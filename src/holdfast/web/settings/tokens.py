@@ -13,8 +13,8 @@ from holdfast.hosting.services import access_tokens, passwords
 from holdfast.hosting.store.tokens import Token
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
-from holdfast.web.pages import go
-from holdfast.web.settings.account import oneself
+from holdfast.web.pages import redirect_to
+from holdfast.web.settings.account import require_session
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
@@ -25,6 +25,8 @@ ABOUT: Final = {
     "issue": "Issues, comments, labels, milestones",
     "organization": "Organizations, their teams, members and webhooks",
     "user": "Your profile and your own webhooks",
+    "notification": "Your notifications",
+    "misc": "Rendering of Markdown, and templates of labels, licenses and .gitignore files",
     "admin": "Administration of the service, if you are an administrator",
 }
 
@@ -42,6 +44,8 @@ class TokenForm(msgspec.Struct, frozen=True):
     issue: str = ""
     organization: str = ""
     user: str = ""
+    notification: str = ""
+    misc: str = ""
     admin: str = ""
 
 
@@ -82,7 +86,7 @@ def show_tokens(
     found, total = access_tokens.list_tokens(
         request.app, request.actor, request.user, skip=page.skip, limit=page.size
     )
-    shown = in_account(
+    response = in_account(
         request,
         "settings/tokens.html",
         at="Tokens",
@@ -96,17 +100,17 @@ def show_tokens(
         created=None if created is None else (created[0], created[1].reveal()),
     )
     if created is not None:
-        shown.headers["Cache-Control"] = "no-store"
-    return shown
+        response.headers["Cache-Control"] = "no-store"
+    return response
 
 
-@endpoint(f"GET {ACCOUNT}/tokens", scope="user", guards=(oneself,), slow=True)
+@endpoint(f"GET {ACCOUNT}/tokens", scope="user", guards=(require_session,), slow=True)
 def list_tokens_page(request: RequestContext, page: PageParams) -> RawResponse:
     """List the tokens of the user, without their values."""
     return show_tokens(request, page, TokenForm(repository="write", issue="write"))
 
 
-@endpoint(f"POST {ACCOUNT}/tokens", scope="user", guards=(oneself,), largest_body=64 * 1024)
+@endpoint(f"POST {ACCOUNT}/tokens", scope="user", guards=(require_session,), largest_body=64 * 1024)
 def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
     """Create a token, and show its value."""
     try:
@@ -120,8 +124,8 @@ def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
     return show_tokens(request, PageParams(1, 30), TokenForm(repository="write", issue="write"), created=created)
 
 
-@endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(oneself,))
+@endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(require_session,))
 def remove_token_page(request: RequestContext, body: RemoveForm) -> RawResponse:
     """Revoke a token."""
     revoked = access_tokens.delete(request.app, request.actor, request.user, body.id)
-    return go(f"{ACCOUNT}/tokens", "token-revoked", revoked.name)
+    return redirect_to(f"{ACCOUNT}/tokens", "token-revoked", revoked.name)

@@ -1,0 +1,74 @@
+"""What helps people around the site: menus, copy buttons, keyboard shortcuts and the file finder."""
+
+import base64
+from collections.abc import Callable
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import ADMIN_PASSWORD, Service
+
+Keep = Callable[[Page, str], None]
+
+
+def prepare(site: Service) -> None:
+    """Make a repository with files and an issue."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
+        assert api.post("/user/repos", json={"name": "tides", "auto_init": True}).status_code == 201
+        for path in ("src/tide_table.py", "src/wind.c"):
+            body = {"content": base64.b64encode(b"x = 1\n").decode(), "message": f"Add {path}"}
+            assert api.post(f"/repos/admin/tides/contents/{path}", json=body).status_code == 201
+        api.post("/repos/admin/tides/issues", json={"title": "The gauge leaks", "body": "```\nrun it\n```"})
+
+
+@pytest.mark.parametrize(
+    ("page", "scheme"),
+    [("desktop", "light"), pytest.param("phone", "dark", marks=pytest.mark.long)],
+    indirect=True,
+)
+def test_a_person_moves_around_by_keyboard(site: Service, page: Page, keep: Keep) -> None:
+    """One menu is open at a time, letters lead to pages, and hashes can be copied."""
+    prepare(site)
+    page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    page.keyboard.press("Enter")
+    clone, add = page.locator("details.clone"), page.locator("details.menu:has-text('Add file')")
+    clone.locator("summary").click()
+    expect(clone.get_by_role("button", name="Copy")).to_be_visible()
+    keep(page, "clone-menu")
+    add.locator("summary").click()
+    expect(add).to_have_attribute("open", "")
+    expect(clone).not_to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    expect(add).not_to_have_attribute("open", "")
+    expect(add.locator("summary")).to_be_focused()
+    add.locator("summary").click()
+    page.locator("main").click(position={"x": 2, "y": 2})
+    expect(add).not_to_have_attribute("open", "")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(sheet).to_be_visible()
+    keep(page, "shortcuts")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    page.keyboard.press("t")
+    field = page.get_by_label("File name")
+    expect(field).to_be_focused()
+    field.press_sequentially("table")
+    expect(page.get_by_role("link", name="src/tide_table.py")).to_be_visible()
+    expect(page.get_by_role("link", name="src/wind.c")).to_have_count(0)
+    keep(page, "file-finder")
+    field.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Copy path")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+    link = page.get_by_role("link", name="The gauge leaks")
+    expect(link).to_be_visible()
+    page.keyboard.press("j")
+    expect(link).to_be_focused()
+    keep(page, "issue-search-field")
+    page.keyboard.press("Enter")
+    expect(page.locator(".copied-block button")).to_be_attached()

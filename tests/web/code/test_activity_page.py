@@ -1,0 +1,61 @@
+"""The activity of a repository."""
+
+import re
+
+import httpx
+import pytest
+
+from holdfast.web.code import activity_page
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
+
+AT = "/ada/Notes"
+
+
+def test_updates_are_listed(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With who did what, the commits, a filter by ref, and pages; visitors restore nothing."""
+    site = visitor(clients)
+    page = site.get(f"{AT}/activity").text
+    assert "created" in page
+    assert "<bdi>feature/x</bdi>" in page
+    assert "Restore</summary>" not in page
+    assert "90 days" in page
+    filtered = site.get(f"{AT}/activity?ref=refs/heads/main").text
+    assert "<bdi>feature/x</bdi>" not in filtered
+    of_branch = site.get(f"{AT}/activity?ref=feature/x").text
+    assert "<bdi>feature/x</bdi>" in of_branch
+    assert "<bdi>main</bdi>" not in of_branch
+    assert "No activity of" in site.get(f"{AT}/activity?ref=refs/heads/none").text
+    monkeypatch.setattr(activity_page, "PER_PAGE", 1)
+    assert "Page 2 of" in site.get(f"{AT}/activity?page=2").text
+
+
+def test_a_writer_restores_a_deleted_branch(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """One click, and a notice that names it."""
+    before = clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"]
+    ada.post(f"{AT}/branches/delete", data={"name": "feature/x"})
+    page = ada.get(f"{AT}/activity").text
+    found = re.search(r'name="version" value="(\d+)"', page)
+    assert found is not None
+    restored = ada.post(f"{AT}/activity/restore", data={"version": found[1]})
+    assert (restored.status_code, restored.headers["location"]) == (303, f"{AT}/activity")
+    assert "Branch feature/x restored." in ada.get(f"{AT}/activity").text
+    assert clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"] == before
+
+
+@pytest.mark.parametrize("version", ["", "x", "1", "999999"])
+def test_what_cannot_be_restored_is_said(
+    clients: ServiceClients, git: Git, ada: httpx.Client, version: str
+) -> None:
+    """On the same page."""
+    refused = ada.post(f"{AT}/activity/restore", data={"version": version})
+    assert refused.status_code == 404
+    assert 'role="alert"' in refused.text
+
+
+def test_others_restore_nothing(clients: ServiceClients, git: Git) -> None:
+    """A visitor is asked to log in, a reader is refused."""
+    clients.account("reader")
+    assert visitor(clients).post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 303
+    assert visitor(clients, "reader").post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 403

@@ -1,0 +1,51 @@
+"""The side column of a repository's first page."""
+
+import httpx
+
+from holdfast.web.code.side_column import shares_of
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.web.browser import visitor
+
+
+def test_shares_add_up_and_small_languages_are_put_together() -> None:
+    """The parts of the bar follow each other."""
+    sizes = {"Python": 500, "C": 300, "Go": 100, "Rust": 50, "Lua": 20, "Perl": 15, "Awk": 10, "Tcl": 5}
+    shares = shares_of(sizes)
+    assert [(one.name, one.percent, round(one.start)) for one in shares] == [
+        ("Python", 50.0, 0),
+        ("C", 30.0, 50),
+        ("Go", 10.0, 80),
+        ("Rust", 5.0, 90),
+        ("Lua", 2.0, 95),
+        ("Perl", 1.5, 97),
+        ("Other", 1.5, 98),
+    ]
+    assert shares_of({}) == []
+    assert shares_of({"Empty": 0}) == []
+
+
+def test_the_first_page_tells_about_the_repository(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """Description, topics that lead to others with them, languages and the latest release."""
+    api = clients.open("/api/v1", "ada")
+    api.patch("/repos/ada/Notes", json={"description": "Tides & <b>winds</b>", "website": "https://example.org"})
+    api.put("/repos/ada/Notes/topics", json={"topics": ["sea-charts", "tides"]})
+    (git.folder / "tide.py").write_text("high = 1\n")
+    git("add", "-A")
+    git("commit", "-qm", "tide")
+    git("push", "-q", "origin", "main")
+    page = ada.get("/ada/Notes").text
+    assert "Tides &amp; &lt;b&gt;winds" in page
+    assert "No releases published." in page
+    assert "/ada/Notes/releases/new" in page
+    assert "<strong>Python</strong>" in page
+    assert 'href="/-/explore?topic=sea-charts"' in page
+    assert "/ada/Notes" in ada.get("/-/explore?topic=sea-charts").text
+    assert "/ada/Notes" not in ada.get("/-/explore?topic=sea").text
+    api.post("/repos/ada/Notes/releases", json={"tag_name": "v7", "name": "Seventh"})
+    visited = visitor(clients).get("/ada/Notes").text
+    assert "Seventh" in visited
+    assert "/ada/Notes/releases/tag/v7" in visited
+    assert "/ada/Notes/releases/new" not in visited
+    # Only the first page has it.
+    assert "About this repository" not in visitor(clients).get("/ada/Notes/src/branch/main/dir").text

@@ -1,0 +1,68 @@
+"""What changed inside the lines of a diff."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from holdfast.hosting.git.patches import DiffLine, hunks_between
+from holdfast.web.line_changes import changed_part, mark_changes, side_by_side
+
+TEXTS = st.text(st.sampled_from("ab_ <&(1\t"), max_size=12)
+FILES = st.lists(st.text(st.sampled_from("ab <"), max_size=4), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("tide = high", "tide = low", ("high", "low")),
+        ("    return tide_table", "    return tide_tables", ("tide_table", "tide_tables")),
+        ("call(a, b)", "call(a, b, c)", ("", ", c")),
+        ("same words here", "same words here today", ("", " today")),
+        ("nothing alike", "0123456789", None),
+        ("", "something", None),
+        ("x" * 1001, "x" * 1001 + "y", None),
+    ],
+)
+def test_the_part_that_changed_is_found(old: str, new: str, expected: tuple[str, str] | None) -> None:
+    """Between whole words; lines that have little in common are not compared."""
+    found = changed_part(old, new)
+    assert (None if found is None else (old[found[0] : found[1]], new[found[0] : found[2]])) == expected
+
+
+@given(TEXTS, TEXTS)
+def test_outside_the_part_lines_are_the_same(old: str, new: str) -> None:
+    """Whatever they are."""
+    found = changed_part(old, new)
+    if found is not None:
+        start, old_end, new_end = found
+        assert 0 <= start <= old_end <= len(old)
+        assert start <= new_end <= len(new)
+        assert old[:start] == new[:start]
+        assert old[old_end:] == new[new_end:]
+
+
+@given(FILES, FILES)
+def test_no_line_is_lost_or_changed(old: list[str], new: list[str]) -> None:
+    """In one column and in two."""
+    before, after = ("".join(f"{line}\n" for line in lines).encode() for lines in (old, new))
+    for hunk in hunks_between(before, after, most=1000)[0]:
+        marked = mark_changes(hunk.lines)
+        assert [line for line, _ in marked] == list(hunk.lines)
+        assert [html.replace("<mark>", "").replace("</mark>", "") for _, html in marked] == [
+            escape(line.text) for line in hunk.lines
+        ]
+        rows = side_by_side(hunk.lines)
+        assert [one[0] for one, _ in rows if one] == [line for line in hunk.lines if line.sign != "+"]
+        assert [one[0] for _, one in rows if one] == [line for line in hunk.lines if line.sign != "-"]
+
+
+def test_a_change_is_marked_in_both_lines_and_escaped() -> None:
+    """Only where as many lines were added as were deleted."""
+    lines = (DiffLine("-", 1, None, "if a < b:"), DiffLine("+", None, 1, "if a < c:"))
+    assert [html for _, html in mark_changes(lines)] == [
+        "if a &lt; <mark>b</mark>:",
+        "if a &lt; <mark>c</mark>:",
+    ]
+    more = (*lines, DiffLine("+", None, 2, "if x < y:"))
+    assert not any("<mark>" in html for _, html in mark_changes(more))

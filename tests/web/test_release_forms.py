@@ -1,0 +1,115 @@
+"""Releases in a browser: created, edited and deleted, with their files."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.store import releases, repositories
+from holdfast.hosting.store.attachments import attachments_of
+from holdfast.hosting.store.releases import Release, holder_of
+from tests.hosting.api.file_helpers import make_files
+from tests.hosting.api_clients import ServiceClients
+from tests.hosting.git_client import Git
+from tests.hosting.repository_helpers import WRITE, let_in, make_people
+from tests.web.browser import visitor
+
+AT = "/ada/Notes/releases"
+
+
+@pytest.fixture
+def git(clients: ServiceClients, tmp_path: Path) -> Git:
+    """Push Ada's repository `Notes`."""
+    return make_files(clients, tmp_path)
+
+
+def release_of(clients: ServiceClients, tag: str) -> Release | None:
+    """Return the release of a tag of `Notes`."""
+    repository = repositories.find_repository(clients.database, "ada", "Notes")
+    return releases.find_by_tag(clients.database, repository, tag)
+
+
+def test_a_release_is_drafted_published_edited_and_deleted(clients: ServiceClients, git: Git) -> None:
+    """The tag is created when it is published, and stays afterwards."""
+    ada, api = visitor(clients, "ada"), clients.open("/api/v1", "ada")
+    assert 'value="v7"' in ada.get(f"{AT}/new?tag=v7").text
+    form = {"tag_name": "v7", "target": "main", "name": "Seventh", "body": "kept <i>text</i>", "action": "draft"}
+    made = ada.post(AT, data=form)
+    assert made.headers["location"] == f"{AT}/tag/v7"
+    assert "Draft of release Seventh saved." in ada.get(f"{AT}/tag/v7").text
+    draft = release_of(clients, "v7")
+    assert draft is not None
+    assert draft.is_draft
+    assert api.get("/repos/ada/Notes/tags/v7").status_code == 404
+    shown = ada.get(f"{AT}/edit/v7").text
+    assert "kept &lt;i&gt;text" in shown
+    assert "Publish release" in shown
+    published = {**form, "action": "publish", "prerelease": "on", "name": ""}
+    assert ada.post(f"{AT}/{draft.id}", data=published).status_code == 303
+    now = release_of(clients, "v7")
+    assert now is not None
+    assert (now.is_draft, now.is_prerelease, now.name) == (False, True, "")
+    assert api.get("/repos/ada/Notes/tags/v7").status_code == 200
+    assert "Update release" in ada.get(f"{AT}/edit/v7").text
+    assert ada.post(f"{AT}/{now.id}/delete").headers["location"] == AT
+    assert "Release v7 deleted." in ada.get(AT).text
+    assert release_of(clients, "v7") is None
+    assert api.get("/repos/ada/Notes/tags/v7").status_code == 200
+
+
+def test_what_is_refused_stays_in_the_form(clients: ServiceClients, git: Git) -> None:
+    """Without a tag, with one that is taken, and with a target that is not there."""
+    ada = visitor(clients, "ada")
+    assert ada.post(AT, data={"tag_name": "v1", "body": "x"}).status_code == 303
+    for tag, target, status, said in (
+        ("", "", 422, "Tag name is required."),
+        ("v1", "", 409, "There is already a release for this tag."),
+        ("bad..name", "", 422, "not a valid branch or tag name"),
+        ("v2", "nowhere", 404, "There is no branch, tag or commit named nowhere."),
+    ):
+        answer = ada.post(AT, data={"tag_name": tag, "target": target, "body": "kept"})
+        assert (answer.status_code, said in answer.text) == (status, True), answer.text[-1500:]
+        assert "kept</textarea>" in answer.text
+
+
+def test_files_are_added_and_deleted(clients: ServiceClients, git: Git) -> None:
+    """A name is used once; a form without a file says so."""
+    ada = visitor(clients, "ada")
+    ada.post(AT, data={"tag_name": "v1"})
+    found = release_of(clients, "v1")
+    assert found is not None
+    at = f"{AT}/{found.id}/assets"
+    files = {"attachment": ("C:\\charts\\north.txt", b"deep")}
+    assert ada.post(at, files=files).headers["location"] == f"{AT}/tag/v1#assets"
+    (file,) = attachments_of(clients.database, holder_of(found))
+    assert (file.name, file.size) == ("north.txt", 4)
+    again = ada.post(at, files={"attachment": ("north.txt", b"x")})
+    assert (again.status_code, "There is already a file with this name." in again.text) == (409, True)
+    none = ada.post(at, files={"attachment": ("", b"")})
+    assert (none.status_code, "Choose a file." in none.text) == (422, True)
+    assert ada.post(at, data={"other": "x"}).status_code == 400
+    assert ada.post(f"{at}/{file.id}/delete").headers["location"] == f"{AT}/tag/v1#assets"
+    assert attachments_of(clients.database, holder_of(found)) == []
+    assert ada.post(f"{at}/{file.id}/delete").status_code == 404
+    assert ada.post(f"{AT}/99/delete").status_code == 404
+
+
+def test_only_writers_change_releases_and_nobody_in_an_archive(clients: ServiceClients, git: Git) -> None:
+    """Readers are refused, visitors are sent to log in, and an archived repository shows no forms."""
+    bob, eve = make_people(clients.database, "bob", "eve")
+    repository = repositories.find_repository(clients.database, "ada", "Notes")
+    let_in(clients.database, repository, bob, WRITE)
+    ada = visitor(clients, "ada")
+    ada.post(AT, data={"tag_name": "v1"})
+    found = release_of(clients, "v1")
+    assert found is not None
+    changing = (AT, f"{AT}/{found.id}", f"{AT}/{found.id}/delete", f"{AT}/{found.id}/assets")
+    for path in changing:
+        assert visitor(clients, eve.name).post(path, data={"tag_name": "x"}).status_code == 403
+        assert visitor(clients).post(path, data={"tag_name": "x"}).headers["location"].startswith("/login")
+    assert visitor(clients, eve.name).get(f"{AT}/new").status_code == 403
+    assert visitor(clients, bob.name).get(f"{AT}/new").status_code == 200
+    clients.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"archived": True})
+    assert f"{AT}/edit/" not in ada.get(f"{AT}/tag/v1").text
+    assert f"{AT}/new" not in ada.get("/ada/Notes").text
+    for path in changing:
+        assert ada.post(path, data={"tag_name": "x"}).status_code == 423
