@@ -1,7 +1,8 @@
 """Resolve the dependencies of pyproject.toml into requirements/: versions and hashes, no registry host.
 
 Everything is resolved together first (dev.txt), and each smaller file is then held to those versions, so the
-files can be installed side by side. Only clients.txt is resolved by itself: what others write lives apart.
+files can be installed side by side. clients.txt and audit.txt are installed apart,
+and resolved by themselves.
 `--universal` makes one lock serve every platform and Python 3.11 and later.
 """
 
@@ -10,25 +11,36 @@ import sys
 from pathlib import Path
 
 # Every extra but `demo`, which is built from this repository.
-EXTRAS = ("--extra", "postgres", "--extra", "s3", "--extra", "parquet")
+EXTRAS = tuple(
+    word
+    for extra in ("server", "postgres", "parquet", "dataset", "ray", "s3", "keyring")
+    for word in ("--extra", extra)
+)
 FILES: dict[str, list[str]] = {
     "dev": ["--group", "build", "--group", "dev", *EXTRAS],
     "build": [],
     "runtime": [],
+    "server": ["--extra", "server"],
     "postgres": ["--extra", "postgres"],
-    "s3": ["--extra", "s3"],
     "parquet": ["--extra", "parquet"],
+    "dataset": ["--extra", "dataset"],
+    "ray": ["--extra", "ray"],
+    "keyring": ["--extra", "keyring"],
+    "s3": ["--extra", "s3"],
     "fuzz": [],
+    "audit": [],
     "clients": [],
 }
-GROUPS = ("build", "fuzz", "clients")
+# Resolved by themselves: `dev` first, and what is installed into environments of its own.
+APART = {"dev", "audit", "clients"}
+GROUPS = ("build", "fuzz", "audit", "clients")
 
 
 def lock(folder: Path, name: str, choice: list[str]) -> None:
     """Write one lock file."""
     target = folder / f"{name}.txt"
     source = ["--group", f"pyproject.toml:{name}"] if name in GROUPS else ["pyproject.toml", *choice]
-    constraint = [] if name in {"dev", "clients"} else ["--constraint", str(folder / "dev.txt")]
+    constraint = [] if name in APART else ["--constraint", str(folder / "dev.txt")]
     subprocess.run(
         [
             *(sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"),

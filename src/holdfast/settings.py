@@ -88,8 +88,35 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     gc_hours: Annotated[
         int,
-        Meta(ge=0, le=8760, description="Every how many hours repositories that need it are packed; 0 is never."),
+        Meta(
+            ge=0,
+            le=8760,
+            description="Every how many hours objects of deleted branches are deleted, once their retention "
+            "has ended; 0 is never.",
+        ),
     ] = 24
+    ref_retention_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="How many days a deleted or overwritten branch can be restored."),
+    ] = 90
+    local_copies_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="How large the copies of repositories on this machine may be, in MiB; those used least "
+            "recently are deleted, and made again when they are needed. 0 is no limit.",
+        ),
+    ] = 0
+    archive_cache_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="How large the archives of repositories (zip, tar.gz) that are kept for the next who ask "
+            "may be, in MiB; those used least recently are deleted. 0 keeps none.",
+        ),
+    ] = 1024
     max_connections: Annotated[
         int, Meta(ge=1, le=65_536, description="How many connections each process serves at once.")
     ] = 4096
@@ -127,6 +154,37 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=1, le=64, description="How many passwords each process checks at once; each takes 64 MiB."),
     ] = 2
+    ssh: Annotated[bool, Meta(description="Whether git is served over SSH too, on a port of its own.")] = False
+    ssh_port: Annotated[
+        int, Meta(ge=0, le=65535, description="The port SSH listens on, at the same address; 0 picks a free one.")
+    ] = 2222
+    ssh_url_port: Annotated[
+        int | None,
+        Meta(
+            ge=1,
+            le=65535,
+            description="The port in the SSH addresses of repositories, when clients reach another one than "
+            "ssh_port; unset means ssh_port.",
+        ),
+    ] = None
+    ssh_user: Annotated[str, Meta(min_length=1, description="The user name of everybody who connects by SSH.")] = (
+        "git"
+    )
+    ssh_login_timeout: Annotated[
+        int, Meta(ge=1, le=3600, description="How many seconds an SSH client may take to log in.")
+    ] = 30
+    ssh_max_connections: Annotated[
+        int, Meta(ge=1, le=65_536, description="How many SSH connections and sessions there may be at once.")
+    ] = 256
+    ssh_max_connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=65_536,
+            description="How many SSH connections one address may have at once; trusted proxies may have as many "
+            "as there are.",
+        ),
+    ] = 32
     sign_up: Annotated[bool, Meta(description="Whether people may make their own accounts.")] = False
     allow_cross_repository_dependencies: Annotated[
         bool, Meta(description="Whether an issue may depend on one of another repository.")
@@ -262,6 +320,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_senders: Annotated[
         int, Meta(ge=1, le=1000, description="How many webhooks are sent to side by side.")
     ] = 100
+    migration_allowed_hosts: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Where repositories may be migrated and mirrored from and to, separated by commas: "
+            "external (the public internet), private, loopback, networks, patterns of host names, or *.",
+        ),
+    ] = "external"
+    migration_timeout: Annotated[
+        int, Meta(ge=1, le=86_400, description="How many seconds fetching a repository from elsewhere may take.")
+    ] = 3600
+    migration_max_mb: Annotated[
+        int,
+        Meta(ge=1, le=1_000_000, description="How large a repository from elsewhere may be, in MiB."),
+    ] = 4096
     demo: Annotated[
         bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")
     ] = False
@@ -351,7 +424,7 @@ def allowed(name: str, hint: Any) -> str:
         return "addresses or networks such as 10.0.0.0/8, or *"
     if name == "webhook_proxy_url":
         return "an address such as http://proxy.example.org:3128"
-    if name == "webhook_allowed_hosts":
+    if name in {"webhook_allowed_hosts", "migration_allowed_hosts"}:
         return "a list of external, private, loopback, *, networks like 10.0.0.0/8 and hosts like *.example.org"
     if name == "webhook_proxy_hosts":
         return "a list of hosts such as *.example.org, or *"
@@ -432,9 +505,13 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
             check_keys(given)
         if name == "webhook_proxy_url":
             check_proxy(given)
-        if name in {"webhook_allowed_hosts", "webhook_proxy_hosts"}:
+        if name in {"webhook_allowed_hosts", "webhook_proxy_hosts", "migration_allowed_hosts"}:
             check_hosts(given)
-        return msgspec.convert(given, hint, strict=isinstance(given, bool), dec_hook=decode)
+        wanted, kinds = hint, union_of(hint)
+        if type(None) in kinds:
+            # Nobody gives None, and msgspec knows limits of numbers but not of what may be None too.
+            wanted = Annotated[kinds[0], meta_of(hint)]
+        return msgspec.convert(given, wanted, strict=isinstance(given, bool), dec_hook=decode)
     except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is no path
         secret = Secret in union_of(hint)
         shown = MASK if secret else repr(given)

@@ -20,14 +20,9 @@ __all__ = ["main"]
 log = structlog.get_logger(__name__)
 
 
-class ServiceEnded(HoldfastError):
-    """The service ended before the demo content was complete."""
-
-
-def end(_number: int, _frame: FrameType | None) -> None:
-    """Stop whatever is being done, once."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise ServiceEnded("the service was stopped")
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Treat a request to end as an interrupt, which asyncio handles: it cancels what runs in the event loop."""
+    signal.raise_signal(signal.SIGINT)
 
 
 def watch(work: int) -> None:
@@ -35,7 +30,7 @@ def watch(work: int) -> None:
     # Not through the buffered file: a thread that waits in there cannot be left behind at the end.
     while os.read(sys.stdin.fileno(), 64):
         pass
-    signal.pthread_kill(work, signal.SIGTERM)
+    signal.pthread_kill(work, signal.SIGINT)
 
 
 def main() -> int:
@@ -44,9 +39,13 @@ def main() -> int:
     logs.configure(style=order.log_format, level=order.log_level)
     started = time.monotonic()
     try:
-        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, interrupt)
         threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start()
         fill(order, now=int(time.time()))
+    except KeyboardInterrupt:
+        log.warning("the demo content is incomplete", reason="the service was stopped")
+        return 1
     except HoldfastError as error:
         log.warning("the demo content is incomplete", reason=str(error))
         return 1

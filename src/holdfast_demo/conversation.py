@@ -1,21 +1,46 @@
-"""A made-up conversation in the data folder, as the backup of somebody who does not exist."""
+"""Made-up conversations in the data folder, as the backups of somebody who does not exist."""
 
+import tempfile
+from pathlib import Path
 from typing import Final
 
+from holdfast.backup import archives, backup_reader
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.settings import Settings
-from holdfast_demo.sample import sample_records
+from holdfast_demo.sample import sample_media, sample_records
+from holdfast_demo.sample_writer import SampleMedia
 
 __all__ = ["add_conversation"]
 
 MESSAGES: Final = 5000
+# An archive is made before the service answers, so it is a small one; it has pictures.
+ARCHIVED: Final = 1000
+SEED: Final = 1
+ARCHIVE: Final = "demo-with-pictures.db"
 
 
 def add_conversation(settings: Settings) -> None:
-    """Put a made-up conversation into the data folder."""
+    """Put a made-up backup into the data folder, and an archive with its attachments."""
     folder = settings.data / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
     with write_whole(folder / "demo.binproto", replace=True) as target:
         for record in sample_records(MESSAGES):
             target.write(encode_varint(len(record)) + record)
+    add_archive(folder / ARCHIVE)
+
+
+def add_archive(path: Path) -> None:
+    """Make an archive of a made-up history, with the files that were sent in it."""
+    if path.exists():
+        return
+    with tempfile.TemporaryFile() as plain:
+        for record in sample_records(ARCHIVED, SEED):
+            plain.write(encode_varint(len(record)) + record)
+        plain.seek(0)
+        with backup_reader.open(plain) as backup, archives.open(path, create=True) as archive:
+            backup.media = SampleMedia(sample_media(SEED))
+            archive.add(backup)
+            archive.connection.execute("UPDATE snapshot SET source = 'demo'")
+            for _ in archive.copy_media(backup):
+                pass

@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from holdfast.backup import backup_reader
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.container.attachments import Attachment
-from holdfast.backup.conversion import Conversion, To, convert
+from holdfast.backup.container.attachments import AttachmentKey
+from holdfast.backup.conversion import Conversion, OutputFormat, convert
 from holdfast.backup.errors import AttachmentMissing
 from holdfast.backup.writer import write_stream
 from holdfast.redacted_repr import redacted
@@ -29,12 +29,12 @@ class SampleMedia:
     media: dict[bytes, Media]
 
     @contextmanager
-    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+    def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Open one."""
         self.check(attachment)
         yield io.BytesIO(self.media[attachment.plaintext_hash].content)
 
-    def check(self, attachment: Attachment) -> None:
+    def check(self, attachment: AttachmentKey) -> None:
         """Refuse one that is not of this history."""
         if attachment.plaintext_hash not in self.media:
             raise AttachmentMissing(f"attachment {attachment.name} is not of this sample")
@@ -47,7 +47,7 @@ class SampleMedia:
 def write_sample(
     records: Iterator[bytes],
     target: Path | BinaryIO,
-    to: To,
+    to: OutputFormat,
     *,
     seed: int,
     keys: KeyMaterial | None = None,
@@ -55,7 +55,7 @@ def write_sample(
 ) -> Conversion | None:
     """Write the records of `sample_records` in a form; a folder also gets the attachments of `seed`."""
     header = next(records)
-    if to is To.STREAM:
+    if to is OutputFormat.STREAM:
         with write_stream(target, header, unchecked=True, replace=replace) as writer:
             for record in records:
                 writer.write(record)

@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup import backup_reader
 from holdfast.backup.compare.crop import crop
 from holdfast.backup.compare.selection import Window
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.wire.varint import encode_varint
 from holdfast_demo.sample import sample_records
 
@@ -34,5 +34,5 @@ def snapshots() -> tuple[bytes, bytes]:
     whole = b"".join(encode_varint(len(record)) + record for record in sample_records(MESSAGES, seed=SEED))
     earlier = io.BytesIO()
     with backup_reader.open(io.BytesIO(whole)) as source:
-        crop(source, earlier, to=To.STREAM, window=Window(None, LAST_MS))
+        crop(source, earlier, to=OutputFormat.STREAM, window=Window(None, LAST_MS))
     return earlier.getvalue(), whole

@@ -34,6 +34,14 @@ OTHER_KEY = f"{SET_A.pool}\naccount-id = {SET_A.aci}"
 
 
 @pytest.fixture
+def strong_key_file(tmp_path: Path) -> str:
+    """Write down keys that something new may be encrypted with."""
+    path = tmp_path / "strong.txt"
+    path.write_text(f"recovery-key = {SET_A.pool}\naccount-id = {SET_B.aci}\n")
+    return str(path)
+
+
+@pytest.fixture
 def key_file(tmp_path: Path) -> str:
     """Write the keys down."""
     path = tmp_path / "keys.txt"
@@ -163,23 +171,25 @@ def test_what_is_wrong_decides_the_exit_status(run: Run, tmp_path: Path, key_fil
     check_failure(damaged, ExitCode.UNREADABLE, "the key fits, but the file was changed")
 
 
-def test_convert_goes_there_and_back(run: Run, tmp_path: Path, key_file: str) -> None:
+def test_convert_goes_there_and_back(run: Run, tmp_path: Path, strong_key_file: str) -> None:
     """The form is told by the name or by --to."""
     source = tmp_path / "a.binproto"
     source.write_bytes(stream_of(sample()))
     steps = ["b.jsonl", "c.json", "d.encrypted", "e.binproto"]
     place = source
     for step in steps:
-        ran = run("backup", "convert", str(place), str(tmp_path / step), "--key-file", key_file)
+        ran = run("backup", "convert", str(place), str(tmp_path / step), "--key-file", strong_key_file)
         assert (ran.status, ran.err) == (0, "")
         assert ran.out == f"{tmp_path / step}: {len(sample()) - 1:,} frames\n"
         assert stat.S_IMODE((tmp_path / step).stat().st_mode) == 0o600
         place = tmp_path / step
     assert (tmp_path / "e.binproto").read_bytes() == source.read_bytes()
     assert (tmp_path / "b.jsonl").read_bytes() == lines_of(sample())
-    ran = run("backup", "convert", str(place), str(tmp_path / "f"), "--to", "folder", "--key-file", key_file)
+    ran = run(
+        "backup", "convert", str(place), str(tmp_path / "f"), "--to", "folder", "--key-file", strong_key_file
+    )
     assert ran.out == f"{tmp_path / 'f'}: {len(sample()) - 1:,} frames and 0 attachments\n"
-    ran = run("backup", "convert", str(tmp_path / "f"), str(tmp_path / "g"), "--to", "stream", "--key", SET_B.pool)
+    ran = run("backup", "convert", str(tmp_path / "f"), str(tmp_path / "g"), "--to", "stream", "--key", SET_A.pool)
     assert (tmp_path / "g").read_bytes() == source.read_bytes()
 
 
@@ -208,16 +218,39 @@ def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
         assert (tmp_path / "back.binproto").read_bytes() == stream_of(sample(450))
 
 
-def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, key_file: str) -> None:
+def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_key_file: str) -> None:
     """What they say was written, not the bytes they carry."""
     odd = b"\x12\x02\x08\x05\x12\x00"
     (tmp_path / "a.jsonl").write_bytes(lines_of([HEADER, odd]).replace(b'"5"', b'"6"'))
     for to in ("stream", "folder"):
         ran = run(
-            "backup", "convert", str(tmp_path / "a.jsonl"), str(tmp_path / to), "--to", to, "--key-file", key_file
+            "backup",
+            "convert",
+            str(tmp_path / "a.jsonl"),
+            str(tmp_path / to),
+            "--to",
+            to,
+            "--key-file",
+            strong_key_file,
         )
         assert ran.status == 0
         assert ran.err == "note: record 2 was edited; what it says was written, not its kept bytes\n"
+
+
+def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_file: str) -> None:
+    """Neither what was plain, nor what gets a new key; what has the key already may keep it."""
+    (tmp_path / "plain").write_bytes(stream_of(small()))
+    (tmp_path / "sealed").write_bytes(container_of(small()))
+    weak = str(tmp_path / "weak.txt")
+    Path(weak).write_text(f"recovery-key = {'wxyz' * 16}\naccount-id = {SET_B.aci}\n")
+    target = tmp_path / "out.encrypted"
+    check_failure(
+        run("backup", "convert", str(tmp_path / "plain"), str(target), "--key-file", weak), ExitCode.USAGE, "weak"
+    )
+    words = ("backup", "convert", str(tmp_path / "sealed"), str(target), "--key-file", key_file)
+    check_failure(run(*words, "--new-key-file", weak), ExitCode.USAGE, "weak")
+    assert not target.exists()
+    assert run(*words).status == ExitCode.FINE
 
 
 def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str) -> None:

@@ -116,8 +116,8 @@ def test_merge_writes_one_and_lists_conflicts(run: Run, home: Path) -> None:
     assert "kept 'Harbour'" in ran.err
     lines = [json.loads(line) for line in listed.read_text().splitlines()]
     assert {line["what"] for line in lines} == {"group", "message"}
-    with backup.open(target) as made:
-        assert made.form == backup.Form.LINES
+    with backup.open(target) as merged:
+        assert merged.form == backup.Form.LINES
     assert difference((home / "b.binproto").read_bytes(), target.read_bytes()).same
 
 

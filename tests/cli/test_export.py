@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
@@ -18,7 +18,7 @@ KEYS = f"recovery-key = {'k7' * 32}\naccount-id = 01234567-89ab-4def-8123-456789
 @pytest.fixture
 def phone(tmp_path: Path) -> tuple[str, str]:
     """Write a phone's folder with attachments, and its keys."""
-    write_sample(sample_records(60, 3), tmp_path / "phone", To.FOLDER, seed=3, keys=read_keys(KEYS))
+    write_sample(sample_records(60, 3), tmp_path / "phone", OutputFormat.FOLDER, seed=3, keys=read_keys(KEYS))
     (tmp_path / "keys").write_text(KEYS)
     return str(tmp_path / "phone"), str(tmp_path / "keys")
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store import pending_ref_updates
+from holdfast.hosting.doctor.checks import examine
 from holdfast.settings import Settings
 from tests.cli.test_serve import address
 from tests.hosting.repository_helpers import recorded_events
@@ -31,9 +31,14 @@ WRITERS = 4
 def serving(folder: Path) -> Iterator[str]:
     """Run the service with two workers, and kill all its processes at the end."""
     command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0"]
-    given = {**os.environ, "HOLDFAST_WORKERS": "2", "HOLDFAST_ADMIN_PASSWORD": AUTH[1]}
+    environment = {**os.environ, "HOLDFAST_WORKERS": "2", "HOLDFAST_ADMIN_PASSWORD": AUTH[1]}
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=given, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        start_new_session=True,
     )
     try:
         assert process.stdout is not None
@@ -82,10 +87,10 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
     for kill in range(KILLS):
         with serving(tmp_path / "data") as url:
             if kill == 0:
-                made = httpx.post(
+                response = httpx.post(
                     f"{url}/api/v1/user/repos", auth=AUTH, json={"name": "notes", "auto_init": True}, verify=PLAIN
                 )
-                assert made.status_code == 201, made.text
+                assert response.status_code == 201, response.text
             writers = [Writer(url, f"{kill}-{number}") for number in range(WRITERS)]
             for writer in writers:
                 writer.start()
@@ -100,7 +105,7 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
     with serving(tmp_path / "data"):
         pass
     with closing(App.open(Settings(data=tmp_path / "data"))) as host:
-        folder = host.folders.existing(1)
+        folder = host.copies.update(1).folder
         git = ["git", "-C", str(folder)]
         listed = subprocess.run(
             [*git, "rev-list", "--reverse", "main"], check=True, capture_output=True, text=True
@@ -108,7 +113,6 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
         commits = listed.stdout.split()
         assert set(acknowledged) <= set(commits)
         subprocess.run([*git, "fsck", "--strict"], check=True, capture_output=True)
-        assert not list(folder.rglob("*.lock"))
         pushes = [details["after"] for kind, details in recorded_events(host.database) if kind == "push"]
         assert pushes == commits[1:], "each commit after the first has its event, in order"
-        assert pending_ref_updates.pending_updates(host.database) == []
+        assert list(examine(host, deep=True)) == []

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from holdfast.cli import app, main
 from holdfast.cli.lazy_commands import LazyGroup
+from tests.backup.streams import small, stream_of
 
 # Everything of Holdfast that `--version` loads; each module more makes every command slower.
 FOR_VERSION = {
@@ -52,8 +53,14 @@ def loaded(*words: str) -> set[str]:
 
 def groups(group: LazyGroup) -> list[LazyGroup]:
     """List a group and those below it."""
-    below = [group.load(name) for name in group.table]
-    return [group, *(one for child in below if isinstance(child, LazyGroup) for one in groups(child))]
+    return [found for _, found in with_words(group, ())]
+
+
+def with_words(group: LazyGroup, words: tuple[str, ...]) -> list[tuple[tuple[str, ...], LazyGroup]]:
+    """List a group and those below it, with the words that lead to each."""
+    below = [(name, group.load(name)) for name in group.table]
+    found = [with_words(child, (*words, name)) for name, child in below if isinstance(child, LazyGroup)]
+    return [(words, group), *(one for several in found for one in several)]
 
 
 def root() -> LazyGroup:
@@ -78,6 +85,14 @@ def test_help_loads_no_command(words: list[str]) -> None:
     assert not {name for name in modules if name.startswith(("holdfast.backup", "holdfast.hosting"))}
 
 
+def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
+    """Ciphers, JSON, ZIP files of media and progress bars are loaded by what uses them."""
+    (tmp_path / "x").write_bytes(stream_of(small()))
+    modules = loaded("backup", "info", str(tmp_path / "x"))
+    assert "rich.table" in modules
+    assert not modules & {"cryptography", "json5", "rich.progress", "holdfast.backup.wire.fromjson"}
+
+
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
     """`backup info` loads nothing of the server, and no other command."""
     (tmp_path / "x").write_bytes(b"")
@@ -93,8 +108,8 @@ def test_summaries_are_what_the_commands_say(group: LazyGroup) -> None:
     """The first paragraph of the help of each, so that both are changed together."""
     for name, (summary, _where) in group.table.items():
         command = group.load(name)
-        told = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
-        assert summary == told, f"{group.name} {name}"
+        help_text = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
+        assert summary == help_text, f"{group.name} {name}"
 
 
 def test_a_mistyped_command_is_told_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,9 +120,8 @@ def test_a_mistyped_command_is_told_what_there_is(capsys: pytest.CaptureFixture[
 
 def test_groups_list_all_their_commands(capsys: pytest.CaptureFixture[str]) -> None:
     """In help, with their summaries."""
-    for group in groups(root()):
+    for words, group in with_words(root(), ()):
         assert isinstance(group, TyperGroup)
-        words = [] if group.name == "holdfast" else [str(group.name)]
         assert main([*words, "--help"]) == 0
-        shown = capsys.readouterr().out
-        assert all(f"\n  {name} " in shown for name in group.table)
+        output = capsys.readouterr().out
+        assert all(f"\n  {name} " in output for name in group.table)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.cli.repository_sync import is_for, pattern
 from holdfast.hosting.store import accounts, tokens
 from holdfast_demo.sample import sample_records
@@ -53,8 +53,8 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
     where = "ada/snaps:phone/my chats.binproto"
     assert push("push", str(first), where).status == 0
     assert "up to date" in push("push", str(first), where).out
-    told = json.loads(push("push", str(second), where, "--json").out)
-    assert told["changed"]
+    data = json.loads(push("push", str(second), where, "--json").out)
+    assert data["changed"]
     newest, oldest = log_of(clients)
     assert oldest.startswith("First snapshot: 60 messages in ")
     assert newest.startswith("Snapshot: ")
@@ -75,7 +75,7 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
 def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
     """Without it only that they are; archives tell how much is in them."""
     for name, count in (("one", 60), ("two", 80)):
-        write_sample(sample_records(count, 1), tmp_path / name, To.CONTAINER, seed=1, keys=KEYS)
+        write_sample(sample_records(count, 1), tmp_path / name, OutputFormat.CONTAINER, seed=1, keys=KEYS)
     (tmp_path / "key").write_text(KEY_FILE)
     assert push("push", str(tmp_path / "one"), "ada/snaps:a.backup").status == 0
     assert (
@@ -132,7 +132,7 @@ def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_sai
     ada.post("/user/repos", json={"name": "open", "private": False})
     plain = write(tmp_path / "plain.binproto", *copies())
     imported(tmp_path / "chats.db", plain)
-    write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     for name in ("plain.binproto", "chats.db"):
         ran = push("push", str(tmp_path / name), "ada/open")
         assert (ran.status, ran.out) == (1, "")

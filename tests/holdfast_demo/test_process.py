@@ -21,7 +21,7 @@ def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with served(tmp_path / "data", "--demo") as (process, banner):
         with httpx.Client(base_url=address(banner)) as client:
-            wait_for(lambda: client.get("/api/v1/users/maren").status_code == 200)
+            wait_for(lambda: client.get("/api/v1/users/maren").status_code == 200, 60)
         process.send_signal(signal.SIGTERM)
         # Ends only when everybody who holds the pipe has ended, the process beside it too.
         _out, err = process.communicate(timeout=30)

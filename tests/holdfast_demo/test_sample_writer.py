@@ -7,41 +7,41 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.container.attachments import Attachment, LocalKey
-from holdfast.backup.conversion import To
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey
+from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import AttachmentMissing
-from holdfast.backup.order import Order
+from holdfast.backup.order import OrderChecker
 from holdfast_demo.sample import sample_media, sample_records
 from holdfast_demo.sample_writer import SampleMedia, write_sample
 from tests.backup.streams import KEYS, MODERN_KEYS, sample, stream_of
 
 
-@pytest.mark.parametrize("to", To)
-def test_a_sample_is_the_same_in_every_form(to: To, tmp_path: Path) -> None:
+@pytest.mark.parametrize("to", OutputFormat)
+def test_a_sample_is_the_same_in_every_form(to: OutputFormat, tmp_path: Path) -> None:
     """And in order, so that a checked writer would take it."""
     write_sample(sample_records(60), tmp_path / "x", to, seed=1, keys=KEYS)
     with backup.open(tmp_path / "x", KEYS) as found:
         assert (found.header, *(frame.raw for frame in found)) == sample(60)
-        order = Order()
+        order = OrderChecker()
         for frame in found:
             order.check(frame.raw)
 
 
 def test_a_sample_goes_to_an_open_file() -> None:
     """Standard output, for instance."""
-    for to in (To.STREAM, To.JSONL, To.JSON, To.CONTAINER):
+    for to in (OutputFormat.STREAM, OutputFormat.JSONL, OutputFormat.JSON, OutputFormat.CONTAINER):
         out = io.BytesIO()
         write_sample(sample_records(60), out, to, seed=1, keys=MODERN_KEYS)
         with backup.open(io.BytesIO(out.getvalue()), MODERN_KEYS) as found:
             assert (found.header, *(frame.raw for frame in found)) == sample(60)
-        if to is To.STREAM:
+        if to is OutputFormat.STREAM:
             assert out.getvalue() == stream_of(sample(60))
 
 
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_folder_has_every_attachment(seed: int, tmp_path: Path) -> None:
     """Nothing it refers to is missing."""
-    done = write_sample(sample_records(400, seed), tmp_path / "x", To.FOLDER, seed=seed, keys=KEYS)
+    done = write_sample(sample_records(400, seed), tmp_path / "x", OutputFormat.FOLDER, seed=seed, keys=KEYS)
     assert done is not None
     assert done.problems == ()
     answer = backup.info(tmp_path / "x", KEYS, verify_media=True)
@@ -53,7 +53,7 @@ def test_a_folder_has_every_attachment(seed: int, tmp_path: Path) -> None:
 def test_what_is_not_of_the_history_is_missing() -> None:
     """A stranger's hash leads nowhere."""
     media = SampleMedia(sample_media(1))
-    stranger = Attachment(LocalKey(bytes(64)), hashlib.sha256(b"x").digest(), 1)
+    stranger = AttachmentKey(LocalKey(bytes(64)), hashlib.sha256(b"x").digest(), 1)
     with pytest.raises(AttachmentMissing):
         media.check(stranger)
     with pytest.raises(AttachmentMissing), media.open(stranger):

@@ -121,8 +121,8 @@ class Remote:
         if body is not None:
             content = msgspec.json.encode(body)
             headers["Content-Type"] = sort
-        with self.open(method, address, headers, content) as answer:
-            data = answer.read_all(LARGEST_ANSWER)
+        with self.open(method, address, headers, content) as reply:
+            data = reply.read_all(LARGEST_ANSWER)
         try:
             return msgspec.json.decode(data, type=kind)
         except (ValueError, RecursionError):
@@ -131,9 +131,9 @@ class Remote:
     def bytes_at(self, address: str, most: int = LARGEST_ANSWER) -> bytes | None:
         """Read a small file, or the first `most` bytes of a larger one and one more; None where there is none."""
         try:
-            with self.open("GET", address, {}) as answer:
+            with self.open("GET", address, {}) as reply:
                 start = b""
-                while len(start) <= most and (piece := answer.read(most + 1 - len(start))):
+                while len(start) <= most and (piece := reply.read(most + 1 - len(start))):
                     start += piece
                 return start
         except RemoteRefused as refused:
@@ -202,26 +202,26 @@ class Remote:
         except HttpClientError as error:
             raise RemoteRefused(f"cannot connect to {request.url.authority}: {error}") from error
 
-    def _checked(self, answer: Reply) -> Reply:
-        if answer.status in {200, 201, 202, 204} and not answer.encoded:
-            return answer
-        with answer:
-            if answer.encoded:
+    def _checked(self, reply: Reply) -> Reply:
+        if reply.status in {200, 201, 202, 204} and not reply.encoded:
+            return reply
+        with reply:
+            if reply.encoded:
                 raise MalformedResponse(f"{self.server} sent an unrequested content encoding")
-            if answer.status < 300:
-                raise MalformedResponse(f"{self.server} sent unexpected status {answer.status}")
+            if reply.status < 300:
+                raise MalformedResponse(f"{self.server} sent unexpected status {reply.status}")
             try:
-                said = msgspec.json.decode(answer.read_all(LARGEST_ANSWER), type=Refusal).message
+                message = msgspec.json.decode(reply.read_all(LARGEST_ANSWER), type=Refusal).message
             except (ValueError, RecursionError, RemoteRefused):
-                said = ""
+                message = ""
         words = {
             401: f"{self.server} does not know this token",
             403: f"this token may not do that with {self.repository}",
             404: f"there is no {self.repository} for this token on {self.server}, or not this file in it",
         }
-        text = words.get(answer.status, f"{self.server} refused with status {answer.status}")
-        told = f": {said[:LONGEST_MESSAGE]}" if said and answer.status not in words else ""
-        raise RemoteRefused(f"{text}{told}", answer.status)
+        text = words.get(reply.status, f"{self.server} refused with status {reply.status}")
+        detail = f": {message[:LONGEST_MESSAGE]}" if message and reply.status not in words else ""
+        raise RemoteRefused(f"{text}{detail}", reply.status)
 
 
 def parse_address(address: str) -> HttpUrl:

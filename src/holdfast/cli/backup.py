@@ -21,6 +21,10 @@ COMMANDS: Final = {
         "Extract the attachments of a backup folder or an export as files, by chat.",
         "holdfast.cli.extract:extract_media",
     ),
+    "key": (
+        "Generate a recovery key, or check one.",
+        "holdfast.cli.recovery_keys:group",
+    ),
     "sample": (
         "Generate a realistic, valid backup with every kind of record and message.",
         "holdfast.cli.sample:make_sample",

@@ -9,14 +9,14 @@ from rich.text import Text
 
 from holdfast.backup.completeness import Answer, Completeness, Loss, LostAttachment, check_completeness
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.dates import moment
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
+from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
 
-__all__ = ["CheckOutput", "check_backup"]
+__all__ = ["CheckOutput", "check_backup", "list_lost"]
 
 # A screenful is read; the rest is better counted.
 SHOWN: Final = 50
@@ -47,6 +47,7 @@ class CheckOutput(msgspec.Struct, frozen=True):
 def check_backup(
     file: SourceArgument,
     *,
+    zone: ZoneOption = None,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -57,70 +58,73 @@ def check_backup(
     Complete means: it opens and is as it was written, an importer finds no error in it, and the file of every
     attachment is there, decrypts and has its hash. The exit status is 0 for complete, 1 for incomplete.
     """
+    times = zone_of(zone)
 
-    def work(keys: KeyMaterial | None) -> Completeness:
+    def check_with(keys: KeyMaterial | None) -> Completeness:
         with byte_progress(file.name, size_of(file)) as progress:
             return check_completeness(resolve_input(file), keys, progress=progress)
 
-    found = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    completeness = with_keys(check_with, key=key, key_file=key_file, account_id=account_id)
     if json:
         print_json(
             CheckOutput(
-                found.answer,
-                found.form,
-                found.made_ms,
-                found.messages,
-                found.attachments,
-                found.errors,
-                [finding_line(finding) for finding in found.findings],
-                found.lost,
-                found.not_on_device,
+                completeness.answer,
+                completeness.form,
+                completeness.made_ms,
+                completeness.messages,
+                completeness.attachments,
+                completeness.errors,
+                [finding_line(finding) for finding in completeness.findings],
+                completeness.lost,
+                completeness.not_on_device,
             )
         )
     else:
-        show(console(), found)
-    if found.answer is not Answer.COMPLETE:
+        show(console(), completeness, times)
+    if completeness.answer is not Answer.COMPLETE:
         raise typer.Exit(ExitCode.NO)
 
 
-def show(out: Console, found: Completeness) -> None:
+def show(out: Console, completeness: Completeness, times: Zone) -> None:
     """Print the verdict, the losses, and what was checked."""
-    style = "bold green" if found.answer is Answer.COMPLETE else "bold red"
-    out.print(Text(found.answer, style=style))
-    if found.errors:
-        out.print(f"\n{found.errors:,} {'error' if found.errors == 1 else 'errors'} that break an import:")
-        for finding in found.findings[:SHOWN]:
+    style = "bold green" if completeness.answer is Answer.COMPLETE else "bold red"
+    out.print(Text(completeness.answer, style=style))
+    if completeness.errors:
+        out.print(
+            f"\n{completeness.errors:,} {'error' if completeness.errors == 1 else 'errors'} that break an import:"
+        )
+        for finding in completeness.findings[:SHOWN]:
             out.print(as_text(finding))
-        if found.errors > SHOWN:
-            out.print(f"... and {found.errors - SHOWN:,} more; holdfast backup validate lists them all")
-    if found.lost:
-        out.print(f"\n{len(found.lost):,} of {found.attachments:,} attachments are missing or damaged:")
-        list_lost(out, found.lost[:SHOWN])
-        if len(found.lost) > SHOWN:
-            out.print(f"... and {len(found.lost) - SHOWN:,} more; --json lists them all")
-    made = moment(found.made_ms) if found.made_ms else None
-    when = f"{made:%Y-%m-%d %H:%M} UTC" if made else "at an unknown time"
-    there = found.attachments - len(found.lost)
+        if completeness.errors > SHOWN:
+            out.print(f"... and {completeness.errors - SHOWN:,} more; holdfast backup validate lists them all")
+    if completeness.lost:
+        out.print(
+            f"\n{len(completeness.lost):,} of {completeness.attachments:,} attachments are missing or damaged:"
+        )
+        list_lost(out, completeness.lost[:SHOWN], times)
+        if len(completeness.lost) > SHOWN:
+            out.print(f"... and {len(completeness.lost) - SHOWN:,} more; --json lists them all")
+    when = times.time(completeness.made_ms) if completeness.made_ms else "at an unknown time"
+    there = completeness.attachments - len(completeness.lost)
     out.print(
-        f"\nMade {when}, with {found.messages:,} messages and {there:,} attachments. "
+        f"\nMade {when}, with {completeness.messages:,} messages and {there:,} attachments. "
         "What was written later is not in it."
     )
-    if found.not_on_device:
+    if completeness.not_on_device:
         out.print(
-            f"{len(found.not_on_device):,} more attachments were not on the device when it wrote the backup, so "
-            "they are not lost with it; to have them too, open them there and make the backup again "
+            f"{len(completeness.not_on_device):,} more attachments were not on the device when it wrote the "
+            "backup, so they are not lost with it; to have them too, open them there and make the backup again "
             "(--json lists them)."
         )
 
 
-def list_lost(out: Console, lost: tuple[LostAttachment, ...]) -> None:
+def list_lost(out: Console, lost: tuple[LostAttachment, ...], times: Zone) -> None:
     """Print the lost attachments by chat, with date, person, file and reason."""
     chat: str | None = None
-    for one in lost:
-        if one.chat != chat:
-            chat = one.chat
+    for item in lost:
+        if item.chat != chat:
+            chat = item.chat
             out.print(Text(f"  {printable(chat) or 'outside of chats'}", style="bold"))
-        date = moment(one.sent_ms) if one.sent_ms else None
-        when = f"{date:%Y-%m-%d %H:%M}" if date else "no date"
-        file = printable(one.file_name) or printable(one.content_type) or "attachment"
-        out.print(Text(f"    {when}  {printable(one.person) or 'nobody'}: {file} ({WORDS[one.loss]})"))
+        when = times.time(item.sent_ms) if item.sent_ms else "no date"
+        file = printable(item.file_name) or printable(item.content_type) or "attachment"
+        out.print(Text(f"    {when}  {printable(item.person) or 'nobody'}: {file} ({WORDS[item.loss]})"))

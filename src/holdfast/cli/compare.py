@@ -16,11 +16,11 @@ from holdfast import backup
 from holdfast.backup.compare.crop import crop
 from holdfast.backup.compare.diff import diff
 from holdfast.backup.compare.merge import merge
-from holdfast.backup.compare.selection import Period, Window, parse_period
+from holdfast.backup.compare.selection import DateRange, Window, parse_period
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.conversion import Conversion, To, form_of
+from holdfast.backup.conversion import Conversion, OutputFormat, form_of
 from holdfast.backup.errors import WrongKey
 from holdfast.cli import diff_output
 from holdfast.cli.exit_codes import ExitCode
@@ -37,7 +37,9 @@ KeyFilesOption = Annotated[
         help="A key file; may be repeated, and each backup uses the one that fits.",
     ),
 ]
-ToOption = Annotated[To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")]
+ToOption = Annotated[
+    OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+]
 NamesOption = Annotated[
     Literal["spec", "signal"],
     typer.Option("--names", help="The spelling of JSON names: of the specification, or of Signal's programs."),
@@ -68,8 +70,8 @@ def open_backups(
         raise typer.BadParameter("only one backup can be read from standard input")
     used: list[KeyMaterial] = []
     with ExitStack() as stack:
-        found = [stack.enter_context(open_backup(path, keys, stack, used)) for path in paths]
-        yield found, used[0] if used else None
+        backups = [stack.enter_context(open_backup(path, keys, stack, used)) for path in paths]
+        yield backups, used[0] if used else None
 
 
 def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
@@ -79,7 +81,7 @@ def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMa
         source = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
         shutil.copyfileobj(sys.stdin.buffer, source)
 
-    def work(material: KeyMaterial | None) -> backup.Backup:
+    def open_with(material: KeyMaterial | None) -> backup.Backup:
         if not isinstance(source, Path):
             source.seek(0)
         result = backup.open(source, material)
@@ -91,7 +93,7 @@ def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMa
     files: Sequence[Path | None] = keys.files or [None]
     for file in files:
         try:
-            return with_keys(work, key=keys.key, key_file=file, account_id=keys.account_id)
+            return with_keys(open_with, key=keys.key, key_file=file, account_id=keys.account_id)
         except WrongKey as error:
             problem = error
     assert problem is not None  # noqa: S101  # the loop ran, and each turn either returned or set it
@@ -120,20 +122,20 @@ def show_difference(
         first, second = sources
         if detail:
             lines = diff_output.JsonDiffWriter(sys.stdout) if json else diff_output.TextDiffWriter(console())
-            answer = diff(first, second, chats=chat or (), on_change=lines.add)
-            lines.end(answer)
+            difference = diff(first, second, chats=chat or (), on_change=lines.add)
+            lines.end(difference)
         else:
             with waiting("comparing"):
-                answer = diff(first, second, chats=chat or ())
+                difference = diff(first, second, chats=chat or ())
             if json:
-                print_json(diff_output.document(answer))
+                print_json(diff_output.document(difference))
             else:
-                diff_output.show(console(), answer)
-    if not answer.same:
+                diff_output.show(console(), difference)
+    if not difference.same:
         raise typer.Exit(ExitCode.NO)
 
 
-def form_for(target: Path, to: To | None) -> To:
+def form_for(target: Path, to: OutputFormat | None) -> OutputFormat:
     """Return the format to write: the option, or by the file name."""
     form = to or form_of(target)
     if form is None:
@@ -185,16 +187,16 @@ def merge_backups(
     if len(sources) < 2:
         raise typer.BadParameter("give at least two backups", param_hint="SOURCES")
     form = form_for(output, to)
-    given = [*sources, *(key_file or ()), new_key_file]
-    check_target(output, given, force=force, folder=form is To.FOLDER)
-    check_target(conflicts, [*given, output], force=force)
+    inputs = [*sources, *(key_file or ()), new_key_file]
+    check_target(output, inputs, force=force, folder=form is OutputFormat.FOLDER)
+    check_target(conflicts, [*inputs, output], force=force)
     first: list[Conflict] = []
     with ExitStack() as stack:
-        found, used = stack.enter_context(open_backups(sources, KeyOptions(key, key_file or (), account_id)))
+        backups, used = stack.enter_context(open_backups(sources, KeyOptions(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
         listed = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
 
-        def tell(conflict: Conflict) -> None:
+        def report_conflict(conflict: Conflict) -> None:
             if len(first) < SHOWN:
                 first.append(conflict)
             if listed is not None:
@@ -202,13 +204,13 @@ def merge_backups(
 
         with waiting("merging"):
             done = merge(
-                found,
+                backups,
                 resolve_target(output),
                 to=form,
                 keys=new,
                 names=names,
                 assume_same_account=same_account,
-                on_conflict=tell,
+                on_conflict=report_conflict,
                 replace=force,
             )
     print_problems(done.written)
@@ -265,13 +267,15 @@ def crop_backup(
     if start and end and start.first_ms > end.last_ms:
         raise typer.BadParameter("it ends before it begins", param_hint="--until")
     form = form_for(target, to)
-    check_target(target, [source, *(key_file or ()), new_key_file], force=force, folder=form is To.FOLDER)
+    check_target(
+        target, [source, *(key_file or ()), new_key_file], force=force, folder=form is OutputFormat.FOLDER
+    )
     with (
-        open_backups([source], KeyOptions(key, key_file or (), account_id)) as ((found,), used),
+        open_backups([source], KeyOptions(key, key_file or (), account_id)) as ((opened,), used),
         waiting("cropping"),
     ):
         done = crop(
-            found,
+            opened,
             resolve_target(target),
             to=form,
             chats=chat or (),
@@ -289,7 +293,7 @@ def crop_backup(
         diff_output.show_cropped(console(), target, done)
 
 
-def parse_time(text: str | None, option: str) -> Period | None:
+def parse_time(text: str | None, option: str) -> DateRange | None:
     """Parse a time given on the command line."""
     if text is None:
         return None

@@ -2,19 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Final, Literal
 
 import typer
 
+from holdfast.backup import Backup, Form
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.conversion import Conversion, To, convert, form_of
+from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_of
 from holdfast.backup.wire import Names
 from holdfast.cli.inputs import SourceArgument, with_open_backup
-from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, refuse_weak, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["convert_backup"]
+
+ENCRYPTED: Final = frozenset({OutputFormat.CONTAINER, OutputFormat.FOLDER})
+ENCRYPTED_SOURCES: Final = frozenset({Form.CONTAINER, Form.FOLDER})
 
 
 def convert_backup(
@@ -24,7 +28,7 @@ def convert_backup(
     ],
     *,
     to: Annotated[
-        To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+        OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
     ] = None,
     names: Annotated[
         Literal["spec", "signal"],
@@ -46,10 +50,10 @@ def convert_backup(
         raise typer.BadParameter(
             f"the name {target} does not say which form to write; use --to", param_hint="--to"
         )
-    check_target(target, [source, key_file, new_key_file], force=force, folder=form is To.FOLDER)
+    check_target(target, [source, key_file, new_key_file], force=force, folder=form is OutputFormat.FOLDER)
     edited: list[int] = []
 
-    def work(keys: KeyMaterial | None) -> Conversion:
+    def convert_with(keys: KeyMaterial | None) -> Conversion:
         new = (
             keys
             if new_key_file is None
@@ -57,14 +61,16 @@ def convert_backup(
         )
         to_where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
         chosen: Names = names
-        return with_open_backup(
-            source,
-            keys,
-            lambda found: convert(found, to_where, to=form, keys=new, names=chosen, replace=force),
-            edited=edited,
-        )
 
-    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+        def write(found: Backup) -> Conversion:
+            # What is encrypted already may keep its key; nothing new is encrypted with one that can be guessed.
+            if form in ENCRYPTED and (new_key_file is not None or found.form not in ENCRYPTED_SOURCES):
+                refuse_weak(new)
+            return convert(found, to_where, to=form, keys=new, names=chosen, replace=force)
+
+        return with_open_backup(source, keys, write, edited=edited)
+
+    done = with_keys(convert_with, key=key, key_file=key_file, account_id=account_id)
     for number in dict.fromkeys(edited):
         print_note(f"note: record {number} was edited; what it says was written, not its kept bytes")
     for problem in done.problems:
@@ -72,5 +78,5 @@ def convert_backup(
     if json:
         print_json(done)
     elif str(target) != "-":
-        media = f" and {done.attachments:,} attachments" if form is To.FOLDER else ""
+        media = f" and {done.attachments:,} attachments" if form is OutputFormat.FOLDER else ""
         console().print(f"{printable(str(target))}: {done.frames:,} frames{media}")

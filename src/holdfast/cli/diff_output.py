@@ -39,15 +39,15 @@ NAMES: Final = {"title.title": "name", "description.descriptionText": "descripti
 LONGEST: Final = 80
 
 
-def document(answer: Difference) -> dict[str, object]:
+def document(difference: Difference) -> dict[str, object]:
     """Return the JSON output of a difference."""
     return {
-        "same": answer.same,
-        "messages_before": answer.messages_before,
-        "messages_after": answer.messages_after,
-        "settings": answer.settings,
-        "records": answer.records,
-        "chats": answer.chats,
+        "same": difference.same,
+        "messages_before": difference.messages_before,
+        "messages_after": difference.messages_after,
+        "settings": difference.settings,
+        "records": difference.records,
+        "chats": difference.chats,
     }
 
 
@@ -65,9 +65,9 @@ class JsonDiffWriter:
         self._first = False
         self._out.write(msgspec.json.encode(change).decode())
 
-    def end(self, answer: Difference) -> None:
+    def end(self, difference: Difference) -> None:
         """Write the rest."""
-        self._out.write("],\n" + msgspec.json.encode(document(answer)).decode()[1:] + "\n")
+        self._out.write("],\n" + msgspec.json.encode(document(difference)).decode()[1:] + "\n")
 
 
 class TextDiffWriter:
@@ -87,49 +87,51 @@ class TextDiffWriter:
         kind = change.what[0] if change.what[0] in SIGNS else "changed"
         date = moment(change.sent_ms)
         when = f"{date:%Y-%m-%d %H:%M}" if date else "unknown time"
-        text = short(change.after or change.before)
+        text = shorten(change.after or change.before)
         if kind == "changed":
-            told = change.before != change.after
-            text = f"{', '.join(change.what)}: " + (f"{short(change.before)} → {text}" if told else text)
+            is_text_changed = change.before != change.after
+            text = f"{', '.join(change.what)}: " + (
+                f"{shorten(change.before)} → {text}" if is_text_changed else text
+            )
         self._out.print(Text.assemble((SIGNS[kind], STYLES[kind]), f" {when}  {printable(change.author)}: ", text))
 
-    def end(self, answer: Difference) -> None:
+    def end(self, difference: Difference) -> None:
         """Print the overview."""
         if self._chat is not None:
             self._out.print()
-        show(self._out, answer)
+        show(self._out, difference)
 
 
-def short(text: str) -> str:
+def shorten(text: str) -> str:
     """Return untrusted text as one short line."""
     line = printable(text)
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
-def show(out: Console, answer: Difference) -> None:
+def show(out: Console, difference: Difference) -> None:
     """Print a difference."""
-    if answer.same:
-        out.print(f"no difference: {counted(answer.messages_after, 'message')} in both")
+    if difference.same:
+        out.print(f"no difference: {counted(difference.messages_after, 'message')} in both")
         return
-    for heading, changes in (("settings", answer.settings),):
+    for heading, changes in (("settings", difference.settings),):
         if changes:
             out.print(Text(heading, style="bold"))
             for change in changes:
                 out.print(field_line(change))
             out.print()
-    if answer.records:
+    if difference.records:
         out.print(Text("people, groups, chats", style="bold"))
-        for record in answer.records:
+        for record in difference.records:
             show_record(out, record)
         out.print()
-    if answer.chats:
-        out.print(chat_table(answer.chats))
+    if difference.chats:
+        out.print(chat_table(difference.chats))
         out.print()
     added, removed, changed = (
-        sum(getattr(chat, name) for chat in answer.chats) for name in ("added", "removed", "changed")
+        sum(getattr(chat, name) for chat in difference.chats) for name in ("added", "removed", "changed")
     )
     out.print(
-        f"{answer.messages_before:,} → {counted(answer.messages_after, 'message')}: "
+        f"{difference.messages_before:,} → {counted(difference.messages_after, 'message')}: "
         f"{added:,} added, {removed:,} removed, {changed:,} changed"
     )
 
@@ -150,7 +152,7 @@ def show_record(out: Console, record: RecordChange) -> None:
 def field_line(change: FieldChange, indent: str = "  ") -> Text:
     """Format the change of a field."""
     name = field_name(change.field)
-    before, after = short(change.before), short(change.after)
+    before, after = shorten(change.before), shorten(change.after)
     if before == after:
         return Text(f"{indent}{name}: changed")
     if not before:
@@ -197,7 +199,7 @@ def conflict_line(conflict: Conflict) -> str:
     """Format a conflict in one line."""
     where = f" {conflict.where}" if conflict.where else ""
     field = field_name(conflict.field)
-    dropped, kept = short(conflict.dropped), short(conflict.kept)
+    dropped, kept = shorten(conflict.dropped), shorten(conflict.kept)
     return (
         f"conflict: {conflict.what}{where}, {field}: kept {kept or 'nothing'!r}, not {dropped!r} ({conflict.why})"
     )

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from holdfast import backup
 from holdfast.backup import KeyMaterial
-from holdfast.backup.exports import Written, export, imported
+from holdfast.backup.exports import ExportSummary, export, imported
 from holdfast.cli.archive.export import (
     ChatOption,
     MediaOption,
@@ -18,13 +18,13 @@ from holdfast.cli.archive.export import (
     ToOption,
     UntilOption,
     ZoneOption,
-    bar,
     check_options,
+    export_progress,
     parse_choice,
     parse_zone,
     print_result,
 )
-from holdfast.cli.archive.import_command import bar as import_bar
+from holdfast.cli.archive.import_command import import_progress
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption
@@ -56,18 +56,18 @@ def export_backup(
     check_target(target, [source, key_file], folder=True)
     problems: list[str] = []
 
-    def work(keys: KeyMaterial | None) -> Written:
+    def export_with(keys: KeyMaterial | None) -> ExportSummary:
         problems.clear()
         file: Path | BinaryIO = sys.stdin.buffer if str(source) == "-" else source
         with ExitStack() as stack:
-            found = stack.enter_context(backup.open(file, keys))
-            with import_bar(source.name) as importing:
+            opened = stack.enter_context(backup.open(file, keys))
+            with import_progress(source.name) as importing:
                 archive = stack.enter_context(
                     imported(
-                        found, target, to, choice, media=media, progress=importing, on_problem=problems.append
+                        opened, target, to, choice, media=media, progress=importing, on_problem=problems.append
                     )
                 )
-            with bar(target.name) as progress:
+            with export_progress(target.name) as progress:
                 return export(
                     archive,
                     target,
@@ -80,5 +80,5 @@ def export_backup(
                     progress=progress,
                 )
 
-    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    done = with_keys(export_with, key=key, key_file=key_file, account_id=account_id)
     return print_result(target, to, done, problems, json=json)

@@ -34,17 +34,18 @@ def extract_media(
     """Extract the attachments of a backup folder or an export as files, by chat."""
     check_target(target, [source, key_file], folder=True)
 
-    def work(keys: KeyMaterial | None) -> list[Extracted]:
+    def extract_with(keys: KeyMaterial | None) -> list[Extracted]:
         def run(found: backup.Backup) -> list[Extracted]:
             with count_progress("attachments") as progress:
                 return [progress(item) for item in extract(found, target, replace=force)]
 
         return with_open_backup(source, keys, run)
 
-    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    done = with_keys(extract_with, key=key, key_file=key_file, account_id=account_id)
     failed = [item for item in done if item.problem]
     if json:
-        print_json(done)
+        names = ("frame", "media_name", "path", "bytes", "problem")
+        print_json([{name: getattr(item, name) for name in names} for item in done])
     else:
         for item in failed[:SHOWN]:
             print_note(f"frame {item.frame}: {item.problem}")

@@ -30,15 +30,15 @@ def show_info(
     json: JsonOption = False,
 ) -> None:
     """Show a summary of a backup: creation time, app version, chats, contacts, messages, dates and media."""
-    answer = with_keys(
+    info = with_keys(
         lambda keys: with_open_backup(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
         key=key,
         key_file=key_file,
         account_id=account_id,
     )
     if json:
-        print_json(answer)
+        print_json(info)
     else:
-        summary.show(console(), answer)
-    if verify_media and answer.media is not None and (answer.media.missing or answer.media.damaged):
+        summary.show(console(), info)
+    if verify_media and info.media is not None and (info.media.missing or info.media.damaged):
         raise typer.Exit(ExitCode.NO)

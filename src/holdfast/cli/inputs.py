@@ -34,9 +34,9 @@ def with_open_backup(
     on_edited = None if edited is None else edited.append
     with (
         byte_progress(path.name, size_of(path)) as progress,
-        backup.open(resolve_input(path), keys, progress=progress, on_edited=on_edited) as found,
+        backup.open(resolve_input(path), keys, progress=progress, on_edited=on_edited) as opened,
     ):
-        return work(found)
+        return work(opened)
 
 
 def resolve_input(path: Path) -> Path | BinaryIO:

@@ -15,9 +15,10 @@ import typer
 
 from holdfast.backup import KeyIncomplete, KeyMaterial, read_keys
 from holdfast.backup.container import parse_aci
+from holdfast.backup.container.key_formats import pool_weakness
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
 
-__all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "with_keys"]
+__all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "refuse_weak", "with_keys"]
 
 VARIABLE: Final = "HOLDFAST_KEY"
 LONGEST_FILE: Final = 64 * 1024
@@ -71,6 +72,16 @@ def read_file(path: Path) -> str:
     return text
 
 
+def refuse_weak(keys: KeyMaterial | None) -> None:
+    """Raise `KeyRefused` for a recovery key that somebody could guess."""
+    reason = pool_weakness(keys.pool.reveal().decode()) if keys is not None and keys.pool is not None else ""
+    if reason:
+        raise KeyRefused(
+            f"this recovery key is weak, {reason}, and nothing is encrypted with it; "
+            "`holdfast backup key new` makes one"
+        )
+
+
 def with_keys(
     work: Callable[[KeyMaterial | None], Answer],
     *,
@@ -99,6 +110,6 @@ def ask(keys: KeyMaterial | None, missing: tuple[str, ...]) -> KeyMaterial:
         elif what == "the forward-secrecy token":
             known["token"] = read_keys(f"token = {text}").token
         else:
-            given = read_keys(text)
-            known.update({name: getattr(given, name) for name in given.given()})
+            keys = read_keys(text)
+            known.update({name: getattr(keys, name) for name in keys.given()})
     return KeyMaterial(**known)

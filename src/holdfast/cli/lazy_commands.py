@@ -1,6 +1,8 @@
 """Groups of commands whose modules are imported when one of them is run."""
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -49,16 +51,29 @@ class LazyGroup(TyperGroup):
         """Import the module of a command, and build it from its function."""
         if name not in self._loaded:
             module, _, attribute = self.table[name][1].partition(":")
-            found = getattr(import_module(module), attribute)
-            if not isinstance(found, typer.Typer):
+            with garbage_collection_paused():
+                loaded = getattr(import_module(module), attribute)
+            if not isinstance(loaded, typer.Typer):
                 single = typer.Typer(add_completion=False, rich_markup_mode=None)
-                single.command(name)(found)
-                found = single
-            command = typer.main.get_command(found)
+                single.command(name)(loaded)
+                loaded = single
+            command = typer.main.get_command(loaded)
             command.name = name
             self.commands[name] = command
             self._loaded.add(name)
         return self.commands[name]
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Import without looking for garbage: modules make many objects, of which nearly all stay."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def lazy_group(table: Mapping[str, tuple[str, str]]) -> type[LazyGroup]:
@@ -70,5 +85,5 @@ def configure_logs(context: typer.Context) -> None:
     """Set up logging as the options before the command say; commands that never log do without importing it."""
     from holdfast import logs  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
-    given = context.obj if isinstance(context.obj, dict) else {}
-    logs.configure(style=given.get("log_format") or "text", level=given.get("log_level") or "warning")
+    options = context.obj if isinstance(context.obj, dict) else {}
+    logs.configure(style=options.get("log_format") or "text", level=options.get("log_level") or "warning")

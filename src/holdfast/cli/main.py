@@ -17,6 +17,10 @@ from holdfast.errors import HoldfastError
 __all__ = ["app", "main"]
 
 COMMANDS: Final = {
+    "keep": (
+        "Keep a phone's backup folder safe: import, verify and report, once or again and again.",
+        "holdfast.cli.keep:keep_folder",
+    ),
     "backup": (
         "Read, write and convert chat backups.",
         "holdfast.cli.backup:group",
@@ -24,6 +28,10 @@ COMMANDS: Final = {
     "archive": (
         "Keep backups in one searchable archive.",
         "holdfast.cli.archive:group",
+    ),
+    "dataset": (
+        "Turn many backups into Parquet tables, and search and count in them.",
+        "holdfast.cli.dataset:group",
     ),
     "admin": (
         "Manage the users, repositories and data of a server.",
@@ -64,9 +72,9 @@ app = typer.Typer(
 )
 
 
-def show_version(wanted: bool) -> None:  # noqa: FBT001  # as typer calls it
+def show_version(requested: bool) -> None:  # noqa: FBT001  # as typer calls it
     """Print the version and exit."""
-    if wanted:
+    if requested:
         typer.echo(f"Holdfast {holdfast.__version__}")
         raise typer.Exit
 
@@ -153,10 +161,19 @@ def exit_code_of(error: HoldfastError) -> ExitCode:
 
 
 def fault_in(error: Exception) -> HoldfastError | None:
-    """Return the hosting error for a failure of the database or the disk; None if it is a bug."""
+    """Return the error for a failure of the database or the disk, or a missing extra; None if it is a bug."""
+    from holdfast.cli.extras import missing_extra  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
     from holdfast.hosting.errors import StorageError  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
-    from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
+    if isinstance(error, ModuleNotFoundError):
+        return missing_extra(error)
+    try:
+        from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    except ModuleNotFoundError:
+        # Without the server there is no database of it, and only the disk can fail.
+        if not isinstance(error, OSError):
+            return None
+        return StorageError(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
     fault = translate(error)
     if isinstance(fault, StorageError) and isinstance(error, OSError) and error.filename is not None:
         return StorageError(f"{error.filename}: {error.strerror}")

@@ -10,16 +10,6 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from rich.text import Text
 
 __all__ = [
@@ -67,9 +57,9 @@ def printable(text: str) -> str:
     return "".join(sign for sign in line if sign.isprintable() or sign == JOINER)
 
 
-def print_json(answer: object) -> None:
+def print_json(value: object) -> None:
     """Print a value as one JSON document."""
-    text = msgspec.json.format(msgspec.json.encode(answer, enc_hook=as_text), indent=2)
+    text = msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=2)
     sys.stdout.write(text.decode() + "\n")
 
 
@@ -86,14 +76,16 @@ def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None
     if not sys.stderr.isatty() or (total is not None and total < PATIENCE_BYTES):
         yield None
         return
+    from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(),
+        bars.TransferSpeedColumn(),
+        bars.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.update(task, completed=done)
 
@@ -104,8 +96,10 @@ def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
     if not sys.stderr.isatty():
         yield lambda item: item
         return
-    columns = (TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    columns = (bars.TextColumn("{task.completed:,.0f} {task.description}"), bars.TimeElapsedColumn())
+    with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None)
         passed = 0
 
@@ -126,7 +120,9 @@ def waiting(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    from rich import progress as bars  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.TimeElapsedColumn())
+    with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         progress.add_task(what, total=None)
         yield

@@ -33,11 +33,11 @@ def redact_backup(
     check_target(target, [source, key_file], force=force)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
 
-    def work(keys: KeyMaterial | None) -> Redaction:
+    def redact_with(keys: KeyMaterial | None) -> Redaction:
         with byte_progress(source.name, size_of(source)) as progress:
             return redact(resolve_input(source), where, keys, seed=seed, progress=progress, replace=force)
 
-    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    done = with_keys(redact_with, key=key, key_file=key_file, account_id=account_id)
     if done.damaged:
         what = (
             "frame is damaged, and so is its copy"

@@ -7,8 +7,8 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.conversion import To, form_of
+from holdfast.backup import KeyMaterial, Repair, RepairOptions, plan_repair, repair, undo_repair
+from holdfast.backup.conversion import OutputFormat, form_of
 from holdfast.backup.repairs.log import log_beside, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
@@ -49,7 +49,7 @@ def repair_backup(
         Literal["remote", "transfer", "takeout"], typer.Option("--purpose", help="The purpose of the backup.")
     ] = "remote",
     to: Annotated[
-        To | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
+        OutputFormat | None, typer.Option("--to", help="The format to write, if the file name does not tell.")
     ] = None,
     force: ForceOption = False,
     key_file: KeyFileOption = None,
@@ -65,19 +65,19 @@ def repair_backup(
     where = Path() if target is None else target
     form = to or form_of(where)
     if not plan:
-        check_target(target, [source, key_file, undo], force=force, folder=form is To.FOLDER)
+        check_target(target, [source, key_file, undo], force=force, folder=form is OutputFormat.FOLDER)
         check_target(log, [source, key_file, target], force=force)
-    wanted = Wanted(profile, edition, purpose, drop)
+    options = RepairOptions(profile, edition, purpose, drop)
 
-    def work(keys: KeyMaterial | None) -> Repair | int:
+    def repair_with(keys: KeyMaterial | None) -> Repair | int:
         file: Path | BinaryIO = sys.stdin.buffer if str(source) == "-" else source
         if undo is not None:
             return undo_repair(file, undo, where, keys, to=form, keys=keys, replace=force)
         if plan:
-            return plan_repair(file, keys, wanted=wanted)
-        return repair(file, where, keys, wanted=wanted, log=log, to=form, keys=keys, replace=force)
+            return plan_repair(file, keys, options=options)
+        return repair(file, where, keys, options=options, log=log, to=form, keys=keys, replace=force)
 
-    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    done = with_keys(repair_with, key=key, key_file=key_file, account_id=account_id)
     if isinstance(done, int):
         what = "stream" if undo is None or read_log(undo).kept is None else "file"
         console().print(
@@ -103,11 +103,11 @@ def show(done: Repair) -> None:
     lines = [f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in done.steps]
     print_some(lines, Counter(step.rule for step in done.steps))
     left = [
-        f"{frame_name(one.frame)}: {one.rule}{path_suffix(one.path)}: {one.problem} "
-        + ("Stays; --drop would leave it out." if one.needs_drop else "Cannot be mended.")
-        for one in done.unmended
+        f"{frame_name(finding.frame)}: {finding.rule}{path_suffix(finding.path)}: {finding.problem} "
+        + ("Stays; --drop would leave it out." if finding.needs_drop else "Cannot be mended.")
+        for finding in done.unmended
     ]
-    print_some(left, Counter(one.rule for one in done.unmended))
+    print_some(left, Counter(finding.rule for finding in done.unmended))
     lost = sum(step.loses for step in done.steps)
     repairs = count_of(len(done.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
     verdict = "passes" if done.passes else f"does not pass: {count_of(len(done.unmended), 'error')} left"

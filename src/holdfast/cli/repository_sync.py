@@ -99,9 +99,9 @@ class Action(msgspec.Struct):
 
     def headers(self, **own: str) -> dict[str, str]:
         """Return the headers to send: what the server asks for, but for those that say how a request is sent."""
-        asked = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
-        known = {name.lower() for name in asked}
-        return asked | {name: value for name, value in own.items() if name.lower() not in known}
+        requested = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
+        known = {name.lower() for name in requested}
+        return requested | {name: value for name, value in own.items() if name.lower() not in known}
 
 
 class ItemError(msgspec.Struct):
@@ -177,19 +177,19 @@ def push_backup(
     if not file.is_file():
         raise UnreadableBackup(f"{file} is a folder; convert it with `holdfast backup convert` first")
     keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
-    target, facts = found(where, file.name, server, token, token_file, branch)
-    made = described(file)
+    target, facts = resolve_target(where, file.name, server, token, token_file, branch)
+    pointer = pointer_of(file)
     before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     old = LfsPointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
-    if old == made:
-        done = Pushed(target.remote.repository, target.path, target.branch, made.size, False, "", "")
+    if old == pointer:
+        done = Pushed(target.remote.repository, target.path, target.branch, pointer.size, False, "", "")
     else:
         if not facts.private and not is_encrypted(file):
             confirm_public(target, file, allowed=allow_public)
-        upload(target.remote, file, made)
-        text = message or told(target, file, made, old, keys)
-        commit = commit_pointer(target, facts, made, text, exists=before is not None)
-        done = Pushed(target.remote.repository, target.path, target.branch, made.size, True, commit.sha, text)
+        upload(target.remote, file, pointer)
+        text = message or commit_message(target, file, pointer, old, keys)
+        commit = commit_pointer(target, facts, pointer, text, exists=before is not None)
+        done = Pushed(target.remote.repository, target.path, target.branch, pointer.size, True, commit.sha, text)
     if json:
         print_json(done)
     elif not done.changed:
@@ -215,7 +215,7 @@ def pull_backup(
 ) -> None:
     """Download a backup from a repository; it is verified before it is written."""
     check_target(target_file, [token_file], force=force)
-    target, _ = found(where, target_file.name, server, token, token_file, branch)
+    target, _ = resolve_target(where, target_file.name, server, token, token_file, branch)
     small = target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     if small is None:
         raise RemoteRefused(f"there is no {target.path} in {target.remote.repository} on {target.branch}")
@@ -224,7 +224,7 @@ def pull_backup(
     console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
 
 
-def found(  # noqa: PLR0917  # the words of a command line
+def resolve_target(  # noqa: PLR0917  # the words of a command line
     where: str, name: str, server: str | None, token: str | None, token_file: Path | None, branch: str | None
 ) -> tuple[Target, RepositoryFacts]:
     """Return the target given on the command line."""
@@ -256,7 +256,7 @@ def token_of(token: str | None, token_file: Path | None) -> Secret | None:
     return None
 
 
-def described(file: Path) -> LfsPointer:
+def pointer_of(file: Path) -> LfsPointer:
     """Return the Git LFS pointer of a file."""
     try:
         with file.open("rb") as source:
@@ -265,30 +265,30 @@ def described(file: Path) -> LfsPointer:
         raise UnreadableBackup(f"{file} cannot be read: {error.strerror}") from error
 
 
-def upload(remote: Remote, file: Path, made: LfsPointer) -> None:
+def upload(remote: Remote, file: Path, pointer: LfsPointer) -> None:
     """Upload a file with Git LFS, unless the host has it."""
-    wanted = {
+    batch_request = {
         "operation": "upload",
         "transfers": ["basic"],
-        "objects": [{"oid": made.oid, "size": made.size}],
+        "objects": [{"oid": pointer.oid, "size": pointer.size}],
     }
-    answer = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, wanted, lfs=True)
-    item = next((one for one in answer.objects if one.oid == made.oid), None)
+    batch = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, batch_request, lfs=True)
+    item = next((one for one in batch.objects if one.oid == pointer.oid), None)
     if item is None:
         raise MalformedResponse(f"{remote.server} did not respond about the requested file")
     if item.error is not None:
-        said = item.error.message[:LONGEST_MESSAGE]
-        raise RemoteRefused(f"{remote.server} rejected this file{f': {said}' if said else ''}")
+        message = item.error.message[:LONGEST_MESSAGE]
+        raise RemoteRefused(f"{remote.server} rejected this file{f': {message}' if message else ''}")
     actions = item.actions or {}
     put = actions.get("upload")
     if put is not None:
-        with opened_source(file) as source, byte_progress(file.name, made.size) as progress:
+        with opened_source(file) as source, byte_progress(file.name, pointer.size) as progress:
             headers = put.headers(**{"Content-Type": "application/octet-stream"})
-            headers["Content-Length"] = str(made.size)
-            remote.open("PUT", put.href, headers, counted(source, made.size, progress)).close()
+            headers["Content-Length"] = str(pointer.size)
+            remote.open("PUT", put.href, headers, counted(source, pointer.size, progress)).close()
     verify = actions.get("verify")
     if verify is not None:
-        body = msgspec.json.encode({"oid": made.oid, "size": made.size})
+        body = msgspec.json.encode({"oid": pointer.oid, "size": pointer.size})
         headers = verify.headers(Accept=LFS_TYPE, **{"Content-Type": LFS_TYPE})
         remote.open("POST", verify.href, headers, body).close()
 
@@ -357,15 +357,15 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
     server = target.remote.server
     other = f"{server} sent other content than was stored; nothing was written"
     with (
-        target.remote.open("GET", target.address("media"), {}) as answer,
-        byte_progress(to.name, answer.length if stored is None else stored.size) as progress,
+        target.remote.open("GET", target.address("media"), {}) as reply,
+        byte_progress(to.name, reply.length if stored is None else stored.size) as progress,
         write_whole(to, replace=replace) as out,
     ):
-        if stored is None and answer.length is None and not answer.chunked:
+        if stored is None and reply.length is None and not reply.chunked:
             raise MalformedResponse(f"{server} did not send a length; nothing was written")
-        if stored is not None and answer.length not in {None, stored.size}:
+        if stored is not None and reply.length not in {None, stored.size}:
             raise MalformedResponse(other)
-        while piece := answer.read(CHUNK):
+        while piece := reply.read(CHUNK):
             size += len(piece)
             if stored is not None and size > stored.size:
                 raise MalformedResponse(other)
@@ -378,11 +378,11 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
 
 
 def commit_pointer(
-    target: Target, facts: RepositoryFacts, made: LfsPointer, message: str, *, exists: bool
+    target: Target, facts: RepositoryFacts, pointer: LfsPointer, message: str, *, exists: bool
 ) -> CommitFacts:
     """Commit the pointer file, and the line of `.gitattributes` for its path."""
     remote = target.remote
-    files = [changed(target, target.path, made.format(), exists=exists)]
+    files = [changed(target, target.path, pointer.format(), exists=exists)]
     attributes = None if facts.empty else remote.bytes_at(target.address("raw", ATTRIBUTES), LARGEST_ATTRIBUTES)
     if attributes is not None and len(attributes) > LARGEST_ATTRIBUTES:
         raise RemoteRefused(f"{ATTRIBUTES} of {remote.repository} is too large to be changed")
@@ -420,15 +420,17 @@ def is_for(path: str, line: str) -> bool:
     return "filter=lfs" in line and line.startswith((f"{pattern(path)} ", f"*{ending} " if ending else "\0"))
 
 
-def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, keys: KeyMaterial | None) -> str:
+def commit_message(
+    target: Target, file: Path, pointer: LfsPointer, old: LfsPointer | None, keys: KeyMaterial | None
+) -> str:
     """Return the commit message: what changed since the last snapshot, if the keys allow it."""
-    size = human_size(made.size)
+    size = human_size(pointer.size)
     try:
         if is_archive(file):
             with archives.open(file) as opened:
                 chats = opened.chats()
-            held = counted_words(sum(chat.messages for chat in chats), "message")
-            return f"Archive: {held} in {counted_words(len(chats), 'chat')}\n\n{size}.\n"
+            messages = count_with_noun(sum(chat.messages for chat in chats), "message")
+            return f"Archive: {messages} in {count_with_noun(len(chats), 'chat')}\n\n{size}.\n"
         info = backup.info(file, keys)
     except KeyIncomplete:
         print_note("note: it is encrypted, so the commit does not say what changed; --key-file lets it")
@@ -438,7 +440,7 @@ def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, k
         return f"Snapshot {target.path} ({size})"
     counts = info.counts
     made_at = f"{info.header.made_at:%Y-%m-%d %H:%M} UTC" if info.header.made_at else "an unknown time"
-    now = f"{counted_words(counts['chatItem'], 'message')} in {counted_words(counts['chat'], 'chat')}"
+    now = f"{count_with_noun(counts['chatItem'], 'message')} in {count_with_noun(counts['chat'], 'chat')}"
     facts = f"Made at {made_at}; {now}, {size}."
     if old is None:
         return f"First snapshot: {now}\n\n{facts}\n"
@@ -468,23 +470,23 @@ def compared(target: Target, file: Path, old: LfsPointer, keys: KeyMaterial | No
             return None
 
 
-def summary_of(found: Difference) -> str:
+def summary_of(difference: Difference) -> str:
     """Return a summary of a difference in one line."""
-    added = sum(chat.added for chat in found.chats)
-    removed = sum(chat.removed for chat in found.chats)
-    edited = sum(chat.changed for chat in found.chats)
-    new = sum(1 for one in found.chats if one.before == 0 and one.added)
+    added = sum(chat.added for chat in difference.chats)
+    removed = sum(chat.removed for chat in difference.chats)
+    edited = sum(chat.changed for chat in difference.chats)
+    new = sum(1 for chat in difference.chats if chat.before == 0 and chat.added)
     parts = [
-        counted_words(added, "message") + " added" if added else "",
-        counted_words(edited, "message") + " changed" if edited else "",
-        counted_words(removed, "message") + " gone" if removed else "",
-        counted_words(new, "chat") + " new" if new else "",
-        counted_words(len(found.records), "record") + " changed" if found.records else "",
+        count_with_noun(added, "message") + " added" if added else "",
+        count_with_noun(edited, "message") + " changed" if edited else "",
+        count_with_noun(removed, "message") + " gone" if removed else "",
+        count_with_noun(new, "chat") + " new" if new else "",
+        count_with_noun(len(difference.records), "record") + " changed" if difference.records else "",
     ]
-    said = ", ".join(part for part in parts if part)
-    return f"Snapshot: {said}" if said else "Snapshot: nothing new"
+    changes = ", ".join(part for part in parts if part)
+    return f"Snapshot: {changes}" if changes else "Snapshot: nothing new"
 
 
-def counted_words(count: int, word: str) -> str:
+def count_with_noun(count: int, word: str) -> str:
     """Format a count with its noun."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -9,7 +9,7 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from holdfast.backup.container.keyfile import read_keys
-from holdfast.backup.conversion import To, form_of
+from holdfast.backup.conversion import OutputFormat, form_of
 from holdfast.cli.demo_package import require_demo_package
 from holdfast.cli.output import count_progress
 from holdfast.cli.outputs import ForceOption, check_target
@@ -40,10 +40,16 @@ def make_sample(
     from holdfast_demo.sample import sample_records
     from holdfast_demo.sample_writer import write_sample
 
-    to = To.FOLDER if folder else To.CONTAINER if encrypt else form_of(target) or To.STREAM
-    check_target(target, [], force=force, folder=to is To.FOLDER)
+    to = (
+        OutputFormat.FOLDER
+        if folder
+        else OutputFormat.CONTAINER
+        if encrypt
+        else form_of(target) or OutputFormat.STREAM
+    )
+    check_target(target, [], force=force, folder=to is OutputFormat.FOLDER)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
-    keys = new_keys() if to in {To.FOLDER, To.CONTAINER} else None
+    keys = new_keys() if to in {OutputFormat.FOLDER, OutputFormat.CONTAINER} else None
     with count_progress("frames") as progress:
         records = (progress(record) for record in sample_records(messages, seed, edition=edition))
         write_sample(

@@ -24,12 +24,13 @@ from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.hosting.data_folder import FirstStart
+    from holdfast.server.supervisor import Target
     from holdfast.server.worker import Worker
 
 __all__ = ["serve"]
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, setting: str = "--port or HOLDFAST_PORT") -> socket.socket:
     """Bind the listening socket first, so that a port in use is one line of error, and clients can wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
@@ -40,9 +41,16 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         server.close()
         if error.errno == errno.EADDRINUSE:
-            raise HoldfastError(f"port {port} is in use; choose another with --port or HOLDFAST_PORT") from error
+            raise HoldfastError(f"port {port} is in use; choose another with {setting}") from error
         raise HoldfastError(f"cannot listen on {host} port {port}: {error.strerror}") from error
     return server
+
+
+def listen_ssh(settings: Settings) -> AbstractContextManager[socket.socket | None]:
+    """Bind the listening socket of SSH, if it is on."""
+    if not settings.ssh:
+        return nullcontext()
+    return listen(settings.host, settings.ssh_port, "HOLDFAST_SSH_PORT")
 
 
 def address(settings: Settings, port: int) -> str:
@@ -64,9 +72,8 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Run the server: website, API and git. Initializes an empty data folder."""
-    from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import open_database, prepare
-    from holdfast.hosting.services import ref_changes
+    from holdfast.server.child_process import run_in_child
     from holdfast.server.supervisor import worker_count
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
@@ -76,14 +83,13 @@ def serve(
     count = worker_count(settings.workers)
     with (
         listen(settings.host, settings.port) as server,
+        listen_ssh(settings) as ssh,
         metrics_folder(settings.data),
     ):
         with open_database(settings) as database:
             first = prepare(database, settings)
             where = database.name
-        # Before anybody is answered: what a service that was killed had begun is recorded now.
-        with closing(App.open(settings)) as opened:
-            ref_changes.recover(opened)
+        run_in_child(partial(open_storage, settings))
         if first is None:
             change = f"holdfast admin user password {settings.admin_name} --data {shlex.quote(str(settings.data))}"
             hint = f"as {settings.admin_name}; forgotten? {change}"
@@ -93,6 +99,7 @@ def serve(
             hint = f"as {first.admin}, password {first.password.reveal()} (shown only this once)"
         facts = {
             "listening": address(settings, server.getsockname()[1]),
+            **({} if ssh is None else {"ssh": f"port {ssh.getsockname()[1]}, as the user {settings.ssh_user}"}),
             "data": f"{settings.data.resolve()} ({where})",
             "log in": hint,
         }
@@ -102,7 +109,7 @@ def serve(
             # Not wrapped: addresses and paths are there to be copied.
             console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
         with demo_content(settings, first, server):
-            run(settings, server, count)
+            run(settings, server, ssh, count)
 
 
 def demo_content(
@@ -116,21 +123,44 @@ def demo_content(
     return making_demo(settings, first, server)
 
 
-def run(settings: Settings, server: socket.socket, count: int) -> None:
-    """Run the worker and delivery processes until a signal ends the service."""
+def run(settings: Settings, server: socket.socket, ssh: socket.socket | None, count: int) -> None:
+    """Run the worker, delivery and SSH processes until a signal ends the service."""
     from holdfast.server.delivery_process import deliver
     from holdfast.server.supervisor import Role, Supervisor
 
-    roles = [Role(count, partial(work, settings, server))]
+    roles = [Role(count, without(ssh, partial(run_worker, settings, server)))]
     if settings.webhooks:
-        roles.append(Role(1, partial(deliver, settings, server), is_required=False))
-    # Once the last worker has let go of the socket too, newcomers are turned away instead of left waiting.
-    ended_by = Supervisor(roles, server.close).run()
+        roles.append(Role(1, without(ssh, partial(deliver, settings, server)), is_required=False))
+    if ssh is not None:
+        from holdfast.server.ssh_process import serve_ssh
+
+        roles.append(Role(1, without(server, partial(serve_ssh, settings, ssh)), is_required=False))
+
+    def close() -> None:
+        # Once the last worker has let go of a socket too, newcomers are turned away instead of left waiting.
+        server.close()
+        if ssh is not None:
+            ssh.close()
+
+    ended_by = Supervisor(roles, close).run()
     if ended_by == signal.SIGINT:
         raise KeyboardInterrupt
 
 
-def work(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
+def without(other: socket.socket | None, target: "Target") -> "Target":
+    """Return a target that closes the socket it does not serve: clients must not wait at it for nobody."""
+
+    def run_target(on_started: Callable[[], None], parent_gone: int) -> None:
+        if other is not None:
+            other.close()
+        target(on_started, parent_gone)
+
+    return run_target
+
+
+def run_worker(
+    settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int
+) -> None:
     """Run one worker process until the parent stops it or exits."""
     from holdfast.server.worker import new_worker
 
@@ -187,3 +217,18 @@ def is_running(pid: str) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def open_storage(settings: Settings) -> None:
+    """Open the object store for the first time, and adopt repositories of an earlier version."""
+    from holdfast.hosting.app import App
+    from holdfast.hosting.services.storage_setup import prepare_storage
+
+    with closing(App.open(settings)) as opened:
+        prepare_storage(opened, show_adoption)
+
+
+def show_adoption(done: int, total: int) -> None:
+    """Print how many repositories of an earlier version were adopted."""
+    if done == total or not done % 100:
+        console().print(f"adopted {done} of {total} repositories")

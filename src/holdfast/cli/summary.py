@@ -72,10 +72,10 @@ def fact_table(info: Info) -> Table:
     """Return a table of the properties of a backup."""
     header, counts = info.header, info.counts
     table = Table.grid(padding=(0, 2))
-    made = header.made_at
+    made_at = header.made_at
     table.add_row("what", f"{info.form}, format version {header.version}, {human_size(info.bytes)} of frames")
     table.add_row(
-        "made", f"{made:%Y-%m-%d %H:%M:%S} UTC" if made else f"unknown (the header says {header.made_at_ms})"
+        "made", f"{made_at:%Y-%m-%d %H:%M:%S} UTC" if made_at else f"unknown (the header says {header.made_at_ms})"
     )
     table.add_row("by", Text(printable(header.app_version) or "unknown"))
     table.add_row("first by", Text(printable(header.first_app_version) or "unknown"))
@@ -107,11 +107,11 @@ def fact_table(info: Info) -> Table:
 def media(info: Info) -> str:
     """Format the counts of attachments."""
     text = f"{info.attachments:,} attachments, {human_size(info.attachment_bytes)}"
-    found = info.media
-    if found is None:
+    media = info.media
+    if media is None:
         return text
-    how = "verified" if found.verified else "there"
-    return f"{text}; {found.present:,} files {how}, {found.missing:,} missing, {found.damaged:,} damaged"
+    how = "verified" if media.verified else "there"
+    return f"{text}; {media.present:,} files {how}, {media.missing:,} missing, {media.damaged:,} damaged"
 
 
 def count_table(rows: dict[str, int], heading: str) -> Table:

@@ -184,13 +184,14 @@ def verdict(name: str, validation: ValidationRun) -> Text:
     if not validation.readable:
         rest = f": {', '.join(named)}, and nothing in it can be read ({validation.profile})"
         return Text.assemble(f"{name} is ", ("not valid", "bold red"), rest)
-    held = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
-    answer = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
-    found = ", ".join(named) or "no findings"
+    editions = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
+    result = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
+    findings = ", ".join(named) or "no findings"
     if validation.consequences:
-        found += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
-    rest = f": {found} in {validation.frames:,} frames, held to {held[validation.edition]} ({validation.profile})"
-    return Text.assemble(f"{name} is ", answer, rest)
+        findings += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
+    edition = editions[validation.edition]
+    rest = f": {findings} in {validation.frames:,} frames, held to {edition} ({validation.profile})"
+    return Text.assemble(f"{name} is ", result, rest)
 
 
 def validate_backup(
@@ -244,7 +245,7 @@ def validate_backup(
         most=0 if json and most == SHOWN else most, rules=rule or [], severity=Severity(severity), as_json=json
     )
 
-    def work(keys: KeyMaterial | None) -> ValidationRun:
+    def validate_with(keys: KeyMaterial | None) -> ValidationRun:
         with (
             byte_progress(file.name, size_of(file)) as progress,
             start_validation(
@@ -262,7 +263,7 @@ def validate_backup(
                 report.add(finding)
             return validation
 
-    validation = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    validation = with_keys(validate_with, key=key, key_file=key_file, account_id=account_id)
     report.close(file.name if str(file) != "-" else "the input", validation)
     if not validation.valid:
         raise typer.Exit(ExitCode.NO)

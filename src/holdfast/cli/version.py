@@ -22,14 +22,14 @@ class VersionOutput:
 def show(*, json: JsonOption = False) -> None:
     """Show the version, and whether the core is compiled or interpreted."""
     core = "compiled" if backup.COMPILED else "interpreted"
-    answer = VersionOutput(
+    versions = VersionOutput(
         __version__, core, platform.python_version(), f"{platform.system()} {platform.machine()}"
     )
     if json:
-        print_json(answer)
+        print_json(versions)
         return
-    console().print(f"Holdfast {answer.holdfast}")
-    console().print(f"core {answer.core}, Python {answer.python}, {answer.machine}")
+    console().print(f"Holdfast {versions.holdfast}")
+    console().print(f"core {versions.core}, Python {versions.python}, {versions.machine}")
     if not backup.COMPILED:
         console(stderr=True).print(
             "The interpreted core is about 40 times slower; install a C compiler and reinstall."

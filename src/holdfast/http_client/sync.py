@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from holdfast.http_client.client import HttpClient, HttpResponse
+from holdfast.http_client.connector import AddressPolicy
 from holdfast.http_client.requests import HttpRequest
 
 __all__ = ["SyncResponse", "send"]
@@ -71,13 +72,20 @@ class UploadBody:
             raise
 
 
-def send(request: HttpRequest, upload: Iterable[bytes] | None = None, *, read_timeout: float) -> SyncResponse:
+def send(
+    request: HttpRequest,
+    upload: Iterable[bytes] | None = None,
+    *,
+    read_timeout: float,
+    policy: AddressPolicy | None = None,
+) -> SyncResponse:
     """Send a request, with `upload` as its body where one is given, and return its response.
 
-    Raises `HttpClientError`, or what iterating the upload raises. `read_timeout` limits each wait for bytes.
+    Raises `HttpClientError`, or what iterating the upload raises. `read_timeout` limits each wait for bytes,
+    and `policy` decides which addresses may be connected to.
     """
     runner = asyncio.Runner()
-    client = HttpClient(read_timeout=read_timeout, keep_alive=False, read_buffer=READ_BUFFER)
+    client = HttpClient(policy=policy, read_timeout=read_timeout, keep_alive=False, read_buffer=READ_BUFFER)
     source = None if upload is None else UploadBody(upload)
     try:
         if source is not None:

@@ -3,7 +3,7 @@
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.media import Library
-from holdfast_demo.sample.people import Person
+from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.styles import custom_colours, decorate
 
 __all__ = ["account", "header"]
@@ -21,7 +21,7 @@ def header(dice: Dice, backup_time: int) -> BackupInfo:
     )
 
 
-def account(me: Person, library: Library, dice: Dice, now: int, *, current: bool) -> AccountData:
+def account(me: SamplePerson, library: Library, dice: Dice, now: int, *, current: bool) -> AccountData:
     """Write the account of the sample's owner."""
     record = AccountData(
         profileKey=dice.randbytes(32),

@@ -8,7 +8,7 @@ from holdfast.backup.schema.backup_pb2 import AvatarColor, Recipient
 from holdfast_demo.sample import extras
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.groups import Circle, found, group
-from holdfast_demo.sample.people import MAX_PEOPLE, Person, Standing, bystander, contact, meet
+from holdfast_demo.sample.people import MAX_PEOPLE, SamplePerson, Standing, bystander, contact, meet
 
 __all__ = ["Cast", "assemble", "recipients"]
 
@@ -21,14 +21,14 @@ WAITING = 8
 class Cast:
     """The people and groups of a sample, and the recipients that are neither."""
 
-    me: Person
-    news: Person
-    people: list[Person]
+    me: SamplePerson
+    news: SamplePerson
+    people: list[SamplePerson]
     circles: list[Circle]
     lists: list[Recipient]
     links: list[Recipient]
 
-    def standing(self, *standings: Standing) -> tuple[Person, ...]:
+    def standing(self, *standings: Standing) -> tuple[SamplePerson, ...]:
         """Find the first few people of certain standings."""
         return tuple(person for person in self.people if person.standing in standings)[:WAITING]
 

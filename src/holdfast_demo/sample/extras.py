@@ -13,7 +13,7 @@ from holdfast.backup.schema.backup_pb2 import (
 )
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.groups import Circle
-from holdfast_demo.sample.people import DAY, Person
+from holdfast_demo.sample.people import DAY, SamplePerson
 
 __all__ = ["Pack", "ad_hoc_calls", "call_links", "chat_folders", "notification_profiles", "packs", "story_lists"]
 
@@ -37,7 +37,7 @@ def packs(dice: Dice) -> tuple[Pack, ...]:
     return tuple(Pack(dice.randbytes(16), dice.randbytes(32)) for _ in range(3))
 
 
-def story_lists(dice: Dice, first_id: int, people: list[Person], now: int) -> list[Recipient]:
+def story_lists(dice: Dice, first_id: int, people: list[SamplePerson], now: int) -> list[Recipient]:
     """Write the lists stories are shared with: the built-in one, a custom one, and one that was deleted."""
     built_in = Recipient(id=first_id)
     built_in.distributionList.distributionId = MY_STORY
@@ -94,7 +94,7 @@ def ad_hoc_calls(dice: Dice, links: list[Recipient], count: int, now: int) -> li
 
 
 def notification_profiles(
-    dice: Dice, people: list[Person], circles: list[Circle], now: int
+    dice: Dice, people: list[SamplePerson], circles: list[Circle], now: int
 ) -> list[NotificationProfile]:
     """Write two profiles: one for work, with a schedule, and one for the night."""
     days = NotificationProfile
@@ -125,7 +125,9 @@ def notification_profiles(
     return [work, night]
 
 
-def chat_folders(dice: Dice, me: Person, people: list[Person], circles: list[Circle]) -> list[ChatFolder]:
+def chat_folders(
+    dice: Dice, me: SamplePerson, people: list[SamplePerson], circles: list[Circle]
+) -> list[ChatFolder]:
     """Write the folder of all chats and some of one's own."""
     everything = ChatFolder(
         showMutedChats=True,

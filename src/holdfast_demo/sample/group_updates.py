@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast_demo.sample.people import DAY, Person
+from holdfast_demo.sample.people import DAY, SamplePerson
 from holdfast_demo.sample.stage import By, Fill, Moment
 
 __all__ = ["GROUP_UPDATES", "LATER_GROUP_UPDATES", "change"]
@@ -13,12 +13,12 @@ Update = pb.GroupChangeChatUpdate.Update
 Change = Callable[[Moment], Update]
 
 
-def outsider(at: Moment) -> Person:
+def outsider(at: Moment) -> SamplePerson:
     """Somebody who is not in the group."""
     return at.dice.pick(at.stage.outsiders)
 
 
-def invitee(at: Moment) -> Person:
+def invitee(at: Moment) -> SamplePerson:
     """Somebody who was invited by phone number."""
     return at.dice.pick(at.stage.invitees)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Group, Recipient
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.names import CLUBS, Club
-from holdfast_demo.sample.people import DAY, FRIENDS_FIRST, Person
+from holdfast_demo.sample.people import DAY, FRIENDS_FIRST, SamplePerson
 
 __all__ = ["ENDED", "Circle", "found", "group"]
 
@@ -22,11 +22,11 @@ class Circle:
     id: int
     title: str
     club: Club
-    members: tuple[Person, ...]
+    members: tuple[SamplePerson, ...]
     place: int
 
 
-def found(dice: Dice, count: int, first_id: int, people: list[Person]) -> list[Circle]:
+def found(dice: Dice, count: int, first_id: int, people: list[SamplePerson]) -> list[Circle]:
     """Found `count` groups with ids from `first_id` on; the first one has all the early friends."""
     friends = [person for person in people if person.standing == "friend"]
     circles: list[Circle] = []
@@ -41,7 +41,7 @@ def found(dice: Dice, count: int, first_id: int, people: list[Person]) -> list[C
 
 
 def group(
-    circle: Circle, me: Person, outsiders: Sequence[Person], dice: Dice, now: int, *, current: bool
+    circle: Circle, me: SamplePerson, outsiders: Sequence[SamplePerson], dice: Dice, now: int, *, current: bool
 ) -> Recipient:
     """Write the group record of a circle; `outsiders` are people who were invited, asked in or were banned."""
     blocked = circle.place % 10 == 5
@@ -62,7 +62,7 @@ def group(
     return Recipient(id=circle.id, group=record)
 
 
-def snapshot(state: Group.GroupSnapshot, circle: Circle, me: Person, dice: Dice, *, current: bool) -> None:
+def snapshot(state: Group.GroupSnapshot, circle: Circle, me: SamplePerson, dice: Dice, *, current: bool) -> None:
     """Fill in who is in the group and what they may do."""
     place = circle.place
     required = Group.AccessControl
@@ -90,7 +90,9 @@ def snapshot(state: Group.GroupSnapshot, circle: Circle, me: Person, dice: Dice,
             member.labelEmoji, member.labelString = LABELS[number % len(LABELS)]
 
 
-def waiting_room(state: Group.GroupSnapshot, me: Person, outsiders: Sequence[Person], now: int) -> None:
+def waiting_room(
+    state: Group.GroupSnapshot, me: SamplePerson, outsiders: Sequence[SamplePerson], now: int
+) -> None:
     """Fill in who is invited, who asked to be let in, and who is not welcome."""
     for number, person in enumerate(outsiders):
         when = now - (number + 1) * DAY

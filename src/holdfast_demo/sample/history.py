@@ -6,7 +6,7 @@ from holdfast.backup.schema.backup_pb2 import Frame
 from holdfast_demo.sample.clock import Clock
 from holdfast_demo.sample.delivery import address, vanish
 from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.people import Person
+from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.programme import BY_SMS, EVERYDAY, programme
 from holdfast_demo.sample.rooms import Kind, Room
 from holdfast_demo.sample.stage import Beat, By, Moment, Scene, Stage
@@ -87,7 +87,7 @@ def play(beats: Sequence[Beat], at: Moment, clock: Clock) -> Iterator[bytes]:
         yield frame.SerializeToString()
 
 
-def speaker(by: By, at: Moment) -> Person:
+def speaker(by: By, at: Moment) -> SamplePerson:
     """Choose who writes the next item in the room of the moment: mostly somebody else than the item before."""
     me, people = at.stage.me, at.room.people
     if by == "same":

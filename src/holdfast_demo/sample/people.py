@@ -8,7 +8,7 @@ from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.names import FAMILY_NAMES, GIVEN_NAMES
 from holdfast_demo.sample.phrases import TONGUES, Tongue
 
-__all__ = ["DAY", "FRIENDS_FIRST", "MAX_PEOPLE", "Person", "Standing", "bystander", "contact", "meet"]
+__all__ = ["DAY", "FRIENDS_FIRST", "MAX_PEOPLE", "SamplePerson", "Standing", "bystander", "contact", "meet"]
 
 # friend: an ordinary contact; gone: no longer registered; number: known by phone number only, reached by SMS;
 # invitee: known by phone number identity only; stranger: asked to write and was blocked.
@@ -32,7 +32,7 @@ FICTION: dict[Tongue, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class SamplePerson:
     """Somebody who appears in the history; `id` is the recipient id."""
 
     id: int
@@ -56,14 +56,16 @@ class Person:
         return f"heron_{self.place}.{10 + self.place % 90}"
 
 
-def bystander(dice: Dice, recipient: int, given: str, family: str) -> Person:
+def bystander(dice: Dice, recipient: int, given: str, family: str) -> SamplePerson:
     """Invent somebody who is nobody's contact: the account's owner, or whoever writes the news."""
-    return Person(recipient, dice.uuid(), dice.uuid(), 1_200_555_0100, given, family, "en", "friend", MAX_PEOPLE)
+    return SamplePerson(
+        recipient, dice.uuid(), dice.uuid(), 1_200_555_0100, given, family, "en", "friend", MAX_PEOPLE
+    )
 
 
-def meet(dice: Dice, count: int, first_id: int) -> list[Person]:
+def meet(dice: Dice, count: int, first_id: int) -> list[SamplePerson]:
     """Invent `count` people with ids from `first_id` on; most are friends, and every standing is met early."""
-    people: list[Person] = []
+    people: list[SamplePerson] = []
     numbers_used = dict.fromkeys(TONGUES, 0)
     for place in range(count):
         past = place - FRIENDS_FIRST
@@ -76,7 +78,9 @@ def meet(dice: Dice, count: int, first_id: int) -> list[Person]:
         number = fictional_number(tongue, numbers_used[tongue], place)
         numbers_used[tongue] += 1
         given, family = dice.pick(GIVEN_NAMES[tongue]), dice.pick(FAMILY_NAMES[tongue])
-        person = Person(first_id + place, dice.uuid(), dice.uuid(), number, given, family, tongue, standing, place)
+        person = SamplePerson(
+            first_id + place, dice.uuid(), dice.uuid(), number, given, family, tongue, standing, place
+        )
         people.append(person)
     return people
 
@@ -89,7 +93,7 @@ def fictional_number(tongue: Tongue, used: int, place: int) -> int:
     return 1_000_555_0100 + (201 + place // 100) * 10_000_000 + place % 100
 
 
-def contact(person: Person, dice: Dice, backup_time: int, *, current: bool) -> Recipient:
+def contact(person: SamplePerson, dice: Dice, backup_time: int, *, current: bool) -> Recipient:
     """Write the contact record of a person."""
     record = Contact(blocked=person.standing == "stranger", e164=person.e164)
     if person.standing == "number":
@@ -119,7 +123,7 @@ def contact(person: Person, dice: Dice, backup_time: int, *, current: bool) -> R
     return Recipient(id=person.id, contact=record)
 
 
-def profile(record: Contact, person: Person, dice: Dice) -> None:
+def profile(record: Contact, person: SamplePerson, dice: Dice) -> None:
     """Fill in what a person with an account shares."""
     record.aci = person.aci
     record.pni = person.pni
@@ -130,7 +134,7 @@ def profile(record: Contact, person: Person, dice: Dice) -> None:
     record.identityKey = b"\x05" + dice.randbytes(32)
 
 
-def acquaintance(record: Contact, person: Person) -> None:
+def acquaintance(record: Contact, person: SamplePerson) -> None:
     """Fill in what the account's owner noted about a friend; which of it, depends on the person."""
     place = person.place
     record.identityState = Contact.IdentityState.values()[place % 3]

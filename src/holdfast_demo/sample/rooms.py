@@ -8,7 +8,7 @@ from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Quote, SendStatus
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.groups import Circle
 from holdfast_demo.sample.media import Library
-from holdfast_demo.sample.people import DAY, Person, Standing
+from holdfast_demo.sample.people import DAY, SamplePerson, Standing
 from holdfast_demo.sample.phrases import Tongue
 from holdfast_demo.sample.styles import decorate
 
@@ -47,7 +47,7 @@ class Room:
     recipient: int
     kind: Kind
     title: str
-    people: tuple[Person, ...]
+    people: tuple[SamplePerson, ...]
     tongues: tuple[Tongue, ...]
     place: int
     timer: int = 0
@@ -55,12 +55,12 @@ class Room:
     recent: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
 
-def arrange(me: Person, news: Person, people: list[Person], circles: list[Circle]) -> list[Room]:
+def arrange(me: SamplePerson, news: SamplePerson, people: list[SamplePerson], circles: list[Circle]) -> list[Room]:
     """Set up a room for each group and for each person one can write to, the liveliest first."""
     rooms: list[Room] = []
 
     def add(
-        kind: Kind, recipient: int, title: str, members: tuple[Person, ...], tongues: tuple[Tongue, ...]
+        kind: Kind, recipient: int, title: str, members: tuple[SamplePerson, ...], tongues: tuple[Tongue, ...]
     ) -> None:
         place = len(rooms)
         timer = FOUR_WEEKS if place % 6 == 1 else 0
@@ -81,7 +81,7 @@ def arrange(me: Person, news: Person, people: list[Person], circles: list[Circle
     return rooms
 
 
-def deliveries(room: Room, me: Person) -> tuple[ChatItem.OutgoingMessageDetails, ...]:
+def deliveries(room: Room, me: SamplePerson) -> tuple[ChatItem.OutgoingMessageDetails, ...]:
     """Prepare the usual outcomes of a message sent in a room: most are read, some only delivered or sent."""
     read = SendStatus(read=SendStatus.Read(sealedSender=True))
     viewed = SendStatus(viewed=SendStatus.Viewed(sealedSender=True))

@@ -8,7 +8,7 @@ from holdfast.backup.schema.backup_pb2 import ChatItem, Reaction
 from holdfast_demo.sample.dice import Dice
 from holdfast_demo.sample.extras import Pack
 from holdfast_demo.sample.media import Library
-from holdfast_demo.sample.people import Person
+from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.phrases import EMOJI
 from holdfast_demo.sample.rooms import Kind, Room
 from holdfast_demo.sample.texts import conversation
@@ -29,10 +29,10 @@ class Stage:
 
     edition: Edition
     backup_time: int
-    me: Person
-    news: Person
-    outsiders: tuple[Person, ...]
-    invitees: tuple[Person, ...]
+    me: SamplePerson
+    news: SamplePerson
+    outsiders: tuple[SamplePerson, ...]
+    invitees: tuple[SamplePerson, ...]
     packs: tuple[Pack, ...]
     library: Library
 
@@ -49,7 +49,7 @@ class Moment:
     stage: Stage
     dice: Dice
     room: Room
-    author: Person
+    author: SamplePerson
     sent: int = 0
     arrived: int = 0
     lines: Iterator[str] = field(default_factory=lambda: iter(()))
@@ -64,11 +64,11 @@ class Moment:
         return next(self.lines)
 
     @property
-    def everyone(self) -> tuple[Person, ...]:
+    def everyone(self) -> tuple[SamplePerson, ...]:
         """All people of the room."""
         return (self.stage.me, *self.room.people)
 
-    def other(self) -> Person:
+    def other(self) -> SamplePerson:
         """Somebody of the room besides the author."""
         others = [person for person in self.everyone if person.id != self.author.id]
         return self.dice.pick(others) if others else self.author

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.backup.schema.backup_pb2 import BodyRange, Text
 from holdfast_demo.sample.curiosities import CURIOSITIES
 from holdfast_demo.sample.dice import Dice
-from holdfast_demo.sample.people import Person
+from holdfast_demo.sample.people import SamplePerson
 from holdfast_demo.sample.phrases import EMOJI, EXCHANGES, PLACES, Tongue
 
 __all__ = ["STYLES", "conversation", "curious", "emphasise", "mention", "opening"]
@@ -52,7 +52,7 @@ def emphasise(text: Text, words: list[str], styles: dict[int, BodyRange.Style.Va
     text.body = " ".join(words)
 
 
-def mention(text: Text, person: Person, rest: str) -> None:
+def mention(text: Text, person: SamplePerson, rest: str) -> None:
     """Address a person by name."""
     text.body = f"{MENTION} {rest}"
     text.bodyRanges.add(start=0, length=1, mentionAci=person.aci)

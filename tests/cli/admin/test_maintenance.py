@@ -1,12 +1,16 @@
 """`holdfast admin migrate`, `doctor` and `gc`."""
 
 import json
-import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
+from holdfast.hosting.services import repositories
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.migrate import upgrade
 from holdfast.settings import Settings
@@ -27,19 +31,25 @@ def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
     assert "already at revision" in run("admin", "migrate").out
 
 
+def change(data: Settings, statement: str) -> None:
+    """Change the database behind everybody's back."""
+    with open_database(data) as database, database.write() as connection:
+        connection.execute(text(statement))
+
+
 def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Settings) -> None:
     """0 when all is well or was healed, 1 when something is left."""
     run("admin", "repo", "create", "ada/one")
     assert (run("admin", "doctor", "--deep").status, run("admin", "doctor").out) == (0, "No problems found.\n")
-    (ada.data / "repositories" / "01" / "1.git" / "HEAD").write_text("ref: refs/heads/other\n")
+    change(ada, "UPDATE repositories SET branch_count = 9")
     ran = run("admin", "doctor")
     assert ran.status == 1
-    assert "head  ada/one: HEAD names other, the default branch is main" in ran.out
-    (told,) = json.loads(run("admin", "doctor", "--json").out)
-    assert (told["id"], told["where"], told["fixed"]) == ("head", "ada/one", False)
+    assert "branch-count  ada/one: has 0 branches, and counts 9" in ran.out
+    (finding,) = json.loads(run("admin", "doctor", "--json").out)
+    assert (finding["id"], finding["where"], finding["fixed"]) == ("branch-count", "ada/one", False)
     assert "0 problems left, 1 repaired." in run("admin", "doctor", "--fix").out
     assert run("admin", "doctor").status == 0
-    shutil.rmtree(ada.data / "repositories" / "01" / "1.git")
+    change(ada, "UPDATE repositories SET version = -1")
     ran = run("admin", "doctor", "--fix")
     assert ran.status == 1
     assert "1 problem found." in ran.out
@@ -52,6 +62,7 @@ def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Se
         "gc",
         "migrate",
         "instance",
+        "ssh-host-keys",
         "backup {}/backup.tar",
         "user list",
         "user create ada --random-password",
@@ -88,9 +99,9 @@ def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings
     (ada.data / INSTANCE_FILE).unlink()
     assert run("admin", "repo", "create", "ada/two").status == 1
     assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["instance"]
-    told = json.loads(run("admin", "instance", "--json").out)
-    assert told["folder"] is None
-    assert "--adopt" in told["problem"]
+    data = json.loads(run("admin", "instance", "--json").out)
+    assert data["folder"] is None
+    assert "--adopt" in data["problem"]
     assert run("admin", "instance", "--adopt").out.endswith("Database and data folder belong together.\n")
     assert run("admin", "doctor").out == "No problems found.\n"
 
@@ -105,8 +116,32 @@ def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None
 
 def test_repositories_are_packed_and_what_has_run_out_is_removed(run: Run, ada: Settings) -> None:
     """For people and for programs; with --needed only those that need it."""
-    run("admin", "repo", "create", "ada/one")
+    with closing(App.open(ada)) as app:
+        owner = accounts.find_user(app.database, "ada")
+        repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"README.md": b"# One\n"})
     assert "1 repositories packed." in run("admin", "gc").out
-    told = json.loads(run("admin", "gc", "--json").out)
-    assert (told["packed"], told["busy"], told["failed"], told["removed_sessions"]) == ([1], [], [], 0)
+    data = json.loads(run("admin", "gc", "--json").out)
+    assert (data["packed"], data["busy"], data["failed"], data["removed_sessions"]) == ([1], [], [], 0)
     assert json.loads(run("admin", "gc", "--needed", "--json").out)["packed"] == []
+
+
+def test_the_host_keys_of_ssh_are_shown(run: Run, data: Settings) -> None:
+    """By their fingerprints, the same each time; a public key is in the JSON output."""
+    del data
+    listed = json.loads(run("admin", "ssh-host-keys", "--json").out)
+    assert [key["public_key"].split()[0] for key in listed] == [key["algorithm"] for key in listed]
+    shown = run("admin", "ssh-host-keys").out
+    assert all(key["fingerprint"] in shown and key["fingerprint"].startswith("SHA256:") for key in listed)
+    assert "PRIVATE" not in shown + json.dumps(listed)
+
+
+def test_before_an_upgrade_the_doctor_looks_only(run: Run, data: Settings) -> None:
+    """An old database stays old, a newer one is refused in words, and other options make no sense with it."""
+    make_old(data)
+    assert (run("admin", "doctor", "--before-upgrade").status, run("admin", "doctor").status) == (0, 1)
+    change(data, "UPDATE alembic_version SET version_num = '9999'")
+    ran = run("admin", "doctor", "--before-upgrade")
+    assert ran.status == 1
+    assert "database-newer" in ran.out
+    assert "which a newer Holdfast wrote" in ran.out.replace("\n", " ")
+    assert run("admin", "doctor", "--before-upgrade", "--fix").status == 2

@@ -8,8 +8,8 @@ from tests.cli.conftest import Run
 
 def test_an_organization_is_made_listed_and_removed(run: Run, ada: Settings) -> None:
     """With its first owner."""
-    made = run("admin", "org", "create", "acme", "--owner", "ada", "--visibility", "private")
-    assert made.out == "Organization acme created. Its owner is ada.\n"
+    result = run("admin", "org", "create", "acme", "--owner", "ada", "--visibility", "private")
+    assert result.out == "Organization acme created. Its owner is ada.\n"
     (listed,) = json.loads(run("admin", "org", "list", "--json").out)
     assert (listed["name"], listed["visibility"]) == ("acme", "private")
     assert "acme" in run("admin", "org", "list").out

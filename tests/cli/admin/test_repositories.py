@@ -1,18 +1,26 @@
 """`holdfast admin repo`."""
 
 import json
+from contextlib import closing
 
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.services import branches, repositories
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.repositories import find_repository
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
 
 
 def test_a_repository_is_made_moved_and_removed(run: Run, ada: Settings) -> None:
-    """Its folder stays where it is until it is removed."""
+    """The copy of it on this machine stays where it is until it is removed."""
     run("admin", "org", "create", "acme", "--owner", "ada")
     assert run("admin", "repo", "create", "ada/one", "--private", "--default-branch", "trunk").status == 0
     (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
     assert (listed["private"], listed["default_branch"], listed["empty"]) == (True, "trunk", True)
     folder = ada.data / listed["folder"]
+    with closing(App.open(ada)) as app:
+        app.copies.update(1)
     assert (folder / "HEAD").read_text() == "ref: refs/heads/trunk\n"
     assert run("admin", "repo", "rename", "ada/one", "two").out == "Repository ada/one renamed to ada/two.\n"
     assert (
@@ -41,3 +49,32 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
         ran = run("admin", "repo", *words)
         assert (ran.status, ran.err.count("\n")) == (1, 1), words
     assert len(json.loads(run("admin", "repo", "list", "--json").out)) == 1
+
+
+def test_the_ref_log_is_shown_and_a_branch_restored(run: Run, ada: Settings) -> None:
+    """As a table and as JSON; the version of the entry that deleted a branch brings it back."""
+    with closing(App.open(ada)) as app:
+        owner = accounts.find_user(app.database, "ada")
+        made = repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"a": b"a"})
+        actor = Actor(owner)
+        target = RepositoryAccess(made, repositories.permissions_in(app, actor, made))
+        branches.create(app, actor, target, "topic")
+        fresh = RepositoryAccess(find_repository(app.database, "ada", "one"), target.permissions)
+        branches.delete(app, actor, fresh, "topic")
+    deleted, created, first = json.loads(run("admin", "repo", "ref-log", "ada/one", "--json").out)
+    assert [deleted["kind"], created["kind"], first["ref"]] == ["delete", "create", "refs/heads/main"]
+    assert (deleted["actor"], deleted["old"], deleted["restorable"]) == ("ada", created["new"], True)
+    table = run("admin", "repo", "ref-log", "ada/one").out
+    assert [line.split()[4:6] for line in table.splitlines()[1:]] == [
+        ["delete", "topic"],
+        ["create", "topic"],
+        ["create", "main"],
+    ]
+    filtered = run("admin", "repo", "ref-log", "ada/one", "--ref", "refs/heads/main", "--json")
+    assert json.loads(filtered.out) == [first]
+    ran = run("admin", "repo", "restore", "ada/one", str(deleted["version"]))
+    assert ran.out == f"refs/heads/topic restored to {deleted['old']}.\n"
+    newest = run("admin", "repo", "ref-log", "ada/one", "--json", "--limit", "1")
+    assert [entry["kind"] for entry in json.loads(newest.out)] == ["create"]
+    refused = run("admin", "repo", "restore", "ada/one", "99")
+    assert (refused.status, refused.err.count("\n")) == (1, 1)

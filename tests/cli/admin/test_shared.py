@@ -8,6 +8,6 @@ from holdfast.cli.admin.shared import print_table
 def test_what_others_wrote_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """Neither by signs nor by what looks like our own markup."""
     print_table(("name",), [("\x1b[31mred [bold]not bold[/bold]\n",)])
-    shown = capsys.readouterr().out
-    assert "\x1b" not in shown
-    assert "[bold]not bold[/bold]" in shown
+    output = capsys.readouterr().out
+    assert "\x1b" not in output
+    assert "[bold]not bold[/bold]" in output

@@ -17,8 +17,8 @@ def test_a_service_is_backed_up_and_restored(
     ran = run("admin", "backup", str(tmp_path / "backup.tar.gz"))
     assert (ran.status, ran.err) == (0, "")
     assert "1 repositories" in ran.out
-    told = json.loads(run("admin", "backup", str(tmp_path / "another.tar"), "--json").out)
-    assert (told["tables"]["users"], told["repositories"]) == (1, 1)
+    data = json.loads(run("admin", "backup", str(tmp_path / "another.tar"), "--json").out)
+    assert (data["tables"]["users"], data["repositories"]) == (1, 1)
     ran = run("admin", "restore", str(tmp_path / "backup.tar.gz"), "--data", str(tmp_path / "new"))
     assert (ran.status, ran.err) == (0, "")
     assert "1 repositories" in ran.out

@@ -22,9 +22,9 @@ def test_a_token_is_printed_once_and_works(run: Run, ada: Settings) -> None:
     assert (held[0].name, held[1].scopes) == ("ada", ("read:user", "write:issue"))
     (listed,) = json.loads(run("admin", "token", "list", "ada", "--json").out)
     assert (listed["name"], listed["last_eight"]) == ("ci", value[-8:])
-    shown = run("admin", "token", "list", "ada").out
-    assert "ci" in shown
-    assert value not in shown
+    output = run("admin", "token", "list", "ada").out
+    assert "ci" in output
+    assert value not in output
     run("admin", "token", "delete", "ada", "ci")
     with open_database(ada) as database:
         assert holder_of(database, Secret(value)) is None
@@ -32,8 +32,8 @@ def test_a_token_is_printed_once_and_works(run: Run, ada: Settings) -> None:
 
 def test_programs_get_a_token_as_json(run: Run, ada: Settings) -> None:
     """With everything they need."""
-    made = json.loads(run("admin", "token", "create", "ada", "ci", "--json").out)
-    assert (made["name"], made["scopes"], len(made["value"])) == ("ci", ["all"], 40)
+    data = json.loads(run("admin", "token", "create", "ada", "ci", "--json").out)
+    assert (data["name"], data["scopes"], len(data["value"])) == ("ci", ["all"], 40)
 
 
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
@@ -52,9 +52,9 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
 
 def test_a_token_may_be_good_for_some_days(run: Run, ada: Settings) -> None:
     """Then it expires; the list says when."""
-    made = json.loads(run("admin", "token", "create", "ada", "ci", "--days", "30", "--json").out)
-    assert 29.9 < (made["expires_at"] - time.time()) / 86_400 <= 30
+    data = json.loads(run("admin", "token", "create", "ada", "ci", "--days", "30", "--json").out)
+    assert 29.9 < (data["expires_at"] - time.time()) / 86_400 <= 30
     run("admin", "token", "create", "ada", "other")
-    shown = run("admin", "token", "list", "ada").out
-    assert f"{datetime.fromtimestamp(made['expires_at'], UTC):%Y-%m-%d}" in shown
-    assert "never" in shown
+    output = run("admin", "token", "list", "ada").out
+    assert f"{datetime.fromtimestamp(data['expires_at'], UTC):%Y-%m-%d}" in output
+    assert "never" in output

@@ -37,6 +37,10 @@ COMMANDS: Final = {
         "Show the instance ids of the database and of the data folder, and whether they match.",
         "holdfast.cli.admin.maintenance:instance",
     ),
+    "ssh-host-keys": (
+        "Show the fingerprints of the SSH server's host keys; they are generated if there are none.",
+        "holdfast.cli.admin.maintenance:ssh_host_keys",
+    ),
     "gc": (
         "Pack all repositories and remove expired data. A running service does this regularly.",
         "holdfast.cli.admin.maintenance:gc",

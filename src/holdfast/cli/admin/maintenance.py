@@ -1,4 +1,4 @@
-"""`holdfast admin migrate`, `doctor` and `gc`."""
+"""`holdfast admin migrate`, `instance`, `ssh-host-keys`, `doctor` and `gc`."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.admin.shared import host
+from holdfast.cli.admin.shared import host, print_table
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
 from holdfast.cli.settings import ConfigOption, DataOption, gather
 
-__all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate"]
+__all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate", "ssh_host_keys"]
 
 MATCHING = "Database and data folder belong together."
 
@@ -64,11 +64,29 @@ def instance(
     if json:
         print_json({"database": in_database, "folder": in_folder, "problem": problem})
     else:
-        for place, found in ((name, in_database), (str(settings.data), in_folder)):
-            told = "none" if found is None else f"{found.instance_id}, key {found.key_fingerprint or 'not known'}"
-            console().print(f"{place}: {told}", soft_wrap=True, markup=False, highlight=False)
+        for place, identity in ((name, in_database), (str(settings.data), in_folder)):
+            description = (
+                "none"
+                if identity is None
+                else f"{identity.instance_id}, key {identity.key_fingerprint or 'not known'}"
+            )
+            console().print(f"{place}: {description}", soft_wrap=True, markup=False, highlight=False)
         console().print(problem or MATCHING, soft_wrap=True, markup=False, highlight=False)
     return ExitCode.NO if problem else ExitCode.FINE
+
+
+def ssh_host_keys(
+    context: typer.Context, *, data: DataOption = None, config: ConfigOption = None, json: JsonOption = False
+) -> None:
+    """Show the fingerprints of the SSH server's host keys; they are generated if there are none."""
+    from holdfast.hosting.services.ssh_host_keys import list_keys
+
+    with host(context, config, data) as opened:
+        keys = list_keys(opened)
+    if json:
+        print_json(keys)
+    else:
+        print_table(("algorithm", "fingerprint"), [(key.algorithm, key.fingerprint) for key in keys])
 
 
 def doctor(
@@ -78,39 +96,50 @@ def doctor(
         bool, typer.Option("--fix", help="Repair what can be repaired safely; nothing is deleted.")
     ] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read every object of every repository too.")] = False,
+    before_upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--before-upgrade",
+            help="Check only whether this version can take over the data of an earlier one; nothing is changed.",
+        ),
+    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
     """Compare the database with the data on disk and list problems; the exit status is 1 if there are any."""
     from holdfast.hosting.doctor.checks import examine, repair
+    from holdfast.hosting.doctor.upgrade import examine_upgrade
 
-    told = []
+    if before_upgrade and (fix or deep):
+        raise typer.BadParameter("it changes nothing and reads no repository", param_hint="--before-upgrade")
+    findings = []
     with (
         host(context, config, data, migrated=False, checked=False) as opened,
         count_progress("repositories") as count,
     ):
-        for finding in examine(opened, deep=deep, passed=count):
+        examined = examine_upgrade(opened) if before_upgrade else examine(opened, deep=deep, passed=count)
+        for finding in examined:
             kind = finding.kind
-            told.append(
+            findings.append(
                 FindingOutput(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding))
             )
     if json:
-        print_json(told)
+        print_json(findings)
     else:
-        for item in told:
+        for item in findings:
             print_finding(item)
-        console().print(summed_up(told))
-    return ExitCode.FINE if all(item.fixed for item in told) else ExitCode.NO
+        console().print(summary_line(findings))
+    return ExitCode.FINE if all(item.fixed for item in findings) else ExitCode.NO
 
 
-def summed_up(told: list[FindingOutput]) -> str:
+def summary_line(findings: list[FindingOutput]) -> str:
     """Return the summary line."""
-    left = sum(not item.fixed for item in told)
-    if not told:
+    left = sum(not item.fixed for item in findings)
+    if not findings:
         return "No problems found."
     problems = f"{left} problem{'' if left == 1 else 's'}"
-    return f"{problems} left, {len(told) - left} repaired." if left < len(told) else f"{problems} found."
+    return f"{problems} left, {len(findings) - left} repaired." if left < len(findings) else f"{problems} found."
 
 
 def print_finding(item: FindingOutput) -> None:
@@ -130,23 +159,25 @@ def gc(
 ) -> int:
     """Pack all repositories and remove expired data. A running service does this regularly."""
     from holdfast.hosting.services import maintenance
+    from holdfast.hosting.store import repository_log
 
     with host(context, config, data) as opened, count_progress("repositories") as count:
         if needed:
-            collected = maintenance.collect_where_needed(opened)
+            collected = maintenance.compact_all(opened)
         else:
-            collected = maintenance.collect_repositories(opened, sorted(opened.folders.all_ids()), passed=count)
+            numbers = repository_log.fragmented(opened.database, at_least=1)
+            collected = maintenance.collect_garbage(opened, numbers, progress=count)
+            maintenance.delete_packs(opened)
         cleaned = maintenance.clean(opened)
     if json:
-        print_json(
-            {**asdict(collected), **{f"removed_{name}": number for name, number in asdict(cleaned).items()}}
-        )
+        removed = {f"removed_{name}": number for name, number in asdict(cleaned).items()}
+        print_json({"packed": collected.compacted, "busy": collected.busy, "failed": collected.failed, **removed})
     else:
         busy = f", {len(collected.busy)} were busy" if collected.busy else ""
-        console().print(f"{len(collected.packed)} repositories packed{busy}.")
+        console().print(f"{len(collected.compacted)} repositories packed{busy}.")
         console().print(
             f"{cleaned.sessions} sessions, {cleaned.login_failures} failed log-ins, "
-            f"{cleaned.lfs_objects} large files and {cleaned.lfs_uploads} unfinished uploads removed."
+            f"{cleaned.lfs_objects} large files and {cleaned.uploads} unfinished uploads removed."
         )
         for number in collected.failed:
             console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")

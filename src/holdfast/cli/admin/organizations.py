@@ -25,12 +25,12 @@ def list_all(
     from holdfast.hosting.store.organizations import list_organizations
 
     with host(context, config, data) as opened:
-        found, _ = list_organizations(opened.database, true(), skip=0, limit=EVERY)
+        listed, _ = list_organizations(opened.database, true(), skip=0, limit=EVERY)
     if json:
-        print_json(found)
+        print_json(listed)
         return
     print_table(
-        ("name", "full name", "visibility"), [(item.name, item.full_name, item.visibility) for item in found]
+        ("name", "full name", "visibility"), [(item.name, item.full_name, item.visibility) for item in listed]
     )
 
 
@@ -52,10 +52,10 @@ def create(
     from holdfast.hosting.services import organizations
     from holdfast.hosting.store.accounts import find_user
 
-    wanted = organizations.NewOrganization(name=name, full_name=full_name, visibility=visibility)
+    options = organizations.NewOrganization(name=name, full_name=full_name, visibility=visibility)
     with host(context, config, data) as opened:
         first = find_user(opened.database, owner)
-        created = organizations.create(opened, OPERATOR, first, wanted)
+        created = organizations.create(opened, OPERATOR, first, options)
     console().print(f"Organization {created.name} created. Its owner is {first.name}.")
 
 
@@ -68,7 +68,7 @@ def remove(
     from holdfast.hosting.services import organizations
 
     with host(context, config, data) as opened:
-        found = organization_named(opened.database, name)
-        operator = Actor(found, is_operator=True)
-        organizations.delete(opened, operator, organizations.access_in(opened, operator, found))
-    console().print(f"Organization {found.name} deleted.")
+        organization = organization_named(opened.database, name)
+        operator = Actor(organization, is_operator=True)
+        organizations.delete(opened, operator, organizations.access_in(opened, operator, organization))
+    console().print(f"Organization {organization.name} deleted.")

@@ -1,6 +1,7 @@
 """`holdfast admin repo`: manage repositories."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -9,7 +10,18 @@ from holdfast.cli.admin.shared import RepositoryArgument, host, print_table, rep
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 
-__all__ = ["RepositoryOutput", "create", "group", "list_all", "remove", "rename", "transfer"]
+__all__ = [
+    "RefLogOutput",
+    "RepositoryOutput",
+    "create",
+    "group",
+    "list_all",
+    "ref_log",
+    "remove",
+    "rename",
+    "restore",
+    "transfer",
+]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage repositories.")
 EVERY = 2**31
@@ -38,8 +50,8 @@ def list_all(
     from holdfast.hosting.store.repositories import list_repositories
 
     with host(context, config, data) as opened:
-        kept, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
-        found = [
+        stored, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
+        listed = [
             RepositoryOutput(
                 item.id,
                 item.owner.name,
@@ -51,10 +63,10 @@ def list_all(
                 item.size,
                 str(opened.folders.path(item.id).relative_to(opened.folders.root.parent)),
             )
-            for item in kept
+            for item in stored
         ]
     if json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
         (
@@ -63,7 +75,7 @@ def list_all(
             f"{item.size / 2**20:.1f} MB",
             item.folder,
         )
-        for item in found
+        for item in listed
     ]
     print_table(("repository", "visible", "size", "folder"), rows)
 
@@ -85,12 +97,12 @@ def create(
     from holdfast.hosting.store.accounts import find_account
 
     owner_name, _, name = repository.partition("/")
-    wanted = repositories.NewRepository(
+    options = repositories.NewRepository(
         name=name, description=description, is_private=private, default_branch=default_branch
     )
     with host(context, config, data) as opened:
         owner = find_account(opened.database, owner_name)
-        created = repositories.create_for(opened, Actor(owner, is_operator=True), owner, wanted)
+        created = repositories.create_for(opened, Actor(owner, is_operator=True), owner, options)
     console().print(f"Repository {created.full_name} created.")
 
 
@@ -141,3 +153,85 @@ def remove(
         operator, target = repository_at(opened, repository)
         repositories.delete(opened, operator, target)
     console().print(f"Repository {target.repository.full_name} deleted.")
+
+
+@dataclass(frozen=True, slots=True)
+class RefLogOutput:
+    """An update of a ref."""
+
+    version: int
+    time: str
+    actor: str | None
+    kind: str
+    ref: str
+    old: str
+    new: str
+    restorable: bool
+
+
+@group.command("ref-log")
+def ref_log(
+    context: typer.Context,
+    repository: RepositoryArgument,
+    *,
+    ref: Annotated[str, typer.Option("--ref", help="Only this ref, such as refs/heads/main.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many entries to show.")] = 30,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show who moved which branch or tag from where to where, the newest first."""
+    from holdfast.hosting.git.encoding import well_formed
+    from holdfast.hosting.services import ref_log as log
+
+    with host(context, config, data) as opened:
+        _operator, target = repository_at(opened, repository)
+        entries, _total = log.list_entries(opened, target, ref=ref, limit=limit)
+    found = [
+        RefLogOutput(
+            entry.version,
+            datetime.fromtimestamp(entry.created_at, UTC).isoformat(),
+            None if entry.actor is None else entry.actor.name,
+            entry.kind,
+            well_formed(entry.update.ref),
+            entry.update.old,
+            entry.update.new,
+            entry.is_restorable,
+        )
+        for entry in entries
+    ]
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            str(item.version),
+            item.time[:16].replace("T", " "),
+            item.actor or "-",
+            item.kind,
+            item.ref.removeprefix("refs/heads/").removeprefix("refs/"),
+            item.old[:7],
+            item.new[:7],
+        )
+        for item in found
+    ]
+    print_table(("version", "time (UTC)", "user", "kind", "ref", "from", "to"), rows)
+
+
+@group.command("restore")
+def restore(
+    context: typer.Context,
+    repository: RepositoryArgument,
+    version: Annotated[int, typer.Argument(help="The version of an entry of the ref log.")],
+    *,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Set a branch or tag to where it pointed before an entry of the ref log."""
+    from holdfast.hosting.git.encoding import well_formed
+    from holdfast.hosting.services import ref_log as log
+
+    with host(context, config, data) as opened:
+        operator, target = repository_at(opened, repository)
+        restored = log.restore(opened, operator, target, version)
+    console().print(f"{well_formed(restored.ref)} restored to {restored.new}.", soft_wrap=True)

@@ -70,11 +70,11 @@ def repository_at(opened: "App", address: str) -> "tuple[Actor, RepositoryAccess
 
     owner, _, name = address.partition("/")
     try:
-        found = find_repository(opened.database, owner, name)
+        repository = find_repository(opened.database, owner, name)
     except NoSuchRepository:
         raise NoSuchRepository(f"there is no repository {address}; expected owner/name") from None
-    operator = Actor(found.owner, is_operator=True)
-    return operator, RepositoryAccess(found, permissions_in(opened, operator, found))
+    operator = Actor(repository.owner, is_operator=True)
+    return operator, RepositoryAccess(repository, permissions_in(opened, operator, repository))
 
 
 def organization_named(opened: "Database", name: str) -> "Account":
@@ -83,12 +83,12 @@ def organization_named(opened: "Database", name: str) -> "Account":
     from holdfast.hosting.store.accounts import find_account
 
     try:
-        found = find_account(opened, name)
+        account = find_account(opened, name)
     except NoSuchUser:
         raise NoSuchUser(f"there is no organization named {name}") from None
-    if not found.is_organization:
+    if not account.is_organization:
         raise NoSuchUser(f"{name} is a user, not an organization")
-    return found
+    return account
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

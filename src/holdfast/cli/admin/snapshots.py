@@ -25,8 +25,8 @@ def backup(
 
     settings = gather(context, config, data).settings
     total = estimate(settings) if sys.stderr.isatty() else None
-    with byte_progress("backing up", total) as told:
-        manifest = create_snapshot(settings, target, told or (lambda done: done))
+    with byte_progress("backing up", total) as progress:
+        manifest = create_snapshot(settings, target, progress or (lambda done: done))
     if json:
         print_json(manifest)
         return
@@ -54,8 +54,8 @@ def restore(
     settings = gather(context, config, data).settings
     # It is read twice: the first pass verifies it before anything is written.
     total = source.stat().st_size if source.is_file() and sys.stderr.isatty() else None
-    with byte_progress("restoring", total) as told:
-        manifest = put_back(settings, source, told or (lambda done: done))
+    with byte_progress("restoring", total) as progress:
+        manifest = put_back(settings, source, progress or (lambda done: done))
     if json:
         print_json(manifest)
         return

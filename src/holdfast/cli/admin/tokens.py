@@ -42,13 +42,13 @@ def list_tokens(
 
     with host(context, config, data) as opened:
         owner = find_user(opened.database, user)
-        found, _ = access_tokens.list_tokens(opened, Actor(owner), owner, skip=0, limit=EVERY)
+        listed, _ = access_tokens.list_tokens(opened, Actor(owner), owner, skip=0, limit=EVERY)
     if json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
         (str(token.id), token.name, f"...{token.last_eight}", ", ".join(token.scopes), expiry(token.expires_at))
-        for token in found
+        for token in listed
     ]
     print_table(("id", "name", "value", "scopes", "expires"), rows)
 
@@ -76,13 +76,13 @@ def create(
     from holdfast.hosting.store.accounts import find_user
 
     expires_at = int(time.time()) + days * 86_400 if days else 0
-    wanted = access_tokens.NewToken(name=name, scopes=tuple(scope or ["all"]), expires_at=expires_at)
+    options = access_tokens.NewToken(name=name, scopes=tuple(scope or ["all"]), expires_at=expires_at)
     with host(context, config, data) as opened:
         owner = find_user(opened.database, user)
-        token, value = access_tokens.create(opened, Actor(owner, by_password=True), owner, wanted)
+        token, value = access_tokens.create(opened, Actor(owner, by_password=True), owner, options)
     if json:
-        made = {"id": token.id, "name": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
-        print_json({**made, "value": value.reveal()})
+        created = {"id": token.id, "name": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
+        print_json({**created, "value": value.reveal()})
     else:
         console().print(value.reveal())
 
@@ -103,5 +103,5 @@ def remove(
 
     with host(context, config, data) as opened:
         owner = find_user(opened.database, user)
-        found = access_tokens.delete(opened, Actor(owner), owner, token)
-    console().print(f"Token {found.id} of {user} revoked.")
+        deleted = access_tokens.delete(opened, Actor(owner), owner, token)
+    console().print(f"Token {deleted.id} of {user} revoked.")

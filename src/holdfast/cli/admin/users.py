@@ -82,7 +82,7 @@ def create(
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import users
 
-    wanted = users.NewUser(
+    options = users.NewUser(
         name=name,
         email=email,
         password=ask_password(stdin=password_stdin, random=random_password),
@@ -91,10 +91,10 @@ def create(
         is_admin=admin,
     )
     with host(context, config, data) as opened:
-        user = users.create(opened, OPERATOR, wanted)
+        user = users.create(opened, OPERATOR, options)
     console().print(f"User {user.name} created.")
     if random_password:
-        console().print(f"password: {wanted.password.reveal()}")
+        console().print(f"password: {options.password.reveal()}")
 
 
 @group.command("password")

@@ -45,6 +45,14 @@ COMMANDS: Final = {
         "List the records that imports skipped or changed, with their frame numbers.",
         "holdfast.cli.archive.show:skipped",
     ),
+    "vanished": (
+        "List messages that the newest backup lacks, or that were edited or deleted, the latest first.",
+        "holdfast.cli.archive.history:vanished",
+    ),
+    "history": (
+        "Show what became of a message: earlier wordings, reactions, receipts, and when it vanished.",
+        "holdfast.cli.archive.history:history",
+    ),
     "serve": (
         "Serve an archive to a browser on this machine; the printed URL works once.",
         "holdfast.cli.archive.serve:serve_archive",

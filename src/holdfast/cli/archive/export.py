@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.query import parse_date
-from holdfast.backup.exports import Choice, Form, Written, export
+from holdfast.backup.exports import ChatSelection, ExportSummary, Form, export
 from holdfast.backup.exports import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
@@ -33,9 +33,9 @@ __all__ = [
     "ToOption",
     "UntilOption",
     "ZoneOption",
-    "bar",
     "check_options",
     "export_archive",
+    "export_progress",
     "parse_choice",
     "parse_zone",
     "print_result",
@@ -83,9 +83,9 @@ class ExportResult:
     problems: tuple[str, ...] = ()
 
 
-def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> Choice:
+def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> ChatSelection:
     """Return the options of an export."""
-    choice = Choice(
+    choice = ChatSelection(
         tuple(chat or ()),
         None if since is None else parse_date(since),
         None if until is None else parse_date(until, end=True),
@@ -118,7 +118,7 @@ def parse_zone(name: str | None, to: Form) -> tzinfo:
 
 
 @contextmanager
-def bar(name: str) -> Iterator[Tell | None]:
+def export_progress(name: str) -> Iterator[Tell | None]:
     """Show the progress of an export on a terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -132,14 +132,14 @@ def bar(name: str) -> Iterator[Tell | None]:
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(printable(name), total=0, rate=0)
 
-        def tell(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             elapsed = progress.tasks[0].elapsed or 0
             progress.update(task, completed=done, total=total, rate=done / elapsed if elapsed else 0)
 
-        yield tell
+        yield report
 
 
-def print_result(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
+def print_result(target: Path, form: Form, done: ExportSummary, problems: list[str], *, json: bool) -> int:
     """Print the result of an export, and the attachments it could not export."""
     if json:
         print_json(ExportResult(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
@@ -172,7 +172,7 @@ def export_archive(
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [archive_file], folder=True)
     with archives.open(archive_file) as opened:
-        with bar(target.name) as progress:
+        with export_progress(target.name) as progress:
             done = export(
                 opened,
                 target,
@@ -191,7 +191,7 @@ def export_archive(
 
 def has_media(opened: Archive) -> bool:
     """Return whether the attachments of an archive are stored beside it, or it has none."""
-    (answer,) = opened.connection.execute(
+    (exists,) = opened.connection.execute(
         "SELECT EXISTS (SELECT 1 FROM media) OR NOT EXISTS (SELECT 1 FROM attachment WHERE media_name IS NOT NULL)"
     ).fetchone()
-    return bool(answer)
+    return bool(exists)

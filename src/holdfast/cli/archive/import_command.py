@@ -46,13 +46,13 @@ def import_backups(
         note_restricted(opened.restricted)
         for path in backups:
 
-            def work(keys: KeyMaterial | None, path: Path = path) -> Imported:
+            def import_with(keys: KeyMaterial | None, path: Path = path) -> Imported:
                 return import_one(opened, path, keys, problems, media=media)
 
-            one = with_keys(work, key=key, key_file=key_file, account_id=account_id)
-            done.append(one)
+            imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
+            done.append(imported)
             if not json:
-                print_result(one)
+                print_result(imported)
     if json:
         print_json(done)
     for problem in problems[:SHOWN]:
@@ -74,29 +74,29 @@ def import_one(
 ) -> Imported:
     """Import one backup, optionally with its attachments."""
     source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
-    with backup.open(source, keys) as found, bar(path.name) as progress:
-        one = opened.add(found, progress=progress)
+    with backup.open(source, keys) as source_backup, import_progress(path.name) as progress:
+        imported = opened.add(source_backup, progress=progress)
         if media:
-            problems += [copied.problem for copied in opened.copy_media(found) if copied.problem]
-    return one
+            problems += [copied.problem for copied in opened.copy_media(source_backup) if copied.problem]
+    return imported
 
 
-def print_result(one: Imported) -> None:
+def print_result(imported: Imported) -> None:
     """Print the result of an import."""
-    line = Text(printable(one.source))
-    line.append(f" of {format_time(one.made_ms)}: ", "dim")
-    if one.known:
-        line.append(f"imported before, nothing changed ({one.messages:,} messages)")
+    line = Text(printable(imported.source))
+    line.append(f" of {format_time(imported.made_ms)}: ", "dim")
+    if imported.known:
+        line.append(f"imported before, nothing changed ({imported.messages:,} messages)")
     else:
-        line.append(f"{one.messages:,} messages, {one.new:,} new")
-        line.append(f", {one.changed:,} changed" if one.changed else "")
-        line.append(f", {one.vanished:,} no longer in it" if one.vanished else "")
-        line.append(f", {one.skipped:,} skipped" if one.skipped else "")
+        line.append(f"{imported.messages:,} messages, {imported.new:,} new")
+        line.append(f", {imported.changed:,} changed" if imported.changed else "")
+        line.append(f", {imported.vanished:,} no longer in it" if imported.vanished else "")
+        line.append(f", {imported.skipped:,} skipped" if imported.skipped else "")
     console().print(line)
 
 
 @contextmanager
-def bar(name: str) -> Iterator[Tell | None]:
+def import_progress(name: str) -> Iterator[Tell | None]:
     """Show the progress of an import on a terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -110,9 +110,9 @@ def bar(name: str) -> Iterator[Tell | None]:
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(printable(name), total=None, messages=0, rate=0)
 
-        def tell(done: int, total: int, messages: int) -> None:
+        def report(done: int, total: int, messages: int) -> None:
             elapsed = progress.tasks[0].elapsed or 0
             rate = messages / elapsed if elapsed else 0
             progress.update(task, completed=done, total=total, messages=messages, rate=rate)
 
-        yield tell
+        yield report

@@ -59,19 +59,19 @@ def search(
         parse_date(until)
         filters = narrowed(filters, "until", until)
     with archives.open(archive_file) as opened:
-        found = opened.search(query, filters=filters, order=by, limit=limit, context=context, below=below)
+        hits = opened.search(query, filters=filters, order=by, limit=limit, context=context, below=below)
     if json:
-        print_json(found)
+        print_json(hits)
     else:
-        for number, hit in enumerate(found.hits):
+        for number, hit in enumerate(hits.hits):
             if number and context:
                 console().print()
             show(hit)
-        if found.more:
-            print_note(f"there are more: --below {found.more}")
-        if not found.hits:
+        if hits.more:
+            print_note(f"there are more: --below {hits.more}")
+        if not hits.hits:
             print_note("nothing was found")
-    return ExitCode.FINE if found.hits else ExitCode.NO
+    return ExitCode.FINE if hits.hits else ExitCode.NO
 
 
 def show(hit: Hit) -> None:

@@ -36,11 +36,11 @@ def serve_archive(
         pass
     token = Secret(secrets.token_urlsafe(24))
     with listen(HERE, port) as server:
-        taken = server.getsockname()[1]
+        port_in_use = server.getsockname()[1]
         # The website is named, not imported: no room but the entry point may know it.
         build = import_from_string("holdfast.web.chats.single_archive:build")
         config = uvicorn.Config(
-            build(archive_file, token, taken),
+            build(archive_file, token, port_in_use),
             loop="uvloop",
             http="httptools",
             ws="none",
@@ -51,7 +51,7 @@ def serve_archive(
             timeout_graceful_shutdown=3,
         )
         console().print(
-            f"http://{HERE}:{taken}/open/{token.reveal()}", soft_wrap=True, markup=False, highlight=False
+            f"http://{HERE}:{port_in_use}/open/{token.reveal()}", soft_wrap=True, markup=False, highlight=False
         )
         console().print("This address works once, in one browser on this machine. Ctrl-C ends it.")
         worker = Worker(config, (signal.SIGINT, signal.SIGTERM))

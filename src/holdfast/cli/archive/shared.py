@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.backup.archives.model import Attachment, Message
+from holdfast.backup.archives.model import ArchivedAttachment, Message
 from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
 from holdfast.cli.summary import human_size
@@ -60,7 +60,7 @@ def print_message(out: Console, message: Message, *, chat: bool = False, faint: 
             out.print(Text(f"    - {printable(option.text)}{votes}", style))
     for one in message.attachments:
         if one.role == "attachment" and one.revision == 0:
-            out.print(Text(f"    {describe(one)}", "blue"))
+            out.print(Text(f"    {describe_attachment(one)}", "blue"))
     extra = " ".join(f"{one.emoji} {printable(one.author)}" for one in message.reactions)
     if extra:
         out.print(Text(f"    {printable(extra)}", "dim"))
@@ -70,14 +70,14 @@ def print_message(out: Console, message: Message, *, chat: bool = False, faint: 
         )
 
 
-def describe(one: Attachment) -> str:
+def describe_attachment(attachment: ArchivedAttachment) -> str:
     """Format an attachment."""
     parts = [
-        one.flag.lower().replace("_", " ") if one.flag and one.flag != "NONE" else "",
-        one.content_type or "file",
+        attachment.flag.lower().replace("_", " ") if attachment.flag and attachment.flag != "NONE" else "",
+        attachment.content_type or "file",
     ]
-    if one.width and one.height:
-        parts.append(f"{one.width}x{one.height}")
-    parts.append(human_size(one.size))
-    name = printable(one.path or one.file_name or "")
-    return f"[{' '.join(part for part in parts if part)}] {name} {printable(one.caption or '')}".strip()
+    if attachment.width and attachment.height:
+        parts.append(f"{attachment.width}x{attachment.height}")
+    parts.append(human_size(attachment.size))
+    name = printable(attachment.path or attachment.file_name or "")
+    return f"[{' '.join(part for part in parts if part)}] {name} {printable(attachment.caption or '')}".strip()

@@ -27,13 +27,13 @@ def table_of(*columns: str) -> Table:
 def chats(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the chats of an archive with their numbers."""
     with archives.open(archive_file) as opened:
-        found = opened.chats()
+        listed = opened.chats()
     if json:
-        print_json(found)
+        print_json(listed)
         return
-    several = len({chat.account_id for chat in found}) > 1
+    several = len({chat.account_id for chat in listed}) > 1
     table = table_of("chat", "kind", "messages#", "latest", "number#", *(["account"] if several else []))
-    for chat in found:
+    for chat in listed:
         name = Text(printable(chat.name), "dim" if chat.vanished else "")
         kind = chat.kind.replace("_", " ")
         row: list[Text | str] = [
@@ -107,37 +107,39 @@ def parse_position(text: str | None) -> Position | None:
 def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the people of an archive by number of messages."""
     with archives.open(archive_file) as opened:
-        found = opened.people()
+        listed = opened.people()
     if json:
-        print_json(found)
+        print_json(listed)
         return
     table = table_of("name", "phone", "username", "messages#", "number#")
-    for one in found:
-        name = Text(printable(one.name), "dim" if one.vanished else "")
-        if one.kind == "self":
+    for person in listed:
+        name = Text(printable(person.name), "dim" if person.vanished else "")
+        if person.kind == "self":
             name.append(" (you)", "green")
-        if one.blocked:
+        if person.blocked:
             name.append(" (blocked)", "red")
-        table.add_row(name, one.phone or "", printable(one.username or ""), f"{one.messages:,}", str(one.id))
+        table.add_row(
+            name, person.phone or "", printable(person.username or ""), f"{person.messages:,}", str(person.id)
+        )
     console().print(table)
 
 
 def info(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     """List the backups that were imported into an archive."""
     with archives.open(archive_file) as opened:
-        found = opened.snapshots()
+        snapshots = opened.snapshots()
     if json:
-        print_json(found)
+        print_json(snapshots)
         return
     table = table_of("account", "made", "by", "messages#", "imported from", "number#")
-    for one in found:
+    for snapshot in snapshots:
         row = (
-            one.account,
-            format_time(one.made_ms),
-            one.app_version,
-            f"{one.messages:,}",
-            one.source,
-            str(one.id),
+            snapshot.account,
+            format_time(snapshot.made_ms),
+            snapshot.app_version,
+            f"{snapshot.messages:,}",
+            snapshot.source,
+            str(snapshot.id),
         )
         table.add_row(*(Text(printable(part)) for part in row))
     console().print(table)
@@ -153,17 +155,21 @@ def skipped(
 ) -> int:
     """List the records that imports skipped or changed, with their frame numbers."""
     with archives.open(archive_file) as opened:
-        found = list(opened.skipped(snapshot))
+        records = list(opened.skipped(snapshot))
     if json:
-        print_json(found)
+        print_json(records)
         return ExitCode.FINE
     table = table_of("backup#", "frame#", "record", "what became of it", "what")
-    for one in found:
-        times = f" ({one.times} times)" if one.times > 1 else ""
+    for record in records:
+        times = f" ({record.times} times)" if record.times > 1 else ""
         table.add_row(
-            str(one.snapshot), f"{one.frame:,}", one.record, one.action, Text(printable(one.what) + times)
+            str(record.snapshot),
+            f"{record.frame:,}",
+            record.record,
+            record.action,
+            Text(printable(record.what) + times),
         )
-    if found:
+    if records:
         console().print(table)
     else:
         print_note("nothing was left out or read as something else")

@@ -35,47 +35,48 @@ def stats(
 ) -> None:
     """Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size."""
     with archives.open(archive_file) as opened:
-        found = opened.statistics(opened.chat_id(chat) if chat else None)
+        statistics = opened.statistics(opened.chat_id(chat) if chat else None)
     if svg is not None:
         with write_whole(svg) as target:
-            target.write(chart(found).encode())
+            target.write(chart(statistics).encode())
         print_note(f"{svg} was written")
     if json:
-        print_json(found)
+        print_json(statistics)
     elif svg is None:
-        show(console(), found)
+        show(console(), statistics)
 
 
-def show(out: Console, found: Statistics) -> None:
+def show(out: Console, statistics: Statistics) -> None:
     """Print the statistics."""
-    out.print(f"{found.messages:,} messages, {format_time(found.first_ms)} to {format_time(found.last_ms)} UTC")
+    first, last = format_time(statistics.first_ms), format_time(statistics.last_ms)
+    out.print(f"{statistics.messages:,} messages, {first} to {last} UTC")
     out.print()
-    most = max((count for _, count in found.months), default=1)
-    for month, count in found.months[-MONTHS:]:
+    most = max((count for _, count in statistics.months), default=1)
+    for month, count in statistics.months[-MONTHS:]:
         out.print(f"{month}  {bar(count, most)} {count:,}")
     out.print()
-    busiest = max((count for day in found.hours for count in day), default=0) or 1
+    busiest = max((count for day in statistics.hours for count in day), default=0) or 1
     out.print("     " + "".join(f"{hour:<6}" for hour in range(0, 24, 3)))
-    for name, day in zip(DAYS, found.hours, strict=True):
+    for name, day in zip(DAYS, statistics.hours, strict=True):
         shades = "".join(SHADES[-(-count * (len(SHADES) - 1) // busiest)] * 2 for count in day)
         out.print(f"{name}  {shades}")
-    for title, counts in (("chat", found.chats), ("person", found.people)):
+    for title, counts in (("chat", statistics.chats), ("person", statistics.people)):
         out.print()
         table = table_of(title, "messages#", "words#", "")
-        top = max((one.messages for one in counts), default=1)
-        for one in counts[:MOST]:
-            table.add_row(Text(printable(one.name)), f"{one.messages:,}", f"{one.words:,}", bar(one.messages, top))
+        top = max((row.messages for row in counts), default=1)
+        for row in counts[:MOST]:
+            table.add_row(Text(printable(row.name)), f"{row.messages:,}", f"{row.words:,}", bar(row.messages, top))
         out.print(table)
-    if found.replies:
+    if statistics.replies:
         out.print()
         table = table_of("answers in chats of two", "answers#", "half of them within#")
-        for reply in found.replies[:MOST]:
+        for reply in statistics.replies[:MOST]:
             table.add_row(Text(printable(reply.name)), f"{reply.answers:,}", span(reply.median_s))
         out.print(table)
-    if found.media:
+    if statistics.media:
         out.print()
         table = table_of("media", "files#", "size#")
-        for media in found.media:
+        for media in statistics.media:
             table.add_row(Text(printable(media.type)), f"{media.files:,}", human_size(media.bytes))
         out.print(table)
 

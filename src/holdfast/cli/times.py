@@ -1,0 +1,74 @@
+"""Times for people: in the time zone of the machine or of `--zone`, always with its name."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import typer
+
+from holdfast.backup.dates import moment
+
+__all__ = ["Zone", "ZoneOption", "zone_of"]
+
+ZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--zone",
+        help="Show times in this time zone: UTC, Europe/Berlin, ... Default: that of this machine.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A time zone; without one, that of the machine, which has its own rules for each date."""
+
+    zone: tzinfo | None = None
+
+    def at(self, ms: int | None) -> datetime | None:
+        """Return a time in this zone, or None when it is unknown or lies beyond the calendar."""
+        found = None if ms is None else moment(ms)
+        try:
+            return None if found is None else found.astimezone(self.zone)
+        except (OverflowError, OSError, ValueError):
+            # The system's own calendar may be shorter.
+            return found
+
+    def time(self, ms: int | None, *, seconds: bool = False) -> str:
+        """Write a time to the minute or second, with the name of the zone."""
+        found = self.at(ms)
+        return "unknown" if found is None else f"{found:%Y-%m-%d %H:%M}{found:{':%S' if seconds else ''} %Z}"
+
+    def bare(self, ms: int | None) -> str:
+        """Write a time to the minute where a heading names the zone."""
+        found = self.at(ms)
+        return "unknown" if found is None else f"{found:%Y-%m-%d %H:%M}"
+
+    def day(self, ms: int | None, *, now: datetime | None = None) -> str:
+        """Write a day as people do: 3 May, with the year unless it is this one."""
+        found = self.at(ms)
+        if found is None:
+            return "an unknown day"
+        today = (now or datetime.now().astimezone()).astimezone(self.zone)
+        return f"{found.day} {found:%B}{'' if found.year == today.year else f' {found.year}'}"
+
+    @property
+    def name(self) -> str:
+        """The name of the zone, for a heading; that of the machine is known by its name of today."""
+        if self.zone is not None:
+            return str(self.zone)
+        return datetime.now().astimezone().tzname() or "local time"
+
+
+def zone_of(name: str | None) -> Zone:
+    """Return the zone of an option."""
+    if name is None:
+        return Zone()
+    try:
+        return Zone(ZoneInfo(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise typer.BadParameter(
+            f"there is no time zone {name}; give a name such as UTC or Europe/Berlin", param_hint="--zone"
+        ) from None
