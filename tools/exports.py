@@ -7,7 +7,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from holdfast.backup.exports import shapes
+from holdfast.backup.exports import schemas
 from holdfast.backup.exports.jsonl import schema_text
 from holdfast.backup.exports.tables import TABLES
 from tools.payloads import below
@@ -27,7 +27,7 @@ See [the guide](../guides/exporting.md) for what each form is good for.
 ## JSON
 
 Every line of a `.jsonl` file, and `export.json`, is one of these records; the key `record` says which. This is
-version {shapes.VERSION} of the format, as `export.json` says. The number grows when a program that reads the last
+version {schemas.VERSION} of the format, as `export.json` says. The number grows when a program that reads the last
 version would misread the next; new keys may come without that. The same is written as a
 [JSON Schema](exports.schema.json) (2020-12), which also lies in every export as `schema.json`.
 
@@ -39,10 +39,10 @@ What is not known is left out, and so are `false` and empty lists where it says 
 def page() -> str:
     """Write the page."""
     lines = ["# What exports hold\n", INTRODUCTION]
-    records = dict.fromkeys(get_args(shapes.Line))
+    records = dict.fromkeys(get_args(schemas.Line))
     lines.extend(section(struct) for struct in records)
     lines.append("## What records are made of\n")
-    lines.extend(section(struct) for struct in sorted(below(records), key=lambda one: one.__name__))
+    lines.extend(section(struct) for struct in sorted(below(records), key=schemas.definition_name))
     lines.append("## Tables\n")
     lines.append("CSV and Parquet have the same tables and columns. A time beyond the year 9999 is empty.\n")
     for table in TABLES:
@@ -55,7 +55,11 @@ def page() -> str:
 
 def section(struct: type[msgspec.Struct]) -> str:
     """Write the keys of a record."""
-    lines = [f"### {struct.__name__}\n", f"{inspect.getdoc(struct)}\n", "| key | what it is |\n|---|---|"]
+    lines = [
+        f"### {schemas.definition_name(struct)}\n",
+        f"{inspect.getdoc(struct)}\n",
+        "| key | what it is |\n|---|---|",
+    ]
     tag = struct.__struct_config__.tag
     if tag is not None:
         lines.append(f"| `record` | `{tag}` |")
@@ -77,7 +81,10 @@ def said(hint: Any) -> str:
         return f"list of {said(inside[0])}"
     if origin is dict:
         return f"object of {said(inside[1])} by key"
-    return WORDS[hint] if hint in WORDS else f"[{hint.__name__}](#{hint.__name__.lower()})"
+    if hint in WORDS:
+        return WORDS[hint]
+    name = schemas.definition_name(hint)
+    return f"[{name}](#{name.lower()})"
 
 
 def schema() -> str:

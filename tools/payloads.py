@@ -26,7 +26,7 @@ spaces, that of `repository` events by one; signatures are made over this text, 
 - Addresses begin with the setting `root_url`, or with `http://localhost:` and the port when it is not set.
 - `permissions` of a repository are its owner's.
 
-There are no forks, releases, wikis, packages, statuses and workflows here, hence no events of theirs.
+There are no forks, wikis, packages and workflows here, hence no events of theirs.
 """
 PUSHES = """\
 ### Pushes

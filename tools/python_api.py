@@ -3,11 +3,13 @@
 import enum
 import inspect
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from datetime import timezone
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from types import EllipsisType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -26,7 +28,7 @@ MADE_BY = {
 # What public classes have for the library's own modules; it may change, and is not documented.
 INTERNAL = {
     "Archive": {
-        "belongings",
+        "load_parts",
         "by",
         "by_ids",
         "called",
@@ -58,6 +60,10 @@ INTERNAL = {
     "Validator": {"emit", "end", "newer", "scan"},
 }
 WIDTH = 100
+EXAMPLES: dict[str, str] = {
+    name: table["example"]
+    for name, table in tomllib.loads(Path(__file__).with_name("python_examples.toml").read_text()).items()
+}
 # Builtin bases, whose methods are documented by Python.
 BUILTIN = ("builtins", "enum", "typing", "msgspec", "msgspec._core", "abc")
 
@@ -179,6 +185,8 @@ def class_section(name: str, cls: type) -> Iterator[str]:
         yield f"Returned by [`{MADE_BY[name]}`](#{MADE_BY[name]}).\n"
     elif is_made_by_hand(cls):
         yield f"```python\n{signature(name, cls)}\n```\n"
+    if name in EXAMPLES:
+        yield f"```pycon\n{EXAMPLES[name]}```\n"
     found = attributes(cls)
     if found:
         told = any(text for _, _, text in found)

@@ -19,7 +19,7 @@ from holdfast.cli import app
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.lazy_commands import LazyGroup
 from holdfast.settings import describe
-from tools import examples, exports, payloads, python_api
+from tools import components, dataset_page, examples, exports, payloads, python_api
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
@@ -182,7 +182,9 @@ def pages() -> dict[Path, str]:
     made[FOLDER / "python.md"] = python_page()
     made[FOLDER / "webhook-payloads.md"] = f"{MADE}\n{payloads.page()}"
     made[FOLDER / "rules.md"] = rules_page()
+    made[FOLDER / "licences.md"] = f"{MADE}\n{components.page(Path())}"
     made[FOLDER / "exports.md"] = f"{MADE}\n{exports.page()}"
+    made[FOLDER / "dataset.md"] = f"{MADE}\n{dataset_page.page()}"
     made |= dict.fromkeys(exports.SCHEMAS, exports.schema())
     return made
 

@@ -1,0 +1,182 @@
+"""Which tests belong to a module: the rule that the tests mirror the package, and its exceptions.
+
+    python -m tools.mirror src/holdfast/hosting/services/labels.py    the tests of a module
+    python -m tools.mirror                                           how many modules follow which rule
+
+1. `src/holdfast/a/b.py` is tested by `tests/a/test_b.py`.
+2. A resource has one name in every layer of the host, and may be tested through the API: `hosting/store/pins.py`
+   and `hosting/services/pins.py` by `tests/hosting/api/test_pins.py`.
+3. A package that is tested as a whole is in `WHOLE`, with the test that goes through all of its modules.
+4. Anything else is an exception, in `ELSEWHERE`.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+__all__ = ["DEMO", "ELSEWHERE", "SOURCE", "TESTS", "WHOLE", "find_tests", "modules", "own_test"]
+
+ROOT: Final = Path(__file__).parent.parent
+SOURCE: Final = ROOT / "src" / "holdfast"
+DEMO: Final = ROOT / "src" / "holdfast_demo"
+TESTS: Final = ROOT / "tests"
+
+# Layers of the host in which a resource has the same name as in the API.
+RESOURCE_LAYERS: Final = frozenset({"services", "store", "schemas", "file_responses"})
+
+# Packages whose modules are tables, declarations or content, and the tests that go through every one of them.
+WHOLE: Final = {
+    Path("hosting/store/migrations"): "hosting/store/test_migrate.py",
+    Path("hosting/store/tables"): "hosting/store/test_tables.py",
+    Path("hosting/schemas"): "hosting/test_openapi.py",
+    # A family of records declares its rules; each has an invalid case.
+    Path("backup/rules"): "backup/rules/test_registry.py",
+    # Sample content: judged by the history and the first start that it makes.
+    Path("holdfast_demo/sample"): "holdfast_demo/sample/test_coverage.py",
+    Path("holdfast_demo"): "holdfast_demo/test_fill.py",
+}
+
+# Tested by running something else: the entry point, what cannot be called from Python once it is compiled, and
+# what exists only for its neighbour.
+ELSEWHERE: Final = {
+    Path("__main__.py"): "cli/test_main.py",
+    Path("backup/archives/accounts.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/archive_file.py"): "backup/archives/test_schema.py",
+    Path("backup/archives/changes.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/chart.py"): "backup/archives/test_statistics.py",
+    Path("backup/archives/extras.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/identity_changes.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/message_merge.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/message_store.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/messages.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/model.py"): "backup/archives/test_reader.py",
+    Path("backup/archives/people.py"): "backup/archives/test_reader.py",
+    Path("backup/archives/profiles.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/recipients.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/rows.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/schema_messages.py"): "backup/archives/test_schema.py",
+    Path("backup/archives/schema_people.py"): "backup/archives/test_schema.py",
+    Path("backup/archives/schema_rest.py"): "backup/archives/test_schema.py",
+    Path("backup/archives/schema_views.py"): "backup/archives/test_schema.py",
+    Path("backup/archives/sentence_templates.py"): "backup/archives/test_sentences.py",
+    Path("backup/archives/snapshots.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/statements.py"): "backup/archives/test_imports.py",
+    Path("backup/archives/tolerance.py"): "backup/archives/test_sentences.py",
+    Path("backup/archives/updates.py"): "backup/archives/test_sentences.py",
+    Path("backup/container/faults.py"): "backup/rules/test_container.py",
+    Path("backup/exports/account_schemas.py"): "backup/exports/test_jsonl.py",
+    Path("backup/exports/arrow.py"): "backup/exports/test_dataset.py",
+    Path("backup/exports/html/chat_export.py"): "backup/exports/html/test_page_folder.py",
+    Path("backup/exports/html/files.py"): "backup/exports/html/test_bubbles.py",
+    Path("backup/exports/html/pages.py"): "backup/exports/html/test_page_folder.py",
+    Path("backup/exports/job.py"): "backup/exports/test_dispatcher.py",
+    Path("backup/exports/message_schemas.py"): "backup/exports/test_jsonl.py",
+    Path("backup/exports/schemas.py"): "backup/exports/test_jsonl.py",
+    Path("backup/parts.py"): "backup/rules/test_container.py",
+    Path("backup/wire/faults.py"): "backup/wire/test_frames.py",
+    Path("backup/wire/names.py"): "backup/wire/test_tables.py",
+    Path("backup/wire/render.py"): "backup/wire/test_tojson.py",
+    Path("cli/archive/shared.py"): "cli/archive/test_show.py",
+    Path("cli/convert.py"): "cli/test_backup.py",
+    Path("cli/exit_codes.py"): "cli/test_error_codes.py",
+    Path("cli/extract.py"): "cli/test_backup.py",
+    Path("cli/info.py"): "cli/test_backup.py",
+    Path("cli/inputs.py"): "cli/test_backup.py",
+    Path("cli/sample.py"): "cli/test_backup.py",
+    Path("hosting/api/commit_options.py"): "hosting/api/test_contents_write.py",
+    Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
+    Path("hosting/file_responses/attachments.py"): "hosting/api/test_release_assets.py",
+    Path("hosting/file_responses/blobs.py"): "hosting/api/test_raw.py",
+    Path("hosting/git/tree_merges.py"): "hosting/git/test_merges.py",
+    Path("hosting/git_server/session.py"): "hosting/git_server/test_http.py",
+    Path("hosting/lfs/pushed_pointers.py"): "hosting/git_server/test_http.py",
+    Path("hosting/services/line_comments.py"): "hosting/api/test_reviews.py",
+    Path("hosting/services/merge_requirements.py"): "hosting/api/test_pull_merges.py",
+    Path("hosting/services/migration_sources.py"): "hosting/services/test_migration_imports.py",
+    Path("hosting/services/pull_comparisons.py"): "hosting/api/test_pulls.py",
+    Path("hosting/services/pushes.py"): "hosting/git_server/test_http.py",
+    Path("hosting/services/revisions.py"): "hosting/api/test_commits.py",
+    Path("hosting/store/branch_renames.py"): "hosting/api/test_raw.py",
+    Path("hosting/store/commit_keys.py"): "hosting/services/test_file_commits.py",
+    Path("hosting/store/events.py"): "hosting/store/test_event_payloads.py",
+    Path("hosting/store/imports.py"): "hosting/services/test_migration_imports.py",
+    Path("hosting/store/lfs.py"): "hosting/git_server/test_lfs.py",
+    Path("hosting/store/line_comments.py"): "hosting/api/test_reviews.py",
+    Path("hosting/store/notification_writes.py"): "hosting/api/test_notifications.py",
+    Path("hosting/store/pending_ref_updates.py"): "hosting/services/test_adoption.py",
+    Path("hosting/store/protections.py"): "hosting/api/test_branches.py",
+    Path("hosting/store/ref_events.py"): "hosting/store/test_event_payloads.py",
+    Path("hosting/store/ref_updates.py"): "hosting/store/test_repository_log.py",
+    Path("hosting/webhooks/webhook_request.py"): "hosting/webhooks/test_signatures.py",
+    Path("http_client/client.py"): "hosting/webhooks/test_client.py",
+    Path("http_client/connector.py"): "hosting/webhooks/test_client.py",
+    Path("http_client/errors.py"): "hosting/webhooks/test_client.py",
+    Path("http_client/requests.py"): "hosting/webhooks/test_client.py",
+    Path("web/chats/host_pages.py"): "web/chats/test_data_folder_pages.py",
+    Path("web/code/change_forms.py"): "web/code/test_edit_page.py",
+    Path("web/code/commit_rows.py"): "web/code/test_history_page.py",
+    Path("web/code/diffs.py"): "web/code/test_commit_page.py",
+    Path("web/code/directory.py"): "web/code/test_repository_pages.py",
+    Path("web/code/recent_pushes.py"): "web/pulls/test_new_pull.py",
+    Path("web/code/switcher.py"): "web/code/test_repository_pages.py",
+    Path("web/pulls/commits_page.py"): "web/pulls/test_files_page.py",
+    Path("web/pulls/merge_box.py"): "web/pulls/test_conversation.py",
+    Path("web/pulls/merge_forms.py"): "web/pulls/test_conversation.py",
+    Path("web/pulls/pull_head.py"): "web/pulls/test_conversation.py",
+    Path("web/pulls/review_forms.py"): "web/pulls/test_files_page.py",
+    Path("web/pulls/reviewers.py"): "web/pulls/test_conversation.py",
+    Path("web/pulls/timeline.py"): "web/pulls/test_conversation.py",
+    Path("web/releases.py"): "hosting/api/test_release_assets.py",
+    Path("web/repository_list.py"): "web/test_explore.py",
+}
+
+
+def modules() -> list[Path]:
+    """List the modules people wrote, relative to the package; those of the demo with the name of theirs."""
+    every = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")]
+    every += [path.relative_to(DEMO.parent) for path in DEMO.rglob("*.py")]
+    return sorted(path for path in every if path.name != "__init__.py" and not path.name.endswith("_pb2.py"))
+
+
+def own_test(module: Path) -> Path | None:
+    """Return the test that mirrors a module, or that of the resource in the API; None if it has neither."""
+    places = [module.with_name(f"test_{module.name}")]
+    if module.parts[0] == "hosting" and module.parts[1] in RESOURCE_LAYERS:
+        places.append(Path("hosting", "api", f"test_{module.name}"))
+    return next((TESTS / place for place in places if (TESTS / place).is_file()), None)
+
+
+def find_tests(module: Path) -> list[Path]:
+    """List every file of tests that belongs to a module, the nearest first."""
+    places = [module.with_name(f"test_{module.name}")]
+    if module.parts[0] == "hosting" and module.parts[1] in RESOURCE_LAYERS:
+        places.append(Path("hosting", "api", f"test_{module.name}"))
+    if module in ELSEWHERE:
+        places.append(Path(ELSEWHERE[module]))
+    places += [Path(test) for package, test in WHOLE.items() if module.is_relative_to(package)]
+    return [TESTS / place for place in places if (TESTS / place).is_file()]
+
+
+def rule_of(module: Path) -> str:
+    """Name the rule by which a module has its tests."""
+    if (own := own_test(module)) is not None:
+        return "mirrored" if own.parent == (TESTS / module).parent else "through the API"
+    if module in ELSEWHERE:
+        return "exception"
+    return "package" if find_tests(module) else "none"
+
+
+def main() -> None:
+    """Print the tests of a module, or count the modules by rule."""
+    for name in sys.argv[1:]:
+        path = Path(name).resolve()
+        base = DEMO.parent if path.is_relative_to(DEMO) else SOURCE
+        print(*find_tests(path.relative_to(base)), sep="\n")
+    if not sys.argv[1:]:
+        for rule, count in Counter(map(rule_of, modules())).most_common():
+            print(f"{count:5} {rule}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""Mutation testing: change a module in one place at a time, and count how many changes its tests notice.
+
+    python -m tools.mutation holdfast.hosting.services --module labels
+    python -m tools.mutation holdfast.hosting.access --seconds 300
+
+`make mutation PACKAGE=... MODULE=...` runs it. The tests of a module are those that `tools.mirror` names. They are
+collected once; each mutant is put into a forked child, which runs the tests that reach the changed function until
+one fails. A mutant whose tests take more than four times as long has an endless loop, and counts as
+noticed. When the time is up the rest of the mutants, which are taken in a fixed random order, are not run.
+
+Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
+"""
+
+import argparse
+import contextlib
+import gc
+import importlib
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Final
+
+import pytest
+
+from tools.mirror import ROOT, SOURCE, find_tests
+from tools.mutants import Mutant, mutants
+
+__all__ = ["Result", "main", "run"]
+
+FLOOR: Final = 85
+SECONDS: Final = 600
+SEED: Final = 20
+LEAST_TIMEOUT: Final = 20.0
+KILLED, SURVIVED = 1, 0
+
+
+@dataclass
+class Result:
+    """What became of the mutants of a module."""
+
+    module: str
+    noticed: int = 0
+    survivors: list[str] = field(default_factory=list)
+    """The changes that no test noticed, with their places."""
+    not_run: int = 0
+    problem: str = ""
+
+    @property
+    def ran(self) -> int:
+        """The number of mutants that were judged."""
+        return self.noticed + len(self.survivors)
+
+    @property
+    def score(self) -> float:
+        """The part of the mutants that the tests noticed, in percent."""
+        return 100 * self.noticed / self.ran if self.ran else 100.0
+
+
+class Plugin:
+    """A pytest plugin that runs the collected tests once for every mutant instead of once."""
+
+    def __init__(self, name: str, path: Path, *, seconds: float) -> None:
+        self.path = path
+        self.deadline = time.monotonic() + seconds
+        self.result = Result(name)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what would run a second time on PostgreSQL."""
+        items[:] = [
+            item
+            for item in items
+            if not (isinstance(item, pytest.Function) and hasattr(item, "callspec"))
+            or "postgres" not in item.callspec.params.values()
+        ]
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests without a change, then with each."""
+        if session.testsfailed or not session.items:
+            self.result.problem = "its tests cannot be collected"
+            return True
+        coverage = measure(session.items, self.path, self.deadline - time.monotonic())
+        if coverage is None:
+            self.result.problem = "its tests fail without a mutant, or the time was up"
+            return True
+        order = mutants(self.path.read_text(), str(self.path))
+        random.Random(SEED).shuffle(order)
+        for number, mutant in enumerate(order):
+            if time.monotonic() > self.deadline:
+                self.result.not_run = len(order) - number
+                break
+            if self.survives(session.items, mutant, coverage):
+                place = f"{self.path.relative_to(ROOT)}:{mutant.line}"
+                self.result.survivors.append(f"{place} {mutant.function}: {mutant.description}")
+            else:
+                self.result.noticed += 1
+        self.result.survivors.sort()
+        return True
+
+    def survives(self, items: list[pytest.Item], mutant: Mutant, coverage: "Coverage") -> bool:
+        """Run the tests that reach a mutant, the quickest first."""
+        tests = sorted(coverage.tests[mutant.function], key=lambda index: coverage.seconds[index])
+        timeout = max(LEAST_TIMEOUT, 4 * sum(coverage.seconds[index] for index in tests))
+
+        def child() -> int:
+            replace_code(self.path, mutant)
+            return KILLED if first_failure([items[index] for index in tests]) else SURVIVED
+
+        return in_child(child, timeout) == SURVIVED
+
+
+@dataclass
+class Coverage:
+    """Which tests run a function, and how long each test takes."""
+
+    tests: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    seconds: dict[int, float] = field(default_factory=dict)
+
+
+def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | None:
+    """Run every test once in a child, without a mutant; None if one fails."""
+    reader, writer = os.pipe()
+    lines: list[str] = []
+
+    def child() -> int:
+        os.close(reader)
+        recorder = CallRecorder(str(path))
+        with os.fdopen(writer, "w") as pipe:
+            for index, item in enumerate(items):
+                begun = time.monotonic()
+                if fails(item, items[index + 1] if index + 1 < len(items) else None):
+                    print(f"{item.nodeid} fails without a mutant", file=sys.stderr)
+                    return KILLED
+                print(index, time.monotonic() - begun, *recorder.take(), file=pipe)
+        return SURVIVED
+
+    def read() -> None:
+        with os.fdopen(reader) as pipe:
+            lines.extend(pipe)
+
+    # Read beside the child: a pipe that nobody reads is soon full.
+    thread = threading.Thread(target=read)
+
+    def start_reading() -> None:
+        os.close(writer)
+        thread.start()
+
+    status = in_child(child, timeout, after_fork=start_reading)
+    thread.join()
+    coverage = Coverage()
+    for line in lines:
+        index, took, *names = line.split()
+        coverage.seconds[int(index)] = float(took)
+        for name in names:
+            coverage.tests[name].append(int(index))
+    return coverage if status == SURVIVED else None
+
+
+class CallRecorder:
+    """Records which outermost functions of a file run, in any thread that is started from now on."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.called: set[str] = set()
+        threading.setprofile(self.profile)
+        sys.setprofile(self.profile)
+
+    def profile(self, frame: FrameType, event: str, _: object) -> None:
+        """Note a call; Python calls this for every one."""
+        if event == "call" and frame.f_code.co_filename == self.file:
+            self.called.add(frame.f_code.co_qualname.partition(".<locals>")[0])
+
+    def take(self) -> set[str]:
+        """Return what ran since the last time."""
+        called, self.called = self.called, set()
+        return called
+
+
+def first_failure(items: list[pytest.Item]) -> pytest.Item | None:
+    """Run tests until one fails, and return that."""
+    for index, item in enumerate(items):
+        if fails(item, items[index + 1] if index + 1 < len(items) else None):
+            return item
+    return None
+
+
+def fails(item: pytest.Item, after: pytest.Item | None) -> bool:
+    """Run one test; fixtures that the test after it shares are kept."""
+    reports: list[pytest.TestReport] = []
+
+    class Reports:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            reports.append(report)
+
+    plugin = Reports()
+    item.config.pluginmanager.register(plugin)
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+    item.config.pluginmanager.unregister(plugin)
+    return any(report.failed for report in reports)
+
+
+def replace_code(path: Path, mutant: Mutant) -> None:
+    """Put the code of a mutant into every function object that has the original."""
+    for found in gc.get_objects():
+        if isinstance(found, FunctionType):
+            code: CodeType = found.__code__
+            if (
+                code.co_filename == str(path)
+                and code.co_qualname == mutant.function
+                and code.co_firstlineno == mutant.code.co_firstlineno
+            ):
+                found.__code__ = mutant.code
+
+
+def in_child(work: Callable[[], int], timeout: float, *, after_fork: Callable[[], None] = lambda: None) -> int:
+    """Run a function in a forked child and return what it returns; a child that is late was killed."""
+    child = os.fork()
+    if child == 0:
+        status = KILLED
+        try:
+            os.setsid()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            status = work()
+        except BaseException as error:  # noqa: BLE001  # whatever it is, the child must not go on as its parent
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            os._exit(status)
+    after_fork()
+    deadline = time.monotonic() + timeout
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.005)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    # Also what the tests started and did not end; the process group is the child's own.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    if not ended:
+        os.waitpid(child, 0)
+        return KILLED
+    return os.waitstatus_to_exitcode(status)
+
+
+def run(name: str, seconds: float) -> Result:
+    """Judge the tests of one module by its mutants."""
+    path = file_of(name)
+    module = importlib.import_module(name)
+    if not (module.__file__ or "").endswith(".py"):
+        return Result(name, problem="it is compiled, and a compiled function cannot be replaced")
+    tests = find_tests(path.relative_to(SOURCE))
+    plugin = Plugin(name, path, seconds=seconds)
+    options = [
+        "-qq",
+        "--no-header",
+        "--no-summary",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+    ]
+    chosen = ["-m", "not long and not postgres", "--hypothesis-seed=0"]
+    pytest.main([*options, *chosen, *map(str, tests)], plugins=[plugin])
+    return plugin.result
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a module by its name."""
+    return (ROOT / "src").joinpath(*name.split(".")).with_suffix(".py")
+
+
+def module_names(package: str, module: str | None) -> list[str]:
+    """List the modules of a package, or one of them; a name that is a module itself is that module."""
+    if module is not None:
+        return [f"{package}.{module}"]
+    if file_of(package).is_file():
+        return [package]
+    folder = file_of(package).with_suffix("")
+    return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+
+
+def main() -> int:
+    """Mutate the modules that the command line names, and print what survived."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation")
+    parser.add_argument("package", help="a package or a module, such as holdfast.hosting.services")
+    parser.add_argument("--module", help="only this module of the package")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="the time for each module")
+    parser.add_argument("--floor", type=float, default=FLOOR, help="the least percentage that is accepted")
+    arguments = parser.parse_args()
+    below = 0
+    for name in module_names(arguments.package, arguments.module):
+        # A process for each: modules that tests have changed or replaced do not reach the next.
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            result = pool.submit(run, name, arguments.seconds).result()
+        for survivor in result.survivors:
+            print(f"  {survivor}")
+        rest = f", {result.not_run} not run" if result.not_run else ""
+        counts = result.problem or f"{result.score:.0f}% of {result.ran} mutants noticed{rest}"
+        print(f"{name}: {counts}", flush=True)
+        below += result.score < arguments.floor or "fail" in result.problem
+    return 1 if below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
