@@ -15,6 +15,7 @@ BENCHMARKS = (
     "mend",
     "compare",
     "archive",
+    "keep",
     "website_chats",
     "export",
     "container",
@@ -24,9 +25,15 @@ BENCHMARKS = (
     "push",
     "files_read",
     "files_write",
+    "many_commits",
+    "forks",
+    "pull_merges",
+    "pull_lists",
+    "nodes",
     "website",
     "hooks",
     "dependencies",
+    "growth",
     "deliveries",
 )
 

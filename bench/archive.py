@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Figure
-from bench.streams import folder, sample_stream
+from bench.streams import folder, sample_lines, sample_stream
 from holdfast.backup import archives
 
 FEW, MANY, MOST = 100_000, 1_000_000, 3_000_000
@@ -77,11 +77,13 @@ def figures() -> list[Figure]:
     place, seconds, memory = imported(MANY)
     times = searches(place)
     _large, most_seconds, most_memory = imported(MOST)
+    lines_seconds, _lines_memory = imported_into(folder() / "lines.db", sample_lines(FEW))
     stored = place.stat().st_size / sample_stream(MANY).stat().st_size
     return [
         Figure("importing, messages a second of one core", MANY / seconds, "messages/s", least=40_000),
         Figure("a message among a million against one of 100,000", seconds / few_seconds / 10, "times", most=1.25),
         Figure("a message among three million", most_seconds / few_seconds / 30, "times", most=1.25),
+        Figure("importing JSON Lines, times frames", lines_seconds / few_seconds, "times", most=2),
         Figure("memory for a million against 100,000", memory / few_memory, "times", most=1.5),
         Figure("memory for three million against a million", most_memory / memory, "times", most=1.2),
         Figure("most memory while importing", most_memory, "MB"),

@@ -7,7 +7,7 @@ from bench.harness import Figure, medians
 from bench.streams import MESSAGES, sample_stream
 from holdfast import backup
 from holdfast.backup.compare import Window, crop, diff, merge
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 
 
 def figures() -> list[Figure]:
@@ -22,11 +22,11 @@ def figures() -> list[Figure]:
 
         def unite() -> None:
             with backup.open(path) as one, backup.open(path) as other:
-                merge([one, other], target, to=To.STREAM)
+                merge([one, other], target, to=OutputFormat.STREAM)
 
         def cut() -> None:
             with backup.open(path) as source:
-                crop(source, target, to=To.STREAM, window=Window(0, None), without_media=True)
+                crop(source, target, to=OutputFormat.STREAM, window=Window(0, None), without_media=True)
 
         taken = medians({"diff": compare, "merge": unite, "crop": cut}, rounds=3)
     return [

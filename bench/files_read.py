@@ -6,21 +6,18 @@ import os
 import subprocess
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 
 from bench.harness import Figure
 from bench.history import make_history, wide
+from bench.imported import import_repository
 from bench.load import load
 from bench.service import Whole, serve
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.git.ref_store import create
-from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.services import repositories
-from holdfast.hosting.store import accounts
-from holdfast.hosting.store.tables import repositories as table
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -32,20 +29,19 @@ LARGE = 1024
 API = "/api/v1/repos/admin/large"
 
 
-def fill(settings: Settings) -> Path:
+def fill(settings: Settings, *, with_large: bool = False) -> Path:
     """Make the repository the way the service keeps it after its housekeeping, and return its folder."""
     with open_database(settings) as database:
         prepare(database, settings)
-    host = App.open(settings)
-    admin = accounts.find_user(host.database, "admin")
-    made = repositories.create(host, admin, admin, repositories.NewRepository(name="large"))
-    folder = host.folders.existing(made.id)
-    make_history(folder, files=FILES, commits=COMMITS, place=wide)
-    refresh_commit_graph(folder)
-    with host.database.write() as connection:
-        connection.execute(table.update().values(is_empty=False))
-    host.close()
-    return folder
+
+    def make(folder: Path) -> None:
+        make_history(folder, files=FILES, commits=COMMITS, place=wide)
+        refresh_commit_graph(folder)
+        if with_large:
+            add_large(folder, settings.data)
+
+    with closing(App.open(settings)) as host:
+        return import_repository(host, "large", make)
 
 
 def add_large(folder: Path, place: Path) -> None:
@@ -62,7 +58,8 @@ def add_large(folder: Path, place: Path) -> None:
     blob = git("-c", "core.compression=1", "hash-object", "-w", str(place / "zeros"))
     tree = git("mktree", told=f"100644 blob {blob}\tzeros\n")
     who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    create(open_repository(folder), "refs/heads/huge", git(*who, "commit-tree", tree, "-m", "huge"))
+    git("update-ref", "refs/heads/huge", git(*who, "commit-tree", tree, "-m", "huge"))
+    (place / "zeros").unlink()
 
 
 class Memory:
@@ -107,8 +104,7 @@ def figures() -> list[Figure]:
     before = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as name:
         settings = Settings(data=Path(name) / "data", admin_password=Secret("a-password-for-a-benchmark"))
-        folder = fill(settings)
-        add_large(folder, Path(name))
+        folder = fill(settings, with_large=True)
         os.sched_setaffinity(0, before - {0} or before)
         context = multiprocessing.get_context("spawn")
         listening = context.Queue()

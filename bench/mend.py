@@ -8,7 +8,7 @@ from bench.memory import peak
 from bench.streams import folder
 from bench.validate import repeated_messages
 from holdfast import backup
-from holdfast.backup import Wanted
+from holdfast.backup import RepairOptions
 
 FEW = 100_000
 TIMES = 10
@@ -16,7 +16,7 @@ TIMES = 10
 FAULTS = 100
 WORK = {
     "redact": "backup.redact(path, path + '.redacted')",
-    "repair": "backup.repair(path, path + '.repaired', wanted=backup.Wanted(drop=True))",
+    "repair": "backup.repair(path, path + '.repaired', options=backup.RepairOptions(drop=True))",
 }
 
 
@@ -33,7 +33,7 @@ def seconds(work: str, path: Path) -> float:
     if work == "redact":
         backup.redact(path, f"{path}.redacted")
     else:
-        done = backup.repair(path, f"{path}.repaired", wanted=Wanted(drop=True))
+        done = backup.repair(path, f"{path}.repaired", options=RepairOptions(drop=True))
         assert done.passes
         assert len(done.steps) == FAULTS
     return time.perf_counter() - started

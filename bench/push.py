@@ -25,7 +25,7 @@ from holdfast.settings import Settings
 __all__ = ["figures"]
 
 ROUNDS = 3
-BRANCHES = 5_000
+BRANCHES = 10_000
 # Git takes time that grows with the square of their number.
 DELETED = 500
 ZERO = "0" * 40

@@ -5,11 +5,12 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from holdfast.backup import OutputFormat, convert
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire.varint import encode_varint
 from holdfast_demo.sample import sample_records
 
-__all__ = ["MESSAGES", "folder", "one_chat_stream", "repeated", "sample_stream", "with_news"]
+__all__ = ["MESSAGES", "folder", "one_chat_stream", "repeated", "sample_lines", "sample_stream", "with_news"]
 
 MESSAGES = 500_000
 
@@ -33,6 +34,15 @@ def sample_stream(messages: int = MESSAGES) -> Path:
     with path.open("wb") as target:
         for record in sample_records(messages):
             target.write(encode_varint(len(record)) + record)
+    return path
+
+
+@cache
+def sample_lines(messages: int = MESSAGES) -> Path:
+    """Write the same history as JSON Lines, once."""
+    path = folder() / f"{messages}.jsonl"
+    with path.open("wb") as target:
+        convert(sample_stream(messages), target, to=OutputFormat.JSONL)
     return path
 
 

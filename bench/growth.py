@@ -1,0 +1,188 @@
+"""How answers slow down as tables grow: the same lists over a hundred rows and over a hundred thousand.
+
+Both hosts run in this process and take turns. The rows are written with SQL, with all that the service keeps about
+them. What counts is the ratio of the two times, of the processor: a list by index has one near 1 at any page.
+"""
+
+import asyncio
+import gc
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import httpx
+from sqlalchemy import Connection, text
+
+from bench.harness import Figure
+from holdfast.hosting.data_folder import open_database, prepare
+from holdfast.hosting.store import accounts, tokens
+from holdfast.secret import Secret
+from holdfast.server.app import build
+from holdfast.settings import Settings
+
+__all__ = ["figures"]
+
+FEW, MANY = 100, 100_000
+ROUNDS = 5
+MOST = 3.0
+KEPT = frozenset({"open issues", "issues in any state", "search of everything for a rare word"})
+NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows) "
+# One in a thousand has the rare word, at least one of every host.
+TITLE = "'Issue ' || n || CASE WHEN n % 1000 = 7 THEN ' zanzibar' ELSE '' END"
+FILL = (
+    (
+        "INSERT INTO repositories (owner_id, name, folded_name, default_branch, created_at, updated_at)"
+        " SELECT :owner, 'many-' || n, 'many-' || n, 'main', 1000 + n, 1000 + n FROM numbers WHERE n <= :rows / 10"
+    ),
+    (
+        "INSERT INTO users (name, folded_name, full_name, password_hash, is_admin, created_at)"
+        " SELECT 'person-' || n, 'person-' || n, 'Person ' || n, '', false, 1000 FROM numbers"
+        " WHERE n <= :rows / 10"
+    ),
+    (
+        "INSERT INTO issues (repository_id, number, is_pull, author_id, title, body, is_closed,"
+        " closed_at, created_at,"
+        " updated_at, due_at, comment_count, milestone_id)"
+        f" SELECT :place, n, n % 10 = 0, :owner, {TITLE}, 'The boats of the harbour leave at"
+        f" noon, says number ' || n,"
+        " n % 2 = 0, (1 - n % 2) * (2000 + n), 1000 + n, 3000 + (n * 7919) % 100000, (n % 3) * n, n % 5,"
+        " CASE WHEN n % 50 = 0 THEN :milestone END FROM numbers"
+    ),
+    (
+        "INSERT INTO comments (issue_id, repository_id, kind, author_id, body, created_at, updated_at)"
+        " SELECT id, :place, 'comment', :owner, 'Seen by @somebody at ' || number, created_at, created_at"
+        " FROM issues"
+    ),
+    "INSERT INTO issue_labels (issue_id, label_id) SELECT id, :label FROM issues WHERE number % 50 = 1",
+    "INSERT INTO issue_assignees (issue_id, user_id) SELECT id, :owner FROM issues WHERE number % 50 = 2",
+    (
+        "INSERT INTO notifications (user_id, repository_id, issue_id, status, created_at, updated_at)"
+        " SELECT :owner, repository_id, id, 'unread', 1, updated_at FROM issues"
+    ),
+    (
+        "INSERT INTO stars (repository_id, user_id, created_at)"
+        " SELECT :place, id, 1 FROM users WHERE folded_name LIKE 'person-%'"
+    ),
+)
+COUNTS = (
+    "UPDATE repositories SET last_issue = :rows, star_count = :rows / 10,"
+    " open_issues = (SELECT count(*) FROM issues WHERE repository_id = :place AND NOT is_closed AND NOT is_pull),"
+    " open_pulls = (SELECT count(*) FROM issues WHERE repository_id = :place AND NOT is_closed AND is_pull),"
+    " closed_issues = (SELECT count(*) FROM issues WHERE repository_id = :place AND is_closed AND NOT is_pull),"
+    " closed_pulls = (SELECT count(*) FROM issues WHERE repository_id = :place AND is_closed AND is_pull)"
+    " WHERE id = :place"
+)
+ISSUES = "/repos/admin/growth/issues"
+ORDERS = (
+    "newest",
+    "oldest",
+    "recentupdate",
+    "recentclose",
+    "mostcomment",
+    "leastcomment",
+    "nearduedate",
+    "farduedate",
+)
+# Names and paths; a page is given as a share of the list, which has `rows` divided by a number.
+CASES: tuple[tuple[str, str, float], ...] = (
+    ("open issues", ISSUES, 2),
+    ("issues in any state", f"{ISSUES}?state=all", 1),
+    *((f"issues by {order}", f"{ISSUES}?state=all&sort={order}", 1) for order in ORDERS),
+    ("pull requests", "/repos/admin/growth/pulls?state=all", 10),
+    ("issues with a label", f"{ISSUES}?state=all&labels=bug", 50),
+    ("issues of a milestone", f"{ISSUES}?state=all&milestones=first", 50),
+    ("issues with an assignee", f"{ISSUES}?state=all&assigned_by=admin", 50),
+    ("issues with a rare word", f"{ISSUES}?state=all&q=zanzibar", 1000),
+    ("issues that mention somebody", f"{ISSUES}?state=all&mentioned_by=nobody-at-all", 0),
+    ("search of everything", "/repos/issues/search?state=all", 1),
+    ("search of everything for a rare word", "/repos/issues/search?state=all&q=zanzibar", 1000),
+    ("comments of a repository", f"{ISSUES}/comments", 1),
+    ("repositories", "/repos/search", 10),
+    ("repositories, updated last", "/repos/search?sort=updated&order=desc", 10),
+    ("repositories by name", "/repos/search?q=many-7", 100),
+    ("users", "/users/search?q=person", 10),
+    ("users of the site", "/admin/users", 10),
+    ("notifications", "/notifications", 1),
+    ("stargazers", "/repos/admin/growth/stargazers", 10),
+)
+
+
+def fill(settings: Settings, rows: int) -> str:
+    """Write so many rows of everything; return a token."""
+    with open_database(settings) as database:
+        prepare(database, settings)
+        admin = accounts.find_user(database, "admin")
+        with database.write() as connection:
+            fill_tables(connection, admin.id, rows)
+        return tokens.create_token(database, admin, "bench", ("all",))[1].reveal()
+
+
+def fill_tables(connection: Connection, owner: int, rows: int) -> None:
+    """Write the rows of a repository and of everything beside it."""
+    values = {"owner": owner, "rows": rows}
+    values["place"] = connection.execute(
+        text(
+            "INSERT INTO repositories (owner_id, name, folded_name, default_branch, created_at, updated_at)"
+            " VALUES (:owner, 'growth', 'growth', 'main', 1, 1) RETURNING id"
+        ),
+        values,
+    ).scalar_one()
+    for name, sql in (
+        ("label", "INSERT INTO labels (repository_id, name, color) VALUES (:place, 'bug', 'ff0000') RETURNING id"),
+        ("milestone", "INSERT INTO milestones (repository_id, title) VALUES (:place, 'first') RETURNING id"),
+    ):
+        values[name] = connection.execute(text(sql), values).scalar_one()
+    for statement in FILL:
+        table, selected = statement.split(" SELECT ", 1)
+        numbered = f"{table} {NUMBERS} SELECT {selected}" if "FROM numbers" in statement else statement
+        connection.execute(text(numbered), values)
+    connection.execute(text(COUNTS), values)
+
+
+def pages_of(path: str, rows: int, share: float) -> Iterator[tuple[str, str]]:
+    """Return the first, the middle and the last page of a list."""
+    joined = path + ("&" if "?" in path else "?")
+    last = max(int(rows / share / 30), 1) if share else 1
+    for name, number in (("first", 1), ("middle", last // 2), ("last", last)):
+        yield name, f"/api/v1{joined}page={max(number, 1)}"
+
+
+@contextmanager
+def hosts(folder: Path) -> Iterator[dict[int, tuple[httpx.AsyncClient, dict[str, str]]]]:
+    """Open a host with few rows and one with many."""
+    opened = {}
+    for rows in (FEW, MANY):
+        settings = Settings(data=folder / str(rows), admin_password=Secret("a-password-for-a-benchmark"))
+        headers = {"Authorization": f"token {fill(settings, rows)}"}
+        transport = httpx.ASGITransport(build(Settings(data=settings.data)))
+        client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=120)
+        opened[rows] = (client, headers)
+    yield opened
+
+
+async def measure(opened: dict[int, tuple[httpx.AsyncClient, dict[str, str]]]) -> list[Figure]:
+    """Ask both hosts for every page in turn."""
+    found = []
+    for name, path, share in CASES:
+        pages = {rows: dict(pages_of(path, rows, share)) for rows in (FEW, MANY)}
+        for page in ("first", "middle", "last") if share else ("first",):
+            taken: dict[int, list[float]] = {FEW: [], MANY: []}
+            for _ in range(ROUNDS):
+                for rows, (client, headers) in opened.items():
+                    gc.collect()
+                    began = time.process_time()
+                    answer = await client.get(pages[rows][page], headers=headers)
+                    taken[rows].append(time.process_time() - began)
+                    assert answer.status_code == 200, answer.text
+            ratio = median(taken[MANY]) / median(taken[FEW])
+            found.append(Figure(f"{name}, {page} page", ratio, "times", most=MOST if name in KEPT else None))
+    return found
+
+
+def figures() -> list[Figure]:
+    """Fill both hosts and ask them in turn."""
+    with tempfile.TemporaryDirectory() as name, hosts(Path(name)) as opened:
+        return asyncio.run(measure(opened))
