@@ -10,6 +10,8 @@ DATA   ?= data
 DEMO   ?= true
 EXTRAS ?=
 SECONDS ?= 120
+PACKAGE ?= holdfast.hosting.services
+MODULE ?=
 JOBS   ?= 2
 
 BIN    := $(VENV)/bin
@@ -18,16 +20,22 @@ COMPAT := tests/compat/clients
 BROWSER := tests/browser
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
-LOCKS  := $(foreach name,build runtime $(EXTRAS),requirements/$(name).txt)
+LOCKS  := $(foreach name,build runtime server $(EXTRAS),requirements/$(name).txt)
 CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.[a-z_.]*\)",*$$/\1/p' setup.py)
-CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
+CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py) $(wildcard src/holdfast/backup/rules/*.py)
+# Those that the build does not generate.
+CORE_DECLARATIONS := $(wildcard $(filter %.pxd,$(shell git ls-files src/holdfast/backup)))
+VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
+# The files of tests lie in memory where there are 8 GB for them: fsync costs nothing there, which is a third of the time.
+MEMORY := $(shell test -w /dev/shm && df -Pk /dev/shm | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
+TESTS  := $(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest
 QUICK  := -n $(JOBS) --dist worksteal -m "not long and not postgres"
 
 # Without its bytecode cache, pytest rewrites every assertion in every worker of every run: half a minute each.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test coverage test-postgres test-long test-properties schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve clients test test-fast mutation coverage test-postgres test-long test-properties schemathesis bench fuzz differential lint format types imports docs docs-check schema lock site audit packages release changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -40,7 +48,7 @@ $(RUNTIME): $(LOCKS)
 	touch $@
 
 # One compiled extension per compiled module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/*/*.pxd) src/holdfast/hosting/git/kernel.pyx
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(CORE_DECLARATIONS)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -67,13 +75,29 @@ $(CLIENTS)/bin/go-client: $(CLIENTS)/.python $(wildcard $(COMPAT)/go/*)
 	@if command -v go >/dev/null; then go build -C $(COMPAT)/go -o $(abspath $@) . && touch $@; \
 	else echo 'no go: the client in Go is not built'; fi
 
-clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(BROWSER)/js/node_modules/.done $(CLIENTS)/bin/go-client ## install the clients other people wrote
+# The S3 server the tests run: a gateway over a folder.
+$(CLIENTS)/bin/versitygw: $(CLIENTS)/.python
+	@if command -v go >/dev/null; then GOBIN=$(abspath $(CLIENTS)/bin) go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 && touch $@; \
+	else echo 'no go: the S3 server is not built'; fi
+
+clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(BROWSER)/js/node_modules/.done $(CLIENTS)/bin/go-client $(CLIENTS)/bin/versitygw ## install the clients and servers other people wrote
 
 serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
 	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
 
 test: $(VENV)/.dev clients ## set everything up and run the tests
-	$(BIN)/python -m pytest $(QUICK) $(PYTEST_ARGS)
+	$(TESTS) $(QUICK) $(PYTEST_ARGS)
+
+# The layers that everything else is built on: the frame reader of backups, the HTTP layer, schemas, authorization,
+# settings and logs; with a few examples of each property. It is for the minute between two edits.
+FAST := $(wildcard tests/test_*.py) tests/backup/wire tests/backup/schema \
+	tests/hosting/http tests/hosting/schemas tests/hosting/test_access.py
+
+test-fast: $(VENV)/.dev ## run the tests of the lowest layers of both halves; less than a minute on two cores
+	$(TESTS) $(QUICK) --hypothesis-profile=fast $(FAST) $(PYTEST_ARGS)
+
+mutation: $(VENV)/.dev ## change a module in one place at a time, and see whether its tests notice (PACKAGE=, MODULE=)
+	$(BIN)/python -m tools.mutation $(PACKAGE) $(if $(MODULE),--module $(MODULE)) $(MUTATION_ARGS)
 
 # Counting which branches run nearly doubles the time, so it is a target of its own and CI runs `make test`.
 coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage of both halves
@@ -86,14 +110,14 @@ coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage o
 	done
 	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
 
-test-postgres: $(VENV)/.dev clients ## run what was asked of SQLite once more on PostgreSQL
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
+test-postgres: $(VENV)/.dev clients ## run the tests that need PostgreSQL: those of both databases once more, and those of nodes
+	$(TESTS) -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
-test-long: $(VENV)/.dev ## run the tests that take minutes each
-	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+test-long: $(VENV)/.dev clients ## run the tests that take minutes each
+	$(TESTS) -n $(JOBS) --dist loadgroup --maxschedchunk 1 -m long $(PYTEST_ARGS)
 
 test-properties: $(VENV)/.dev ## run the property tests on four times the examples
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile=thorough \
+	$(TESTS) -n $(JOBS) --dist worksteal --hypothesis-profile=thorough \
 		-m "hypothesis and not long and not postgres" $(PYTEST_ARGS)
 
 schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
@@ -126,9 +150,13 @@ format: $(VENV)/.dev ## rewrite the code in the house's format
 docs: $(VENV)/.dev ## write the reference pages again from the code
 	$(BIN)/python -m tools.reference
 
-docs-check: $(VENV)/.dev ## fail when a reference page is stale or a link is dead
+docs-check: $(VENV)/.dev ## fail when a reference page is stale or a link is dead, in the repository or in the site
 	$(BIN)/python -m tools.reference --check
 	$(BIN)/python -m tools.links
+	$(BIN)/python -m tools.site build/site
+
+site: $(VENV)/.dev ## build the documentation as a site in site/; view it with python3 -m http.server -d site
+	$(BIN)/python -m tools.site
 
 schema: $(VENV)/.dev ## generate the message classes from the .proto files
 	$(BIN)/python -m tools.schema
@@ -136,10 +164,27 @@ schema: $(VENV)/.dev ## generate the message classes from the .proto files
 lock: $(VENV)/.dev ## resolve the dependencies again and write requirements/ (versions and hashes)
 	$(BIN)/python -m tools.lock
 
+# The audit has an environment of its own, so that what it needs constrains nothing of ours.
+$(VENV)-audit/.done: requirements/audit.txt
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+audit: $(VENV)-audit/.done ## look the locked dependencies up in a database of vulnerabilities (over the network)
+	$(VENV)-audit/bin/pip-audit --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3,-r requirements/$(name).txt)
+
+packages: $(VENV)/.dev ## build the sdist, the wheels of this machine, the list of components and the checksums into dist/
+	rm -rf dist
+	$(BIN)/python -m tools.components dist/holdfast-$(VERSION).cdx.json
+	$(BIN)/python -m tools.distributions --into dist
+
+release: packages ## build the distributions, and check version, changelog, tag and files (SIGN=an SSH key)
+	$(BIN)/python -m tools.release --from dist $(if $(SIGN),--sign $(SIGN))
+
 changelog: $(VENV)/.dev ## show the changelog the fragments would make
 	$(BIN)/towncrier build --draft
 
 clean: ## remove everything that was built (never the data folder)
-	rm -rf $(VENV) $(CLIENTS) $(COMPAT)/js/node_modules $(BROWSER)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf site $(VENV) $(VENV)-audit $(CLIENTS) $(COMPAT)/js/node_modules $(BROWSER)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests bench tools -name '__pycache__' -type d -prune -exec rm -rf {} +
 	find src -name '*.so' -delete

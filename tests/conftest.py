@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -19,10 +20,12 @@ import structlog
 import uvicorn
 from argon2 import PasswordHasher
 from psycopg import sql
+from sqlalchemy import create_engine
 
 from holdfast import logs
 from holdfast.hosting.data_folder import connect, open_database, prepare
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store import database as databases
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret
@@ -31,12 +34,13 @@ from holdfast.settings import Settings
 from tests.compat.corpus import ABSENT, FOLDER
 from tests.examples import load_profile
 from tests.shared_server import SharedServer
+from tests.statement_cache import StatementCache
 from tests.tls import PLAIN
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
-# What meets the database itself is held to both kinds every time; all else meets it through that.
-STORE = "store"
+# The fixtures that have a case for each kind of database.
+OF_DATABASES = ("settings", "other")
 
 # Before any test module is imported; an option of the command line may name the other profile after that.
 load_profile()
@@ -56,11 +60,16 @@ httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0  # there is no other way to say
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is done a second time on PostgreSQL; the store's own tests always run on both."""
+    """Mark what needs a PostgreSQL: `make test` runs without one, `make test-postgres` runs exactly these."""
     for item in items:
-        given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if given.get("settings") == "postgres" and STORE not in item.path.parts:
+        if isinstance(item, pytest.Function) and needs_postgres(item):
             item.add_marker(pytest.mark.postgres)
+
+
+def needs_postgres(item: pytest.Function) -> bool:
+    """Tell whether a test uses the server of PostgreSQL, or is one of both databases in its case of PostgreSQL."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return "postgres_server" in item.fixturenames or "postgres" in {parameters.get(name) for name in OF_DATABASES}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -96,6 +105,15 @@ def quick_hashing() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "hasher", quick)
         patch.setattr(accounts, "NOBODY", quick.hash("nobody's"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_statements() -> Iterator[None]:
+    """Compile each SQL statement once, not once for each test: that was a quarter of their time."""
+    shared = partial(create_engine, execution_options={"compiled_cache": StatementCache()})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(databases, "create_engine", shared)
         yield
 
 
@@ -275,7 +293,7 @@ def service(settings: Settings, database: Database, shared_server: SharedServer)
 def run_service(settings: Settings, database: Database, *, delivers: bool = False) -> Iterator[Service]:
     """Run a server of its own in a thread until the test is over, beside any other; it may send webhooks too."""
     app = build(settings, delivers=delivers)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(app, interface="asgi3", port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()
     wait_for(lambda: server.started)
@@ -286,7 +304,7 @@ def run_service(settings: Settings, database: Database, *, delivers: bool = Fals
     assert not thread.is_alive()
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until something is true; fail when it never is."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: a quarter in `make test`, all of them in `make test-long`."""
+"""How many examples a property is tried on: a quarter in `make test`, all in `make test-properties`, or few."""
 
 from hypothesis import HealthCheck, settings
 
@@ -6,8 +6,9 @@ __all__ = ["examples", "load_profile"]
 
 DEFAULT = 100
 FEWEST = 3
-# The name `make test-long` gives to pytest's --hypothesis-profile.
+# The names that `make test-properties` and `make test-fast` give to pytest's --hypothesis-profile.
 THOROUGH = "thorough"
+FAST = "fast"
 
 
 def reduced(count: int) -> int:
@@ -17,15 +18,16 @@ def reduced(count: int) -> int:
 
 def examples(count: int) -> int:
     """Return how many examples to try where a property has its own number instead of the default."""
-    return count if settings.get_current_profile_name() == THOROUGH else reduced(count)
+    profile = settings.get_current_profile_name()
+    return count if profile == THOROUGH else FEWEST if profile == FAST else reduced(count)
 
 
 def load_profile() -> None:
-    """Register both profiles, and load that of `make test`.
+    """Register the profiles, and load that of `make test`.
 
     Time is measured by benchmarks; a property that is slow on a busy machine is still true.
     """
-    for name, count in (("quick", reduced(DEFAULT)), (THOROUGH, DEFAULT)):
+    for name, count in (("quick", reduced(DEFAULT)), (THOROUGH, DEFAULT), (FAST, FEWEST)):
         settings.register_profile(
             name, max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow]
         )

@@ -30,11 +30,12 @@ OWN_WORDS = (
     "holdfast.backup.rules.",
     "holdfast.backup.wire.unknown.Unknown",
     "holdfast.backup.file_types.FileType",
+    "holdfast.backup.datasets.schema.",
     "holdfast.backup.exports.tables.",
     "holdfast.backup.exports.periods.Period",
     "holdfast.backup.repairs.plan.Step",
     "holdfast.backup.repairs.plan.Unmended",
-    "holdfast.backup.repairs.plan.Plan",
+    "holdfast.backup.repairs.plan.RepairPlan",
 )
 SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")
 # What only counts secrets, names them, or holds what wraps them itself.

@@ -155,3 +155,10 @@ def test_any_environment_either_loads_or_is_refused_in_words(environ: dict[str, 
 def test_addresses_can_be_set(name: str, value: str) -> None:
     """As they are written."""
     assert getattr(load({f"HOLDFAST_{name.upper()}": value}).settings, name) == value
+
+
+def test_a_number_that_may_be_unset_can_be_set() -> None:
+    """Within its limits."""
+    assert load({"HOLDFAST_SSH_URL_PORT": "22"}).settings.ssh_url_port == 22
+    with pytest.raises(SettingError, match="a whole number from 1 to 65535"):
+        load({"HOLDFAST_SSH_URL_PORT": "0"})

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.backup.compare.crop import crop
 from holdfast.backup.compare.selection import Window
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from tests.backup.compare.snapshots import difference, merged, opened
 from tests.backup.compare.valid import errors
 
@@ -44,5 +44,5 @@ def test_a_crop_of_any_of_them_is_valid(files: list[bytes]) -> None:
     for raw in files:
         for window in (Window(), Window(1 << 50, None)):
             out = io.BytesIO()
-            crop(opened(raw), out, to=To.STREAM, window=window, without_media=True)
+            crop(opened(raw), out, to=OutputFormat.STREAM, window=window, without_media=True)
             assert errors(out.getvalue()) == []

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from holdfast.backup import archives
-from holdfast.backup.exports import FORMS, Form, export, shapes
+from holdfast.backup.exports import FORMS, Form, export, schemas
 from tests.backup.archives.histories import imported
 from tests.backup.exports.test_jsonl import VALIDATORS, lines
 
@@ -29,7 +29,7 @@ def test_every_record_of_the_corpus_is_valid(corpus_archive: Path, tmp_path: Pat
     for line in lines(tmp_path / "out"):
         one = json.loads(line)
         VALIDATORS[one["record"]].validate(one)
-        assert json.loads(msgspec.json.encode(msgspec.json.decode(line, type=shapes.Line))) == one
+        assert json.loads(msgspec.json.encode(msgspec.json.decode(line, type=schemas.Line))) == one
         told += one["record"] == "message"
     assert told == messages
 

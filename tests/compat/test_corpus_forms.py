@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.conversion import To, convert
-from holdfast.backup.order import Order
+from holdfast.backup.conversion import OutputFormat, convert
+from holdfast.backup.order import OrderChecker
 from holdfast.backup.schema import Frame
 from tests.backup.streams import MODERN_KEYS
 
@@ -15,14 +15,14 @@ from tests.backup.streams import MODERN_KEYS
 def streamed(source: backup.Backup) -> bytes:
     """Write a backup as a plain stream."""
     out = io.BytesIO()
-    convert(source, out, to=To.STREAM)
+    convert(source, out, to=OutputFormat.STREAM)
     return out.getvalue()
 
 
-def rewritten(data: bytes, to: To, target: Path, keys: backup.KeyMaterial) -> bytes:
+def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMaterial) -> bytes:
     """Write a backup in another form."""
     with backup.open(io.BytesIO(data), MODERN_KEYS) as source:
-        if to is To.FOLDER:
+        if to is OutputFormat.FOLDER:
             convert(source, target, to=to, keys=keys)
             with backup.open(target, keys) as found:
                 return streamed(found)
@@ -31,22 +31,22 @@ def rewritten(data: bytes, to: To, target: Path, keys: backup.KeyMaterial) -> by
         return out.getvalue()
 
 
-@pytest.mark.parametrize("first", To)
-def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: To, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", OutputFormat)
+def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: OutputFormat, tmp_path: Path) -> None:
     """To the first form, from there to every other, and back to a stream."""
     keys = backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci)
     for number, file in enumerate(sorted((corpus / "valid").glob("*.binproto"))):
         data = file.read_bytes()
         one = rewritten(data, first, tmp_path / str(number), keys)
-        for second in (To.STREAM, To.JSONL, To.JSON, To.CONTAINER):
+        for second in (OutputFormat.STREAM, OutputFormat.JSONL, OutputFormat.JSON, OutputFormat.CONTAINER):
             two = rewritten(one, second, tmp_path / "unused", keys)
-            assert rewritten(two, To.STREAM, tmp_path / "unused", keys) == data, (file.name, second)
+            assert rewritten(two, OutputFormat.STREAM, tmp_path / "unused", keys) == data, (file.name, second)
 
 
 def test_every_valid_file_is_in_order(corpus: Path) -> None:
     """The rules of order are those the reference keeps."""
     for file in sorted((corpus / "valid").glob("*.binproto")):
-        order = Order()
+        order = OrderChecker()
         with backup.open(file) as found:
             for frame in found:
                 order.check(frame.raw)
@@ -70,6 +70,6 @@ def test_the_encrypted_file_opens_through_the_door(corpus: Path, tmp_path: Path)
     with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as found:
         data = streamed(found)
     assert len(data) == 117
-    for to in To:
+    for to in OutputFormat:
         again = rewritten(data, to, tmp_path / to, backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci))
-        assert rewritten(again, To.STREAM, tmp_path / "x", MODERN_KEYS) == data
+        assert rewritten(again, OutputFormat.STREAM, tmp_path / "x", MODERN_KEYS) == data

@@ -10,12 +10,11 @@ from google.protobuf.json_format import MessageToJson
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import (
     FrameStream,
-    frame_from_json,
-    header_from_json,
     header_to_json,
     to_json_lines,
     walk,
 )
+from holdfast.backup.wire.fromjson import frame_from_json, header_from_json
 from tests.backup.wire.core import Core, installed
 from tests.backup.wire.differential import Score, check, compare
 from tests.compat.corpus import chat_backups

@@ -1,66 +1,96 @@
-"""The library and its commands need neither the server's packages nor a POSIX system."""
+"""`pip install holdfast` is the library and its commands: few packages, little space, and no server."""
 
+import json
+import shutil
 import subprocess
-import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-# What only the host needs; `holdfast.backup` and the commands for backups and archives do without.
-SERVER = (
-    "aiohttp",
-    "alembic",
-    "argon2",
-    "httptools",
-    "prometheus_client",
-    "pygit2",
-    "sqlalchemy",
-    "starlette",
-    "structlog",
-    "uvicorn",
-    "uvloop",
+from holdfast.cli.extras import SERVER_MODULES
+from tests.backup.streams import sample, stream_of
+from tests.house.conftest import Distributions, make_environment, uv
+
+MOST_PACKAGES = 20
+MOST_MEGABYTES = 60
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def environment(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel and what is locked for it into an empty environment."""
+    folder = tmp_path_factory.mktemp("core") / "venv"
+    make_environment(folder, ["runtime"], distributions.compiled)
+    return folder
+
+
+@pytest.fixture
+def holdfast(environment: Path, tmp_path: Path) -> Command:
+    """Return a function that runs the installed command in an empty folder."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command: list[str | Path] = [environment / "bin/holdfast", *arguments]
+        return subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+
+    return run
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_the_core_install_is_small(environment: Path) -> None:
+    """At most 20 packages and 60 MB, itself included."""
+    listed = json.loads(uv(["pip", "list", "--python", environment, "--format", "json"]))
+    names = {package["name"] for package in listed}
+    assert "holdfast" in names
+    assert len(names) <= MOST_PACKAGES
+    size = sum(path.stat().st_size for path in (environment / "lib").rglob("*") if path.is_file())
+    assert size <= MOST_MEGABYTES * 1_000_000
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_the_commands_for_backups_work_alone(holdfast: Command, tmp_path: Path) -> None:
+    """Reading, checking, converting, archiving, searching and exporting."""
+    (tmp_path / "chats.binproto").write_bytes(stream_of(sample()))
+    for arguments in (
+        ["backup", "info", "chats.binproto"],
+        ["backup", "convert", "chats.binproto", "chats.jsonl"],
+        ["backup", "info", "chats.jsonl"],
+        ["backup", "redact", "chats.binproto", "redacted.binproto"],
+        ["backup", "export", "chats.binproto", "pages"],
+        ["archive", "import", "all.db", "chats.binproto"],
+        ["archive", "stats", "all.db"],
+        ["version"],
+        ["settings"],
+        ["completion", "bash"],
+    ):
+        done = holdfast(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+    assert "frames" in holdfast("backup", "info", "chats.binproto").stdout
+    assert holdfast("backup", "info", "no-such-file").returncode not in {0, 1}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "arguments",
+    [["serve", "--data", "x"], ["admin", "user", "list", "--data", "x"], ["archive", "serve", "all.db"]],
 )
-# Modules of Python that Windows does not have.
-POSIX = ("fcntl", "grp", "pwd", "resource", "termios")
-# Exports lock their folder with `fcntl`.
-LOCKING = ("holdfast.backup.exports",)
-COMMANDS = ("check", "compare", "convert", "extract", "info", "redact", "repair", "sample", "validate")
+def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Path, arguments: list[str]) -> None:
+    """And write nothing."""
+    done = holdfast(*arguments)
+    assert done.returncode == 1
+    assert done.stderr == "error: this command needs the server: pip install 'holdfast[server]'\n"
+    assert list(tmp_path.iterdir()) == []
 
 
-def run_without(blocked: tuple[str, ...], program: str) -> None:
-    """Run a program in a process in which some modules cannot be imported."""
-    code = f"import sys\nfor name in {blocked!r}:\n    sys.modules[name] = None\n{program}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_library_is_imported_without_the_server() -> None:
-    """Every public name can be loaded."""
-    run_without(SERVER, "import holdfast.backup as hb\nfor name in hb.__all__: getattr(hb, name)")
-
-
-@pytest.mark.parametrize(("blocked", "skipped"), [(SERVER, ()), (POSIX, LOCKING)], ids=["server", "posix"])
-def test_modules_of_the_library_are_imported_without(blocked: tuple[str, ...], skipped: tuple[str, ...]) -> None:
-    """Those that no public name leads to as well."""
-    run_without(
-        blocked,
-        "import importlib, pkgutil, holdfast.backup as hb\n"
-        f"wanted = lambda name: not name.startswith({skipped!r})\n"
-        "def walk(path, prefix):\n"
-        "    for module in pkgutil.iter_modules(path, prefix):\n"
-        "        if wanted(module.name):\n"
-        "            found = importlib.import_module(module.name)\n"
-        "            if module.ispkg: walk(found.__path__, module.name + '.')\n"
-        "walk(hb.__path__, 'holdfast.backup.')",
-    )
-
-
-@pytest.mark.parametrize("blocked", [SERVER, POSIX], ids=["server", "posix"])
-def test_commands_for_backups_are_imported_without(blocked: tuple[str, ...]) -> None:
-    """And one of them runs, from the command line to its output."""
-    modules = [f"holdfast.cli.{name}" for name in COMMANDS]
-    run_without(
-        blocked,
-        f"import importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
-        "from holdfast.cli import main\n"
-        "assert main(['backup', 'rules', '--json']) == 0",
-    )
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_no_module_of_the_server_is_installed(environment: Path) -> None:
+    """The core install works without them because they are not there, not by accident."""
+    program = f"import importlib.util; print([m for m in {sorted(SERVER_MODULES)} if importlib.util.find_spec(m)])"
+    done = subprocess.run([environment / "bin/python", "-c", program], check=True, capture_output=True, text=True)
+    # rich needs these two.
+    assert done.stdout.strip() == "['markdown_it', 'pygments']"
+    assert shutil.which("holdfast", path=str(environment / "bin"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import archives, exports
-from holdfast.backup.conversion import To
+from holdfast.backup.conversion import OutputFormat
 from holdfast.cli import main
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -29,7 +29,7 @@ def commands(guide: str) -> list[str]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the archive that the guides name."""
     folder = tmp_path_factory.mktemp("guides")
-    write_sample(sample_records(5000, 1), folder / "demo.binproto", To.STREAM, seed=1)
+    write_sample(sample_records(5000, 1), folder / "demo.binproto", OutputFormat.STREAM, seed=1)
     assert main(["archive", "import", str(folder / "chats.db"), str(folder / "demo.binproto")]) == 0
     return folder
 
@@ -56,10 +56,14 @@ def test_filters_of_the_table_find_something(home: Path) -> None:
 
 def test_the_choice_of_the_example_is_a_chat(home: Path) -> None:
     """Its name fits one chat, with messages."""
-    (name,) = re.findall(r"hb.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
+    (name,) = re.findall(r"hb.ChatSelection\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
     with archives.open(home / "chats.db") as opened:
         done = exports.export(
-            opened, home / "choice", "json", exports.Choice((name,), since_ms=1_600_000_000_000), media=False
+            opened,
+            home / "choice",
+            "json",
+            exports.ChatSelection((name,), since_ms=1_600_000_000_000),
+            media=False,
         )
     assert done.written
     assert list((home / "choice" / "messages").rglob("*.jsonl"))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-LOCKS = ("build", "runtime", "postgres", "s3", "dev")
+LOCKS = ("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "dev")
 
 
 def pins(name: str) -> dict[str, str]:
@@ -54,6 +54,12 @@ def test_what_the_package_asks_for_is_locked() -> None:
         for requirement in requirements:
             package = re.split(r"[\[><=]", requirement)[0].lower()
             assert package in pins(name), f"{package} is not in requirements/{name}.txt; run `make lock`"
+
+
+def test_the_core_install_has_no_pydantic() -> None:
+    """Typer would load it for every command that has arguments."""
+    assert "typer" in pins("runtime")
+    assert not {"pydantic", "pydantic-core", "click"} & pins("runtime").keys()
 
 
 def test_the_clients_in_other_languages_are_locked_too() -> None:

@@ -10,8 +10,6 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCE: Final = ROOT / "src"
-# Their classes are renamed package by package; until that is done, names may repeat.
-OLDER_NAMES: Final = ("holdfast/backup", "holdfast_demo/sample")
 # Words that end in -ing and are nouns in the field's vocabulary, not gerunds.
 NOUNS: Final = {
     "encoding": "a character encoding",
@@ -31,8 +29,6 @@ def duplicates(source: Path) -> dict[str, list[str]]:
     """Return the class names that more than one module defines, with the modules."""
     defined: dict[str, set[str]] = defaultdict(set)
     for path in modules(source):
-        if any(path.is_relative_to(source / folder) for folder in OLDER_NAMES):
-            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 defined[node.name].add(path.relative_to(source).as_posix())

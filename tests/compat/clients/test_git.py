@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -232,3 +233,40 @@ def test_of_two_who_push_to_one_branch_one_is_told_to_fetch_first(person: Make) 
     ada.git("push", "--quiet", inside="two")
     found = ada.api.get("/repos/ada/notes/git/trees/main").json()["tree"]
     assert {entry["path"] for entry in found} >= {"one.txt", "two.txt"}
+
+
+def test_a_push_and_a_merge_at_once_lose_nothing(person: Make) -> None:
+    """The merge is made on what was pushed, or the push is told to fetch first."""
+    ada = person("ada")
+    ada.make("notes")
+    ada.clone("ada/notes", "work")
+    for turn in range(3):
+        ada.git("pull", "--quiet", "--rebase", inside="work")
+        ada.git("push", "--quiet", "origin", f"HEAD:refs/heads/fix-{turn}", inside="work")
+        body = {"content": "b25l", "branch": f"fix-{turn}", "message": "Fix it"}
+        assert ada.api.post(f"/repos/ada/notes/contents/fix-{turn}.txt", json=body).status_code == 201
+        pull = {"title": "Fix it", "head": f"fix-{turn}", "base": "main"}
+        number = ada.api.post("/repos/ada/notes/pulls", json=pull).json()["number"]
+        pushed = ada.commit("work", f"pushed-{turn}.txt", "one\n")
+        with ThreadPoolExecutor(1) as pool:
+            merging = pool.submit(ada.api.post, f"/repos/ada/notes/pulls/{number}/merge", json={"do": "merge"})
+            said = push_or_be_refused(ada)
+        assert merging.result().status_code == 200
+        if said:
+            assert "rejected" in said
+            ada.git("pull", "--quiet", "--rebase", inside="work")
+            pushed = ada.git("rev-parse", "HEAD", inside="work").strip()
+            ada.git("push", "--quiet", "origin", "main", inside="work")
+        commits = ada.api.get("/repos/ada/notes/commits", params={"limit": 50}).json()
+        assert pushed in {commit["sha"] for commit in commits}
+        tree = ada.api.get("/repos/ada/notes/git/trees/main").json()["tree"]
+        assert {entry["path"] for entry in tree} >= {f"fix-{turn}.txt", f"pushed-{turn}.txt"}
+
+
+def push_or_be_refused(who: Person) -> str:
+    """Push, and return what git said if that was refused."""
+    try:
+        who.git("push", "--quiet", "origin", "main", inside="work")
+    except AssertionError as refusal:
+        return str(refusal)
+    return ""

@@ -17,6 +17,7 @@ PROGRAMS: dict[str, Callable[[], list[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_finds_what_it_expects(site: Site, name: str) -> None:
     """It makes, finds, changes and deletes everything, and raises its own errors where something is refused."""

@@ -47,6 +47,7 @@ func main() {
 	organization(client)
 	code(client)
 	issues(client)
+	day(client, url)
 	response, err := client.DeleteRepo("gopher", "tracker")
 	must(err, "delete a repository")
 	check(response.StatusCode == http.StatusNoContent, "deleted with %d", response.StatusCode)

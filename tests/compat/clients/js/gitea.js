@@ -165,6 +165,47 @@ await api.repos.issueRemoveIssueBlocking(name, "egg-0", String(twigs), meta(seco
 assert.deepEqual(await numbers(api.repos.issueListIssueDependencies("flock", "nest", String(second))), []);
 await refused(404, api.repos.issueRemoveIssueDependencies("flock", "nest", String(first), meta(second)));
 
+// A working day: an issue, a branch, files, a pull request, its review, a status, the merge and a release.
+const colleague = giteaApi(`${url}/`, {
+  customFetch: (input, init) =>
+    fetch(input, { ...init, headers: { ...init.headers, authorization: `Basic ${btoa("finch:seeds-and-worms-3")}` } }),
+});
+const day = ["flock", "nest"];
+const todo = await data(api.repos.issueCreateIssue(...day, { title: "It is cold" }));
+await api.repos.repoCreateBranch(...day, { new_branch_name: "feathers", old_ref_name: "main" });
+for (let number = 0; number < 3; number += 1) {
+  const file = { content: btoa("down\nquill\n"), branch: "feathers", message: "Add a feather" };
+  assert.equal((await data(api.repos.repoCreateFile(...day, `feathers/${number}.txt`, file))).content.size, 11);
+}
+const pull = await data(
+  api.repos.repoCreatePullRequest(...day, { head: "feathers", base: "main", title: "Feathers", body: `Closes #${todo.number}` }),
+);
+assert.deepEqual([pull.head.ref, pull.base.ref, pull.merged], ["feathers", "main", false]);
+const changed = await data(api.repos.repoGetPullRequestFiles(...day, pull.number));
+assert.deepEqual(changed.map((file) => [file.status, file.additions]), Array(3).fill(["added", 2]));
+const review = await data(
+  colleague.repos.repoCreatePullReview(...day, pull.number, {
+    event: "APPROVED",
+    body: "Warm",
+    comments: [{ path: "feathers/0.txt", body: "Soft", new_position: 1 }],
+  }),
+);
+assert.deepEqual([review.state, review.comments_count, review.user.login], ["APPROVED", 1, "finch"]);
+await refused(422, api.repos.repoCreatePullReview(...day, pull.number, { event: "APPROVED" }));
+await api.repos.repoCreateStatus(...day, pull.head.sha, { state: "success", context: "ci/weight" });
+assert.equal((await data(api.repos.repoGetCombinedStatusByRef(...day, pull.head.sha))).state, "success");
+await refused(409, api.repos.repoMergePullRequest(...day, pull.number, { Do: "merge", head_commit_id: "0".repeat(40) }));
+await api.repos.repoMergePullRequest(...day, pull.number, { Do: "merge", head_commit_id: pull.head.sha });
+assert.equal((await api.repos.repoPullRequestIsMerged(...day, pull.number)).status, 204);
+assert.equal((await data(api.repos.repoGetPullRequest(...day, pull.number))).merged, true);
+assert.equal((await data(api.repos.issueGetIssue(...day, todo.number))).state, "closed");
+const release = await data(api.repos.repoCreateRelease(...day, { tag_name: "v2", target_commitish: "main", name: "Two" }));
+const attachment = new File(["a song"], "song.txt");
+const asset = await data(api.repos.repoCreateReleaseAttachment(...day, release.id, { attachment }));
+assert.deepEqual([asset.name, asset.size], ["song.txt", 6]);
+assert.equal((await data(api.repos.repoGetLatestRelease(...day))).assets[0].name, "song.txt");
+await api.repos.repoDeleteBranch(...day, "feathers");
+
 // And away with it.
 await api.repos.repoDelete("flock", "nest");
 await api.orgs.orgDelete("flock");

@@ -69,6 +69,43 @@ const { data: closed } = await octokit.rest.issues.listForRepo({ ...place, state
 assert.deepEqual(closed.map((one) => one.number), [issue.number]);
 await refused(404, octokit.rest.issues.get({ ...place, issue_number: 99 }));
 
+// A working day: an issue, a branch, files, a pull request, its review, a status, the merge and a release. What is
+// approved is called otherwise here, and merged with another method.
+const { data: todo } = await octokit.rest.issues.create({ ...place, title: "The line is short" });
+const { data: start } = await octokit.rest.repos.getBranch({ ...place, branch: "main" });
+await octokit.request("POST /repos/{owner}/{repo}/branches", { ...place, new_branch_name: "line", old_ref_name: "main" });
+for (let number = 0; number < 3; number += 1) {
+  const content = btoa("a yard\nof line\n");
+  const file = { ...place, path: `line/${number}.txt`, content, branch: "line", message: "Add a yard" };
+  assert.equal((await octokit.request("POST /repos/{owner}/{repo}/contents/{path}", file)).status, 201);
+}
+const opened = { ...place, head: "line", base: "main", title: "A longer line", body: `Closes #${todo.number}` };
+const { data: pull } = await octokit.rest.pulls.create(opened);
+const at = { ...place, pull_number: pull.number };
+assert.equal(pull.base.sha, start.commit.id ?? start.commit.sha);
+assert.deepEqual((await octokit.rest.pulls.list({ ...place, state: "open" })).data.map((one) => one.number), [pull.number]);
+assert.equal((await octokit.rest.pulls.listFiles(at)).data.length, 3);
+assert.equal((await octokit.rest.pulls.listCommits(at)).data.length, 3);
+await refused(422, octokit.rest.pulls.createReview({ ...at, event: "APPROVED" }));
+const { data: review } = await octokit.rest.pulls.createReview({ ...at, event: "COMMENT", body: "Long enough" });
+assert.equal(review.state, "COMMENT");
+assert.deepEqual((await octokit.rest.pulls.listReviews(at)).data.map((one) => one.body), ["Long enough"]);
+const sha = pull.head.sha;
+await octokit.rest.repos.createCommitStatus({ ...place, sha, state: "success", context: "ci/wind" });
+assert.equal((await octokit.rest.repos.getCombinedStatusForRef({ ...place, ref: sha })).data.state, "success");
+await refused(404, octokit.rest.pulls.checkIfMerged(at));
+await octokit.request("POST /repos/{owner}/{repo}/pulls/{pull_number}/merge", { ...at, Do: "squash" });
+assert.equal((await octokit.rest.pulls.checkIfMerged(at)).status, 204);
+assert.equal((await octokit.rest.pulls.get(at)).data.merged, true);
+assert.equal((await octokit.rest.issues.get({ ...place, issue_number: todo.number })).data.state, "closed");
+const { data: release } = await octokit.rest.repos.createRelease({ ...place, tag_name: "v1", target_commitish: "main" });
+const upload = { ...place, release_id: release.id, name: "plan.txt", data: "a plan", baseUrl: `${url}/api/v1` };
+const { data: asset } = await octokit.rest.repos.uploadReleaseAsset(upload);
+assert.deepEqual([asset.name, asset.size], ["plan.txt", 6]);
+assert.equal((await octokit.rest.repos.getLatestRelease(place)).data.assets[0].name, "plan.txt");
+assert.equal((await octokit.rest.repos.getReleaseByTag({ ...place, tag: "v1" })).data.id, release.id);
+await octokit.request("DELETE /repos/{owner}/{repo}/branches/{branch}", { ...place, branch: "line" });
+
 // Webhooks; which type they are is more than this client knows by itself.
 const config = { url: "https://ci.example.org/h", content_type: "json", secret: "gust" };
 await refused(422, octokit.rest.repos.createWebhook({ ...place, config }));

@@ -5,6 +5,7 @@
 
 import logging
 import sys
+from base64 import b64encode
 
 from gitea import Gitea, Issue, NotFoundException, Repository, User
 from gitea.exceptions import ConflictException, Forbidden, GiteaApiException, Unauthorized, Unprocessable
@@ -136,6 +137,48 @@ def issues(client: Gitea, repo: Repository, member: User) -> None:
     assert Issue.request(client, "squid", "reef", "2").blocked_by_count == 1
 
 
+def working_day(client: Gitea, url: str, repo: Repository) -> None:
+    """Do what a day brings; for pull requests and releases the client has only its general methods."""
+    path = "/repos/squid/reef"
+    colleague = Gitea(url, auth=("whale", "under-the-sea-4"))
+    issue = repo.create_issue("The reef is bare", assignees=[])
+    [main] = [branch for branch in repo.get_branches() if branch.name == "main"]
+    repo.add_branch(main, "coral")
+    for number in range(3):
+        content = b64encode(b"polyp\npolyp\n").decode()
+        repo.create_file(f"coral/{number}.txt", content, {"branch": "coral", "message": "Plant it"})
+    opened = {"head": "coral", "base": "main", "title": "Plant corals", "body": f"Fixes #{issue.number}"}
+    pull = client.requests_post(f"{path}/pulls", opened)
+    at = f"{path}/pulls/{pull['number']}"
+    assert [found["filename"] for found in client.requests_get(f"{at}/files")] == [
+        f"coral/{number}.txt" for number in range(3)
+    ]
+    expect(ConflictException, client.requests_post, f"{path}/pulls", opened)
+    review = colleague.requests_post(f"{at}/reviews", {"event": "APPROVED", "body": "Colourful"})
+    assert (review["state"], review["official"]) == ("APPROVED", True)
+    sha = pull["head"]["sha"]
+    client.requests_post(f"{path}/statuses/{sha}", {"state": "success", "context": "ci/water"})
+    assert client.requests_get(f"{path}/commits/{sha}/status")["state"] == "success"
+    expect(NotFoundException, client.requests_get, f"{at}/merge")
+    # The client reads JSON of every answer to a POST, and the one to a merge is empty.
+    answer = client.requests.post(f"{url}/api/v1{at}/merge", json={"Do": "merge"}, headers=client.headers)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert client.requests_get(at)["merged"] is True
+    assert Issue.request(client, "squid", "reef", issue.number).state == "closed"
+    release = client.requests_post(
+        f"{path}/releases", {"tag_name": "v1", "target_commitish": "main", "name": "One"}
+    )
+    # Nor does it send files; its session does.
+    headers = {"Authorization": client.headers["Authorization"]}
+    address = f"{url}/api/v1{path}/releases/{release['id']}/assets"
+    sent = client.requests.post(address, files={"attachment": ("chart.txt", b"a chart")}, headers=headers)
+    asset = sent.json()
+    assert (asset["name"], asset["size"]) == ("chart.txt", 7)
+    assert client.requests_get(f"{path}/releases/latest")["assets"][0]["name"] == "chart.txt"
+    client.requests_delete(f"{path}/branches/coral")
+    assert "coral" not in {branch.name for branch in repo.get_branches()}
+
+
 def main() -> None:
     """Do everything once."""
     url, name, password, token = sys.argv[1:]
@@ -149,6 +192,7 @@ def main() -> None:
     hooks(repo)
     repo_and_whale(client, repo, whale)
     issues(client, repo, whale)
+    working_day(client, url, repo)
     repo.delete()
     expect(NotFoundException, Repository.request, client, "squid", "reef")
     expect(Forbidden, Gitea(url, "0" * 40).get_user)

@@ -4,12 +4,14 @@
 """
 
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pyforgejo import PyforgejoApi
+from pyforgejo import CreatePullReviewComment, PyforgejoApi
 from pyforgejo.core.api_error import ApiError
+from pyforgejo.core.request_options import RequestOptions
 
 
 @contextmanager
@@ -271,6 +273,60 @@ def dependencies(api: PyforgejoApi, name: str) -> None:
         api.issue.remove_issue_dependencies(**place, index_=first.number, index=second.number, **where)
 
 
+def working_day(api: PyforgejoApi, name: str) -> None:
+    """Do what a day brings: issue, branch, files, pull request, review, status, merge, release."""
+    place = {"owner": name, "repo": "garden"}
+    as_moss: RequestOptions = {"additional_headers": {"Sudo": "moss"}}
+    api.repository.repo_add_collaborator(**place, collaborator="moss", permission="write")
+    issue = api.issue.create_issue(**place, title="The beds are dry")
+    api.repository.repo_create_branch(**place, new_branch_name="water", old_ref_name="main")
+    for number in range(3):
+        made = api.repository.repo_create_file(
+            **place,
+            filepath=f"beds/{number}.txt",
+            content=b64encode(b"one\ntwo\n").decode(),
+            branch="water",
+            message="Water it",
+        )
+        assert made.content.path == f"beds/{number}.txt"
+    pull = api.repository.repo_create_pull_request(
+        **place, head="water", base="main", title="Water the beds", body=f"Closes #{issue.number}"
+    )
+    at = {**place, "index": pull.number}
+    assert (pull.head.ref, pull.base.ref, pull.merged) == ("water", "main", False)
+    assert [found.status for found in api.repository.repo_get_pull_request_files(**at)] == ["added"] * 3
+    assert len(api.repository.repo_get_pull_request_commits(**at)) == 3
+    with refused(422):
+        api.repository.repo_create_pull_review(**at, event="APPROVED")
+    review = api.repository.repo_create_pull_review(
+        **at,
+        event="APPROVED",
+        body="Green",
+        commit_id=pull.head.sha,
+        comments=[CreatePullReviewComment(path="beds/0.txt", body="More", new_position=2)],
+        request_options=as_moss,
+    )
+    assert (review.state, review.comments_count, review.user.login) == ("APPROVED", 1, "moss")
+    comments = api.repository.repo_get_pull_review_comments(**at, id=review.id)
+    assert [found.body for found in comments] == ["More"]
+    status = api.repository.repo_create_status(**place, sha=pull.head.sha, state="success", context="ci/soil")
+    assert (status.status, status.context) == ("success", "ci/soil")
+    assert api.repository.repo_get_combined_status_by_ref(**place, ref=pull.head.sha).state == "success"
+    with refused(404):
+        api.repository.repo_pull_request_is_merged(**at)
+    api.repository.repo_merge_pull_request(**at, do="rebase-merge", head_commit_id=pull.head.sha)
+    api.repository.repo_pull_request_is_merged(**at)
+    merged = api.repository.repo_get_pull_request(**at)
+    assert (merged.merged, merged.state, merged.merged_by.login) == (True, "closed", name)
+    assert api.issue.get_issue(**place, index=issue.number).state == "closed"
+    release = api.repository.repo_create_release(**place, tag_name="v2", target_commitish="main", name="Two")
+    asset = api.repository.repo_create_release_attachment(**place, id=release.id, request=b"seeds", name="s.bin")
+    assert (asset.name, asset.size) == ("s.bin", 5)
+    shown = api.repository.repo_get_release_by_tag(**place, tag="v2")
+    assert [found.name for found in shown.assets] == ["s.bin"]
+    api.repository.repo_delete_branch(**place, branch="water")
+
+
 def main() -> None:
     """Do everything once."""
     url, name, _password, token = sys.argv[1:]
@@ -283,6 +339,7 @@ def main() -> None:
     code(api, name)
     issues(api, name)
     dependencies(api, name)
+    working_day(api, name)
     api.repository.repo_delete(owner=name, repo="garden")
     with refused(404):
         api.repository.repo_get(owner=name, repo="garden")

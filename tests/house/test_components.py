@@ -1,0 +1,56 @@
+"""What an installation brings along is listed with its licences, and the list fits the locks."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.components import bill_of_materials, components
+
+from tests.conftest import ROOT
+from tests.house.test_locks import pins
+
+# Licences under which code may be linked to from Apache-2.0; a new one is read before it is added.
+PERMISSIVE = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0"}
+# Weaker or stronger copyleft, each looked at: used unmodified, as separate packages.
+COPYLEFT = {
+    "asyncssh": "EPL-2.0 OR GPL-2.0-or-later",
+    "certifi": "MPL-2.0",
+    "psycopg": "LGPL-3.0-only",
+    "psycopg-binary": "LGPL-3.0-only",
+    "pygit2": "LicenseRef-GPL-2.0-with-linking-exception",
+}
+
+
+def test_every_component_has_a_licence_that_was_looked_at() -> None:
+    """A dependency with another licence is a decision, not an accident."""
+    for one in components(ROOT):
+        known = set(one.license.replace(" OR ", " ").replace(" AND ", " ").split()) <= PERMISSIVE
+        assert known or COPYLEFT.get(one.name) == one.license, f"{one.name}: {one.license}"
+
+
+def test_the_list_has_every_package_a_user_installs() -> None:
+    """Core and extras, at the locked versions; the core is marked as required."""
+    listed = {one["name"]: one for one in bill_of_materials(ROOT)["components"]}
+    locked = {
+        name: version
+        for lock in ("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring")
+        for name, version in pins(lock).items()
+    }
+    assert {name: one["version"] for name, one in listed.items()} == locked
+    assert {name for name, one in listed.items() if one["scope"] == "required"} == pins("runtime").keys()
+    assert "pytest" not in listed
+
+
+def test_the_list_is_the_same_for_the_same_sources(tmp_path: Path) -> None:
+    """It is part of a reproducible release, so it has no random number and no time of its own."""
+    made = []
+    for name in ("one.cdx.json", "two.cdx.json"):
+        command: list[str | Path] = [sys.executable, "-m", "tools.components", tmp_path / name]
+        subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    document = json.loads(made[0])
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    references = {one["bom-ref"] for one in document["components"]}
+    assert set(document["dependencies"][0]["dependsOn"]) == references

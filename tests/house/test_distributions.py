@@ -1,0 +1,91 @@
+"""What a release consists of installs into an empty environment and works, and can be built again to the byte."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from tools import installed_check
+from tools.distributions import build, export_sources
+
+from tests.conftest import ROOT, wait_for
+from tests.house.conftest import Distributions, make_environment, uv
+from tests.s3_server import free_port
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
+
+
+def check(environment: Path, core: str) -> str:
+    """Read, convert, import and search a backup with what is installed."""
+    command: list[str | Path] = [environment / "bin/python", installed_check.__file__, core]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=environment).stdout
+
+
+def test_two_builds_have_the_same_bytes(
+    distributions: Distributions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever builds a release again can compare it with the published one; neither place nor time show."""
+    date = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], check=True, cwd=ROOT, capture_output=True, text=True
+    )
+    elsewhere = tmp_path / "a checkout at a longer path"
+    export_sources(ROOT, elsewhere)
+    subprocess.run(["git", "init", "--quiet", elsewhere], check=True)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", date.stdout.strip())
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    again = build(elsewhere, tmp_path / "again")
+    first = [distributions.sdist, distributions.compiled, distributions.pure, distributions.demo]
+    assert {path.name: path.read_bytes() for path in again} == {path.name: path.read_bytes() for path in first}
+
+
+def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp_path: Path) -> None:
+    """With nothing but Python: the compiled core, an archive, and a service that answers and stops."""
+    assert "manylinux" in distributions.compiled.name
+    environment = tmp_path / "venv"
+    make_environment(environment, ["runtime", "server"], distributions.compiled, distributions.demo)
+    assert "core compiled: works" in check(environment, "compiled")
+    port = free_port()
+    settings = {
+        "PATH": os.environ["PATH"],
+        "HOLDFAST_DATA": str(tmp_path / "data"),
+        "HOLDFAST_PORT": str(port),
+        "HOLDFAST_ADMIN_PASSWORD": "a-password-for-tests",
+    }
+    process = subprocess.Popen([environment / "bin/holdfast", "serve"], env=settings, cwd=tmp_path)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(lambda: answers(f"{address}/readyz"), seconds=60)
+        user = httpx.get(f"{address}/api/v1/user", auth=("admin", "a-password-for-tests"))
+        assert user.json()["login"] == "admin"
+        assert httpx.get(address).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def answers(url: str) -> bool:
+    """Tell whether a service is ready."""
+    try:
+        return httpx.get(url).is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_the_sdist_and_the_pure_wheel_work_interpreted(
+    distributions: Distributions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For platforms without a wheel: from source without compiling, and the wheel for every platform."""
+    environment = tmp_path / "venv"
+    make_environment(environment, ["runtime", "build"], distributions.pure)
+    assert "core interpreted: works" in check(environment, "interpreted")
+    shutil.copy(distributions.sdist, tmp_path)
+    monkeypatch.setenv("HOLDFAST_PURE", "1")
+    into: list[str | Path] = ["--python", environment, "--reinstall", "--no-deps", "--no-build-isolation"]
+    uv(["pip", "install", *into, tmp_path / distributions.sdist.name])
+    assert "core interpreted: works" in check(environment, "interpreted")

@@ -1,0 +1,91 @@
+"""Metrics, dashboard, alerts and log events that the guide names are those of the service."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+import yaml  # type: ignore[import-untyped]  # it exports no types
+
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "src/holdfast"
+MONITORING = ROOT / "packaging/monitoring"
+GUIDE = (ROOT / "docs/guides/monitoring.md").read_text()
+INSTRUMENTS = {"Histogram": "histogram", "Counter": "counter", "Gauge": "gauge"}
+SAMPLES = {"histogram": ("_bucket", "_count", "_sum"), "counter": ("_total",), "gauge": ("",)}
+LEVELS = {"debug", "info", "warning", "error", "exception"}
+
+
+def calls(names: Iterable[str]) -> Iterator[ast.Call]:
+    """Find the calls in modules that call a function or method of one of these names; others are not parsed."""
+    pattern = re.compile(rf"\b({'|'.join(names)})\(")
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        if pattern.search(text):
+            yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+
+
+def metrics() -> dict[str, str]:
+    """Find the metrics in the code: the names and kinds of instruments."""
+    found = {}
+    for call in calls(INSTRUMENTS):
+        if isinstance(call.func, ast.Name) and call.func.id in INSTRUMENTS:
+            for argument in call.args[:1]:
+                if isinstance(argument, ast.Constant):
+                    found[str(argument.value)] = INSTRUMENTS[call.func.id]
+    return found
+
+
+def samples() -> set[str]:
+    """Return the names that a scrape has."""
+    return {name + ending for name, kind in metrics().items() for ending in SAMPLES[kind]}
+
+
+def test_every_metric_is_documented() -> None:
+    """With its kind; and the guide has no other."""
+    rows = dict(re.findall(r"^\| `(holdfast_\w+)` \| (\w+) \|", GUIDE, re.MULTILINE))
+    named = {name + ("_total" if kind == "counter" else ""): kind for name, kind in metrics().items()}
+    assert len(named) >= 6
+    assert rows == named
+
+
+def test_dashboard_and_alerts_ask_for_metrics_that_exist() -> None:
+    """A renamed metric would leave an empty panel, or an alert that never fires."""
+    for name in ("dashboard.json", "alerts.yaml"):
+        asked = set(re.findall(r"\bholdfast_\w+", (MONITORING / name).read_text()))
+        assert asked
+        assert asked <= samples(), name
+
+
+def test_panels_of_the_dashboard_have_unique_ids_and_queries() -> None:
+    """What Grafana needs to import it."""
+    panels = json.loads((MONITORING / "dashboard.json").read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert all(target["expr"] for panel in panels for target in panel["targets"])
+
+
+def test_every_alert_is_explained() -> None:
+    """With what to do about it."""
+    (group,) = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]
+    assert {rule["alert"] for rule in group["rules"]} == set(
+        re.findall(r"^\| `(Holdfast\w+)` \|", GUIDE, re.MULTILINE)
+    )
+    for rule in group["rules"]:
+        assert rule.keys() == {"alert", "expr", "for", "labels", "annotations"}
+
+
+def test_events_of_the_log_that_the_guide_names_exist() -> None:
+    """Whoever searches the log for one finds it, with the level the guide says."""
+    found: dict[str, set[str]] = {}
+    for call in calls(LEVELS):
+        if not (isinstance(call.func, ast.Attribute) and call.args):
+            continue
+        argument = call.args[0]
+        if call.func.attr in LEVELS and isinstance(argument, ast.Constant):
+            level = "error" if call.func.attr == "exception" else call.func.attr
+            found.setdefault(str(argument.value), set()).add(level)
+    rows = re.findall(r"^\| `([^`]+)` \| ((?:debug|info|warning|error)[a-z, ]*) \|", GUIDE, re.MULTILINE)
+    assert len(rows) > 30
+    for event, levels in rows:
+        assert set(levels.split(", ")) <= found.get(event, set()), event

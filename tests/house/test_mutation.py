@@ -1,0 +1,127 @@
+"""The mutation tool: it makes every kind of mutant, and tells tests that notice them from tests that do not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.mutants import mutants
+from tools.mutation import module_names, run
+
+from tests.conftest import ROOT
+
+SOURCE = '''
+def clamp(value: int, limit: int = 3) -> int:
+    """Return 1 at least."""
+    if value > limit and not value == 7:
+        note(value)
+        return limit
+    return value + 1
+
+
+class Box:
+    def is_full(self, *, twice: bool = True) -> bool:
+        assert self is not None
+        log.info("asked", number=1)
+        return True
+'''
+
+
+def test_every_kind_of_mutant_is_made_inside_functions_only() -> None:
+    """Docstrings, defaults, annotations, assertions and log calls are left alone."""
+    assert [(mutant.function, mutant.line, mutant.description) for mutant in mutants(SOURCE, "clamp.py")] == [
+        ("clamp", 4, "the condition is negated"),
+        ("clamp", 4, "And becomes Or"),
+        ("clamp", 4, "Gt becomes GtE"),
+        ("clamp", 4, "not is removed"),
+        ("clamp", 4, "Eq becomes NotEq"),
+        ("clamp", 4, "7 becomes 8"),
+        ("clamp", 5, "the call is removed"),
+        ("clamp", 6, "None is returned"),
+        ("clamp", 7, "None is returned"),
+        ("clamp", 7, "Add becomes Sub"),
+        ("clamp", 7, "1 becomes 2"),
+        ("Box.is_full", 14, "None is returned"),
+        ("Box.is_full", 14, "True becomes False"),
+    ]
+
+
+def test_a_mutant_is_the_function_with_one_change() -> None:
+    """The change before it was undone, and the code runs in the function's place."""
+    space: dict[str, object] = {"note": print}
+    exec(compile(SOURCE, "clamp.py", "exec"), space)
+    clamp = space["clamp"]
+    assert callable(clamp)
+    assert [clamp(3), clamp(5), clamp(7)] == [4, 3, 8]
+    changed = {(mutant.line, mutant.description): mutant for mutant in mutants(SOURCE, "clamp.py")}
+    clamp.__code__ = changed[4, "Gt becomes GtE"].code  # type: ignore[attr-defined]  # a function
+    assert [clamp(3), clamp(5), clamp(7)] == [3, 3, 8]
+    clamp.__code__ = changed[7, "1 becomes 2"].code  # type: ignore[attr-defined]  # a function
+    assert [clamp(3), clamp(5), clamp(7)] == [5, 3, 9]
+
+
+def test_modules_are_named_by_package_or_by_themselves() -> None:
+    """A module that is no package is its own."""
+    assert module_names("holdfast.hosting.services", "labels") == ["holdfast.hosting.services.labels"]
+    assert module_names("holdfast.hosting.access", None) == ["holdfast.hosting.access"]
+    assert "holdfast.hosting.storage.object_store" in module_names("holdfast.hosting.storage", None)
+
+
+def test_a_compiled_module_is_left_out() -> None:
+    """Its functions cannot be replaced."""
+    result = run("holdfast.backup.wire.cursor", 1.0)
+    assert "compiled" in result.problem
+    assert result.ran == 0
+
+
+MODULE = """
+def least(numbers):
+    if not numbers:
+        return 0
+    return min(numbers)
+
+def forgotten():
+    return 1
+"""
+TESTS = """
+from small import least
+
+def test_least():
+    assert least([2, 1]) == 1
+
+def test_of_nothing():
+    least([])
+"""
+
+
+def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
+    """What no test checks survives, and so does what no test runs."""
+    (tmp_path / "small.py").write_text(MODULE)
+    (tmp_path / "test_small.py").write_text(TESTS)
+    script = """
+import sys
+from pathlib import Path
+import pytest
+from tools import mutation
+mutation.ROOT = Path.cwd()
+mutation.LEAST_TIMEOUT = 100.0
+plugin = mutation.Plugin("small", Path.cwd() / "small.py", seconds=60)
+pytest.main(["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "test_small.py"], plugins=[plugin])
+print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, sep="\\n", file=sys.stderr)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stderr.splitlines() == [
+        "3",
+        "0",
+        "small.py:4 least: 0 becomes 1",
+        "small.py:4 least: None is returned",
+        "small.py:8 forgotten: 1 becomes 2",
+        "small.py:8 forgotten: None is returned",
+    ]

@@ -1,0 +1,107 @@
+"""The hosted workflows are valid, and check exactly what `.ci/run` checks."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # it exports no types
+
+from tests.conftest import ROOT
+
+FOLDER = ROOT / ".github"
+WORKFLOWS = sorted((FOLDER / "workflows").glob("*.yml"))
+
+
+def validate(schema: str, *files: Path) -> str:
+    """Hold files against a published schema that comes with the validator; return what it finds."""
+    command: list[str | Path] = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def load(name: str) -> dict[str, Any]:
+    """Read a workflow."""
+    loaded: dict[str, Any] = yaml.safe_load((FOLDER / "workflows" / name).read_text())
+    return loaded
+
+
+def test_workflows_and_forms_fit_their_schemas() -> None:
+    """A mistake would only show when somebody pushes."""
+    assert validate("vendor.github-workflows", *WORKFLOWS) == ""
+    assert validate("custom.github-workflows-require-timeout", FOLDER / "workflows/ci.yml") == ""
+    forms = sorted(path for path in (FOLDER / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+    assert len(forms) == 2
+    assert validate("vendor.github-issue-forms", *forms) == ""
+    assert validate("vendor.github-issue-config", FOLDER / "ISSUE_TEMPLATE/config.yml") == ""
+
+
+def test_the_validator_finds_a_mistake(tmp_path: Path) -> None:
+    """Else the test above could not fail."""
+    broken = tmp_path / "ci.yml"
+    broken.write_text((FOLDER / "workflows/ci.yml").read_text().replace("runs-on:", "runson:"))
+    assert "runson" in validate("vendor.github-workflows", broken)
+
+
+def test_hosted_ci_is_the_script() -> None:
+    """Whatever is added to `.ci/run` is checked there too, because nothing else is run."""
+    (job,) = load("ci.yml")["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert commands == ['git config --global --add safe.directory "$PWD"', ".ci/run"]
+    assert (ROOT / ".ci/run").stat().st_mode & 0o100
+
+
+def test_hosted_ci_runs_on_the_oldest_and_a_newer_python() -> None:
+    """The oldest is the one that pyproject.toml requires."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = load("ci.yml")["jobs"]["run"]["strategy"]["matrix"]["python"]
+    assert project["requires-python"] == f">={pythons[0]}"
+    assert len(pythons) > 1
+    for python in pythons:
+        assert f"Programming Language :: Python :: {python}" in project["classifiers"]
+
+
+def test_wheels_are_built_for_every_python_that_is_declared() -> None:
+    """The classifiers say which versions are supported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = {
+        match[1].replace(".", "")
+        for one in project["project"]["classifiers"]
+        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", one))
+    }
+    built = set(re.findall(r"cp(\d+)-\*", project["tool"]["cibuildwheel"]["build"]))
+    assert built == declared
+    archs = project["tool"]["cibuildwheel"]
+    assert set(archs["linux"]["archs"]) == {"x86_64", "aarch64"}
+    assert {"macos", "windows"} <= archs.keys()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_get_no_rights_they_do_not_need(path: Path) -> None:
+    """The token reads, but for the job that publishes; and actions are pinned to a release."""
+    loaded = load(path.name)
+    assert loaded["permissions"] == {"contents": "read"}
+    for name, job in loaded["jobs"].items():
+        assert ("permissions" in job) == (name == "publish")
+        for step in job["steps"]:
+            assert "@" in step.get("uses", "@")
+            assert "main" not in step.get("uses", "").partition("@")[2]
+
+
+def test_targets_of_workflows_exist() -> None:
+    """The release is made by a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for path in WORKFLOWS:
+        for target in re.findall(r"run: make ([a-z-]+)", path.read_text()):
+            assert target in targets
+
+
+def test_code_owners_name_folders_that_exist() -> None:
+    """A pattern for a renamed folder would ask nobody."""
+    patterns = [line.split()[0] for line in (FOLDER / "CODEOWNERS").read_text().splitlines() if line[:1] in "*/"]
+    assert patterns[0] == "*"
+    for pattern in patterns[1:]:
+        assert (ROOT / pattern.strip("/")).exists(), pattern

@@ -1,0 +1,33 @@
+"""Compiled statements that all databases of a test run share: each test opens one, and would compile again."""
+
+from typing import Any
+
+from sqlalchemy.engine import Dialect
+
+__all__ = ["StatementCache"]
+
+
+class StatementCache(dict[Any, Any]):
+    """A value for SQLAlchemy's execution option `compiled_cache`.
+
+    SQLAlchemy's keys name the dialect object of an engine. Engines of one kind have equal dialects here, so the
+    dialect's name stands for it.
+    """
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return a compiled statement, or the default."""
+        return super().get(by_name(key), default)
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(by_name(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(by_name(key), value)
+
+    def __contains__(self, key: Any) -> bool:
+        return super().__contains__(by_name(key))
+
+
+def by_name(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Name the dialect in a key instead of holding it."""
+    return tuple(part.name if isinstance(part, Dialect) else part for part in key)
