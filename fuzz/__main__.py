@@ -17,12 +17,12 @@ import atheris
 
 with atheris.instrument_imports(include=["holdfast"]):
     from holdfast import backup
-    from holdfast.backup.conversion import To, convert
+    from holdfast.backup.conversion import OutputFormat, convert
     from holdfast.backup.wire.varint import encode_varint
     from holdfast_demo.sample import sample_records
 
 # Small limits, so that a find is a mistake and not merely a lot of work.
-LIMITS = backup.Limits(frame_bytes=1 << 20)
+LIMITS = backup.StreamLimits(frame_bytes=1 << 20)
 GUNZIP = backup.GunzipLimits(output=1 << 24, ratio=200, ratio_after=1 << 20)
 KEYS = backup.read_keys(f"hmac-key = {'ab' * 32}\naes-key = {'cd' * 32}")
 
@@ -33,9 +33,9 @@ def look(data: bytes) -> None:
         with backup.open(io.BytesIO(data), KEYS, limits=LIMITS, gunzip_limits=GUNZIP) as source:
             backup.info(source)
             text, again = io.BytesIO(), io.BytesIO()
-            convert(source, text, to=To.JSONL)
+            convert(source, text, to=OutputFormat.JSONL)
         with backup.open(io.BytesIO(text.getvalue())) as source:
-            convert(source, again, to=To.STREAM)
+            convert(source, again, to=OutputFormat.STREAM)
         with backup.open(io.BytesIO(again.getvalue())) as source:
             backup.info(source)
 
@@ -48,7 +48,7 @@ def seeds(folder: Path) -> None:
     for number, record in enumerate(records[1::7]):
         header = encode_varint(len(records[0])) + records[0]
         (folder / f"frame-{number}").write_bytes(header + encode_varint(len(record)) + record)
-    for to in (To.JSONL, To.JSON, To.CONTAINER):
+    for to in (OutputFormat.JSONL, OutputFormat.JSON, OutputFormat.CONTAINER):
         with backup.open(io.BytesIO(plain)) as source, (folder / to.value).open("wb") as target:
             convert(source, target, to=to, keys=KEYS)
 
