@@ -103,11 +103,48 @@ def test_the_right_password_clears_the_count_of_its_name(database: Database) -> 
     assert waits(database, "ada", "192.0.2.1", 302) == 0
 
 
+def test_attempts_without_a_result_do_not_add_up(database: Database) -> None:
+    """A process that dies while it hashes leaves its attempt counted; the next right password subtracts it."""
+    for _ in range(50):
+        for _ in range(3):
+            assert fail(database, "ada", "192.0.2.1", 1) == 0
+        succeed(database, "ada", "192.0.2.1", now=1)
+    assert waits(database, "bob", "192.0.2.1", 2) == 0
+    assert waits(database, "ada", "192.0.2.2", 2) == 0
+
+
+def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -> None:
+    """The first one subtracts those that were under way; no guess at other names is subtracted with them."""
+    for number in range(27):
+        assert fail(database, f"user{number}", "192.0.2.1", 1) == 0
+    for _ in range(3):
+        assert fail(database, "ada", "192.0.2.1", 1) == 0
+    for _ in range(3):
+        succeed(database, "ada", "192.0.2.1", now=1)
+    for number in range(3):
+        assert fail(database, f"other{number}", "192.0.2.1", 1) == 0
+    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+
+
+def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database: Database) -> None:
+    """Its attempts are not counted there, so that a program which logs in all day resets nothing."""
+    assert fail(database, "ada", "192.0.2.1", 1) == 0
+    succeed(database, "ada", "192.0.2.1", now=1)
+    for address in addresses(10):
+        for _ in range(3):
+            assert fail(database, "ada", address, 2) == 0
+            assert fail(database, "ada", "192.0.2.1", 2) == 0
+            succeed(database, "ada", "192.0.2.1", now=2)
+    assert fail(database, "ada", "192.0.2.1", 2) == 0
+    cancel_attempt(database, "ada", "192.0.2.1", now=2)
+    assert waits(database, "ada", "203.0.113.9", 3) > 0
+
+
 def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
     """Whoever was told that the service is busy has not guessed."""
     for _ in range(50):
         assert fail(database, "ada", "192.0.2.1", 1) == 0
-        cancel_attempt(database, "ada", "192.0.2.1")
+        cancel_attempt(database, "ada", "192.0.2.1", now=1)
     assert waits(database, "ada", "192.0.2.1", 2) == 0
 
 

@@ -1,13 +1,16 @@
 """Rate limit of password guesses, counted in the database and so across processes.
 
 An attempt is counted before its password is hashed, by one atomic statement per counter: no more than the limit
-are hashed, whatever the concurrency. A successful attempt is subtracted again. There are three counters:
+are hashed, whatever the concurrency. There are three counters:
 
 - per user name and address, the limit itself, reset by the right password;
-- per address over all names, against password spraying; a right password does not reset it, or any account could
-  be used to bypass the limit;
+- per address over all names, against password spraying;
 - per name over all addresses, against distributed guessing. It does not apply to an address from which the user
   logged in during the last 30 days, so that strangers cannot lock a user out.
+
+A right password subtracts from the other two what the first one had counted: the user's own typing errors, and
+attempts whose process or database died before their result was recorded. The attempts on other names, or from
+other addresses, stay counted, or any account could be used to bypass the limit.
 
 An address is an IPv4 address or an IPv6 /64 network, the usual allocation of one customer.
 """
@@ -99,6 +102,12 @@ def is_known(row: object, moment: int) -> bool:
     return row is not None and getattr(row, "first_at", 0) > moment - KNOWN_SECONDS
 
 
+def logged_in_before(connection: Connection, sources: Sources, moment: int) -> bool:
+    """Return whether the user logged in from this address during the last 30 days."""
+    statement = sql_select(login_failures.c.first_at).where(login_failures.c.source == sources.known)
+    return is_known(connection.execute(statement).first(), moment)
+
+
 def reserve_attempt(
     database: Database, name: str, address: str, *, limit: int, window: int, now: float | None = None
 ) -> int:
@@ -108,15 +117,13 @@ def reserve_attempt(
     with database.read() as connection:
         # First without the write lock: a flood of refused guesses must not block writers.
         wait = waits(connection, sources, limit, window, moment)
-        known = connection.execute(
-            sql_select(login_failures.c.first_at).where(login_failures.c.source == sources.known)
-        ).first()
+        from_known_address = logged_in_before(connection, sources, moment)
     if wait > 0:
         return wait
     try:
         with database.write() as connection:
             connection.execute(delete(login_failures).where(expired(moment, window)))
-            for source, most in sources.limits(limit, is_known=is_known(known, moment)).items():
+            for source, most in sources.limits(limit, is_known=from_known_address).items():
                 count(database, connection, source, most, window=window, moment=moment)
     except OverLimit:
         with database.read() as connection:
@@ -150,33 +157,48 @@ def count(
         raise OverLimit
 
 
-def cancel_attempt(database: Database, name: str, address: str) -> None:
+def cancel_attempt(database: Database, name: str, address: str, *, now: float | None = None) -> None:
     """Subtract an attempt that was counted but not made."""
+    moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
     with database.write() as connection:
-        give_back(connection, sources.both, sources.address, sources.account)
+        subtract(connection, sources.both, 1)
+        subtract_from_totals(connection, sources, 1, moment)
 
 
-def give_back(connection: Connection, *sources: str) -> None:
-    """Decrement counters."""
-    for source in sources:
-        connection.execute(
-            update(login_failures)
-            .where(login_failures.c.source == source, login_failures.c.failures > 0)
-            .values(failures=login_failures.c.failures - 1)
-        )
+def subtract(connection: Connection, source: str, attempts: int) -> None:
+    """Decrement a counter by a number of attempts, down to zero."""
+    failures = login_failures.c.failures
+    connection.execute(
+        update(login_failures)
+        .where(login_failures.c.source == source)
+        .values(failures=case((failures > attempts, failures - attempts), else_=0))
+    )
+
+
+def subtract_from_totals(connection: Connection, sources: Sources, attempts: int, moment: int) -> None:
+    """Decrement the counter of the address, and that of the name unless its limit does not apply here."""
+    subtract(connection, sources.address, attempts)
+    if not logged_in_before(connection, sources, moment):
+        subtract(connection, sources.account, attempts)
 
 
 def succeed(database: Database, name: str, address: str, *, now: float | None = None) -> None:
-    """Subtract a successful attempt, reset the counter of this name and address, and mark the address as known."""
+    """Subtract what was counted for this name and address, and mark the address as known."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
     known = upsert(database, login_failures).on_conflict_do_update(
         index_elements=["source"], set_={"first_at": moment}
     )
     with database.write() as connection:
-        connection.execute(delete(login_failures).where(login_failures.c.source == sources.both))
-        give_back(connection, sources.address, sources.account)
+        counted = connection.execute(
+            delete(login_failures)
+            .where(login_failures.c.source == sources.both)
+            .returning(login_failures.c.failures)
+        ).scalar()
+        # Nothing is left to subtract when a concurrent attempt of this name and address succeeded first.
+        if counted:
+            subtract_from_totals(connection, sources, counted, moment)
         connection.execute(known, {"source": sources.known, "failures": 0, "first_at": moment})
 
 
