@@ -35,7 +35,7 @@ QUICK  := -n $(JOBS) --dist worksteal -m "not long and not postgres"
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test test-fast mutation coverage test-postgres test-long test-properties schemathesis bench fuzz differential lint format types imports docs docs-check schema lock site audit packages release changelog clean
+.PHONY: help serve clients test test-fast mutation coverage test-postgres test-long test-properties schemathesis renovate bench fuzz differential lint format types imports docs docs-check schema lock site audit packages release changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -122,6 +122,17 @@ test-properties: $(VENV)/.dev ## run the property tests on four times the exampl
 
 schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
 	$(BIN)/python -m tests.compat.made_up_requests $(SECONDS)
+
+# It has hundreds of packages, so it is not among the clients that every run of the tests installs.
+RENOVATE := renovate@39.264.1
+$(CLIENTS)/renovate/.done:
+	mkdir -p $(@D)
+	npm install --silent --ignore-scripts --no-audit --no-fund --no-save --prefix $(@D) $(RENOVATE)
+	touch $@
+
+renovate: $(VENV)/.dev $(CLIENTS)/renovate/.done ## install Renovate, and let it merge an update of a dependency
+	HOLDFAST_TEST_RENOVATE=$(abspath $(CLIENTS))/renovate/node_modules/renovate/dist/renovate.js \
+		$(TESTS) tests/compat/clients/renovate_program.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev ## measure every promise of the README
 	$(BIN)/python -m bench

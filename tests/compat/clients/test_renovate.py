@@ -1,11 +1,14 @@
 """Renovate's sequence of calls to a host of this kind: it has too many packages to be installed for a test.
 
-Renovate 40 itself was watched doing this: it cloned, pushed its branch, and opened its pull request.
+`make renovate` runs the program itself, which makes these calls.
 """
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.compat.clients.people import Person
+from tests.conftest import wait_for
 
 
 def test_renovate_finds_a_repository_and_proposes_a_change(person: Callable[[str], Person]) -> None:
@@ -50,3 +53,45 @@ def test_renovate_finds_a_repository_and_proposes_a_change(person: Callable[[str
     closed = api.patch(f"/repos/bot/app/pulls/{number}", json={"state": "closed"})
     assert closed.json()["state"] == "closed"
     bot.git("push", "--quiet", "origin", "--delete", "renovate/configure", inside="work")
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("merges", ["itself", "by schedule"])
+def test_renovate_merges_its_pull_request_when_the_status_is_a_success(
+    person: Callable[[str], Person], merges: str
+) -> None:
+    """By a call of its own after the status, or by one before it, which schedules the merge."""
+    bot = person("bot")
+    bot.make("app")
+    api, branch, pulls = bot.api, "renovate/ropes-1.x", "/repos/bot/app/pulls"
+    rule = {
+        "rule_name": "main",
+        "enable_push": True,
+        "enable_status_check": True,
+        "status_check_contexts": ["ci/*"],
+    }
+    assert api.post("/repos/bot/app/branch_protections", json=rule).status_code == 201
+    bot.clone("bot/app", "work")
+    bot.git("checkout", "--quiet", "-b", branch, inside="work")
+    head = bot.commit("work", "versions.txt", "bot/ropes=1.1.0\n")
+    bot.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{branch}", inside="work")
+    change = {"base": "main", "head": branch, "title": "Update dependency", "body": "", "labels": []}
+    number = api.post(pulls, json=change).json()["number"]
+    status = api.get(f"/repos/bot/app/commits/{branch}/status").json()
+    assert (status["state"], status["statuses"]) == ("", [])
+    merge = f"{pulls}/{number}/merge"
+    assert api.post(merge, json={"Do": "rebase"}).status_code == 405
+    later = {"Do": "rebase", "merge_when_checks_succeed": True, "delete_branch_after_merge": True}
+    if merges == "by schedule":
+        assert api.post(merge, json=later).status_code == 201
+        assert api.get(f"{pulls}/{number}").json()["merged"] is False
+    body = {"context": "ci/test", "state": "success"}
+    assert api.post(f"/repos/bot/app/statuses/{head}", json=body).status_code == 201
+    if merges == "itself":
+        assert api.get(f"/repos/bot/app/commits/{branch}/status").json()["state"] == "success"
+        assert api.get(f"{pulls}/{number}").json()["mergeable"] is True
+        assert api.post(merge, json={"Do": "rebase"}).status_code == 200
+        bot.git("push", "--quiet", "origin", "--delete", branch, inside="work")
+    wait_for(lambda: api.get(f"{pulls}/{number}").json()["merged"])
+    wait_for(lambda: api.get(f"/repos/bot/app/branches/{branch}").status_code == 404)
+    assert api.get("/repos/bot/app/raw/versions.txt").text == "bot/ropes=1.1.0\n"
