@@ -182,7 +182,7 @@ $(VENV)-audit/.done: requirements/audit.txt
 	touch $@
 
 audit: $(VENV)-audit/.done ## look the locked dependencies up in a database of vulnerabilities (over the network)
-	$(VENV)-audit/bin/pip-audit --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3,-r requirements/$(name).txt)
+	$(VENV)-audit/bin/pip-audit --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3 keyring otel,-r requirements/$(name).txt)
 
 packages: $(VENV)/.dev ## build the sdist, the wheels of this machine, the list of components and the checksums into dist/
 	rm -rf dist

@@ -67,6 +67,13 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
         ("HOLDFAST_WEBHOOK_PROXY_HOSTS", "a b", ["webhook_proxy_hosts", "a list of hosts"]),
         ("HOLDFAST_WEBHOOK_TIMEOUT", "60", ["webhook_timeout", "1 to 25"]),
         ("HOLDFAST_WEBHOOK_PROXY_URL", "proxy:3128", ["webhook_proxy_url", "an address such as http://proxy"]),
+        (
+            "HOLDFAST_OTLP_ENDPOINT",
+            "collector:4318",
+            ["otlp_endpoint", "an address such as http://localhost:4318"],
+        ),
+        ("HOLDFAST_OTLP_ENDPOINT", "grpc://collector", ["otlp_endpoint", "an address such as"]),
+        ("HOLDFAST_OTLP_ENDPOINT", "http://:4318", ["otlp_endpoint", "an address such as"]),
     ],
 )
 def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(

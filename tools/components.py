@@ -28,6 +28,7 @@ LOCKS = {
     "ray": "ray",
     "s3": "s3",
     "keyring": "keyring",
+    "otel": "otel",
 }
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;\\]+)", re.MULTILINE)
 # Licences as some metadata spells them, and the SPDX identifiers of those.

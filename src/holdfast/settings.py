@@ -86,6 +86,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Secret | None,
         Meta(description="The token that shows the metrics; unset means only this machine is shown them."),
     ] = None
+    otlp_endpoint: Annotated[
+        Secret | None,
+        Meta(description="The OpenTelemetry collector traces are sent to, over HTTP; unset means none are made."),
+    ] = None
     gc_hours: Annotated[
         int,
         Meta(
@@ -424,6 +428,8 @@ def allowed(name: str, hint: Any) -> str:
         return "addresses or networks such as 10.0.0.0/8, or *"
     if name == "webhook_proxy_url":
         return "an address such as http://proxy.example.org:3128"
+    if name == "otlp_endpoint":
+        return "an address such as http://localhost:4318"
     if name in {"webhook_allowed_hosts", "migration_allowed_hosts"}:
         return "a list of external, private, loopback, *, networks like 10.0.0.0/8 and hosts like *.example.org"
     if name == "webhook_proxy_hosts":
@@ -505,6 +511,8 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
             check_keys(given)
         if name == "webhook_proxy_url":
             check_proxy(given)
+        if name == "otlp_endpoint":
+            check_collector(given)
         if name in {"webhook_allowed_hosts", "webhook_proxy_hosts", "migration_allowed_hosts"}:
             check_hosts(given)
         wanted, kinds = hint, union_of(hint)
@@ -548,6 +556,13 @@ def check_proxy(given: object) -> None:
     parts = urlsplit(str(given))
     if parts.scheme != "http" or not parts.hostname or parts.port == 0 or parts.path.strip("/"):
         raise ValueError("not the address of a proxy")
+
+
+def check_collector(given: object) -> None:
+    """Refuse what is not the address of a collector; it may hold a password, so it is not repeated."""
+    parts = urlsplit(str(given))
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0 or parts.query:
+        raise ValueError("not the address of a collector")
 
 
 def check_hosts(given: object) -> None:

@@ -34,7 +34,7 @@ def test_the_list_has_every_package_a_user_installs() -> None:
     listed = {one["name"]: one for one in bill_of_materials(ROOT)["components"]}
     locked = {
         name: version
-        for lock in ("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring")
+        for lock in ("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel")
         for name, version in pins(lock).items()
     }
     assert {name: one["version"] for name, one in listed.items()} == locked

@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "holdfast"
 PARTS = {
     "backup": {"parquet", "dataset", "ray"},
     "cli": {"server"},
-    "hosting": {"server", "postgres"},
+    "hosting": {"server", "postgres", "otel"},
     "http_client": {"server"},
     "server": {"server"},
     "web": {"server"},

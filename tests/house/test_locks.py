@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-LOCKS = ("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "dev")
+LOCKS = ("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "otel", "dev")
 
 
 def pins(name: str) -> dict[str, str]:

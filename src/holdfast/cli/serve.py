@@ -72,6 +72,7 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Run the server: website, API and git. Initializes an empty data folder."""
+    from holdfast.hosting import traces
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.server.child_process import run_in_child
     from holdfast.server.supervisor import worker_count
@@ -80,6 +81,8 @@ def serve(
     logs.configure(style=settings.log_format, level=settings.log_level)
     if settings.demo:
         require_demo_package()
+    if settings.otlp_endpoint is not None:
+        traces.require_extra()
     count = worker_count(settings.workers)
     with (
         listen(settings.host, settings.port) as server,

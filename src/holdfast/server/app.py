@@ -9,7 +9,7 @@ from anyio import to_thread
 from starlette.routing import Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.hosting import api
+from holdfast.hosting import api, traces
 from holdfast.hosting.app import App
 from holdfast.hosting.failures import explain_request
 from holdfast.hosting.git_server import receive_pack
@@ -81,6 +81,17 @@ async def sending(app: App, *, enabled: bool) -> AsyncIterator[None]:
         await to_thread.run_sync(stack.close)
 
 
+@asynccontextmanager
+async def exporting_traces(settings: Settings) -> AsyncIterator[None]:
+    """Export traces, if there is a collector; the last batch is sent in a thread."""
+    stack = ExitStack()
+    await to_thread.run_sync(stack.enter_context, traces.exporting(settings.otlp_endpoint))
+    try:
+        yield
+    finally:
+        await to_thread.run_sync(stack.close)
+
+
 def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     """Build the application for these settings; the database must be migrated.
 
@@ -94,7 +105,12 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
-        async with run_scheduled_tasks(host), sending(host, enabled=delivers), revocation.watching():
+        async with (
+            exporting_traces(settings),
+            run_scheduled_tasks(host),
+            sending(host, enabled=delivers),
+            revocation.watching(),
+        ):
             yield
             await receive_pack.finish()
         # Cancelled requests may still be writing.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from holdfast.hosting import traces
 from holdfast.hosting.app import App
 from holdfast.hosting.webhooks import delivery_thread
 from holdfast.hosting.webhooks.deliverer import Deliverer
@@ -47,6 +48,7 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
         on_started()
 
     try:
-        delivery_thread.deliver(host, begun)
+        with traces.exporting(settings.otlp_endpoint):
+            delivery_thread.deliver(host, begun)
     finally:
         host.close()

@@ -1,4 +1,4 @@
-"""Request ids, metrics, access log and error responses, in one middleware.
+"""Request ids, metrics, traces, access log and error responses, in one middleware.
 
 The log line excludes the query, which may contain a token. It is a single middleware because each one that wraps
 `send` costs a call per message.
@@ -12,7 +12,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import logs
-from holdfast.hosting import metrics
+from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
 from holdfast.web.error_middleware import log_cut_off, respond_to_error
 
@@ -48,21 +48,24 @@ class RequestLog:
             await send(message)
 
         token = logs.REQUEST.set(request_id)
-        try:
-            await self.app(scope, receive, answer)
-        except Exception as error:  # noqa: BLE001  # the last place that turns one into an answer
-            if status is None:
-                await respond_to_error(self._host, error, scope, receive, answer)
-            else:
-                # The server closes the connection, so that the client sees a truncated response.
-                log_cut_off(error)
-        finally:
-            logs.REQUEST.reset(token)
-            seconds = time.perf_counter() - began
-            status = status or 500
-            metrics.count_request(scope["method"], route_of(scope), status, seconds)
-            ms = round(seconds * 1000, 1)
-            logs.request_line(scope["method"], scope["path"], status, ms, request_id)
+        with traces.start_request(scope["method"], scope["headers"]) as span:
+            try:
+                await self.app(scope, receive, answer)
+            except Exception as error:  # noqa: BLE001  # the last place that turns one into an answer
+                if status is None:
+                    await respond_to_error(self._host, error, scope, receive, answer)
+                else:
+                    # The server closes the connection, so that the client sees a truncated response.
+                    log_cut_off(error)
+            finally:
+                logs.REQUEST.reset(token)
+                seconds = time.perf_counter() - began
+                status = status or 500
+                route = route_of(scope)
+                span.end_request(route, status, request_id)
+                metrics.count_request(scope["method"], route, status, seconds)
+                ms = round(seconds * 1000, 1)
+                logs.request_line(scope["method"], scope["path"], status, ms, request_id)
 
 
 def route_of(scope: Scope) -> str:

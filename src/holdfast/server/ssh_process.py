@@ -12,6 +12,7 @@ from contextlib import closing
 import uvloop
 from anyio import to_thread
 
+from holdfast.hosting import traces
 from holdfast.hosting.app import App
 from holdfast.hosting.git_server.ssh import GitSsh
 from holdfast.hosting.services import ssh_host_keys
@@ -26,7 +27,11 @@ def serve_ssh(settings: Settings, server: socket.socket, on_started: Callable[[]
     """Serve SSH until the process is stopped or its parent is gone."""
     # asyncssh logs the names of users at info level, and keys at debug level.
     logging.getLogger("asyncssh").setLevel(logging.WARNING)
-    with closing(App.open(settings)) as app, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        closing(App.open(settings)) as app,
+        traces.exporting(settings.otlp_endpoint),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         runner.run(serve(app, server, on_started, parent_gone))
 
 

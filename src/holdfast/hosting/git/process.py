@@ -16,6 +16,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final, Literal
 
+from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.program import STDERR_KEPT, environment, find_git, stderr_tail
 from holdfast.hosting.metrics import count_git_command
@@ -91,6 +92,7 @@ class GitProcess:
         self.stdout = stdout
         self._complaint = complaint
         self._transports = transports
+        self._span = traces.span(f"git {command}")
         self._loop = asyncio.get_running_loop()
         self._code: asyncio.Future[int] = self._loop.create_future()
         threading.Thread(target=self._wait, name=f"git {command}", daemon=True).start()
@@ -135,10 +137,16 @@ class GitProcess:
         try:
             self._loop.call_soon_threadsafe(self._collect)
         except RuntimeError:  # the loop is closed: the service has stopped
-            reap(self.pid)
+            self._end_span(reap(self.pid))
 
     def _collect(self) -> None:
-        self._code.set_result(reap(self.pid))
+        code = reap(self.pid)
+        self._end_span(code)
+        self._code.set_result(code)
+
+    def _end_span(self, code: int) -> None:
+        self._span.set("process.exit.code", code)
+        self._span.end()
 
 
 def reap(pid: int) -> int:

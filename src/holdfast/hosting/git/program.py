@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from holdfast.hosting import traces
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.metrics import count_git_command
 
@@ -120,15 +121,18 @@ def run(
     process_environment = environment(variables, configuration)
     if folder is not None:
         process_environment["GIT_DIR"] = str(folder)
-    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
-        [find_git(), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=process_environment,
-        cwd=folder,
-        process_group=0,  # so that child processes are killed with it
-    ) as process:
+    with (
+        traces.span(f"git {arguments[0]}") as span,
+        subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+            [find_git(), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=process_environment,
+            cwd=folder,
+            process_group=0,  # so that child processes are killed with it
+        ) as process,
+    ):
         try:
             output, complaint = process.communicate(input, timeout=timeout)
         except BaseException as error:
@@ -136,6 +140,7 @@ def run(
             if isinstance(error, subprocess.TimeoutExpired):
                 raise GitTimedOut(arguments[0], f"timed out after {timeout:g} seconds") from None
             raise
+        span.set("process.exit.code", process.returncode)
     if process.returncode:
         code = process.returncode
         raise GitFailed(arguments[0], f"failed with exit code {code}", stderr_tail(complaint), code, output)

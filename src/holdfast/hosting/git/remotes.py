@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from holdfast.hosting import traces
 from holdfast.hosting.errors import GitMissing, RemoteFailed
 from holdfast.hosting.git.program import environment, find_git, run
 from holdfast.hosting.git.quarantine import refused_name
@@ -127,6 +128,7 @@ def run_remote(
     output, complaint = aside / "output", aside / "complaint"
     deadline = time.monotonic() + limits.seconds
     with (
+        traces.span(f"git {arguments[0]}") as span,
         output.open("wb") as written,
         complaint.open("wb") as said,
         subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
@@ -145,6 +147,7 @@ def run_remote(
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise
+        span.set("process.exit.code", process.returncode)
     if process.returncode:
         with complaint.open("rb") as read:
             raise RemoteFailed(reason_of(read.read(64 * 1024), arguments[0]))

@@ -27,7 +27,7 @@ from anyio import to_thread
 
 from holdfast import logs
 from holdfast.client_address import TrustedProxies, network_of
-from holdfast.hosting import metrics
+from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut
 from holdfast.hosting.failures import error_response
@@ -364,15 +364,17 @@ class SshSession:
         request = os.urandom(8).hex()
         logs.REQUEST.set(request)
         began = time.perf_counter()
-        work = asyncio.create_task(self._respond())
-        closed = asyncio.create_task(self._process.wait_closed())
-        try:
-            await asyncio.wait({work, closed}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            work.cancel()
-            closed.cancel()
-            await asyncio.wait({work, closed})
-        status = 499 if work.cancelled() else work.result()
+        with traces.start_request("SSH") as span:
+            work = asyncio.create_task(self._respond())
+            closed = asyncio.create_task(self._process.wait_closed())
+            try:
+                await asyncio.wait({work, closed}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                work.cancel()
+                closed.cancel()
+                await asyncio.wait({work, closed})
+            status = 499 if work.cancelled() else work.result()
+            span.end_request(self._route, status, request)
         with suppress(OSError, asyncssh.Error):
             self._process.exit(0 if status < 400 else 1)
         seconds = time.perf_counter() - began

@@ -35,6 +35,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from holdfast.hosting import traces
 from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
 from holdfast.hosting.store.prepared_statements import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
@@ -172,20 +173,20 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Run a read-only transaction."""
-        with self._connect() as connection, connection.begin():
+        with self._span("read"), self._connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Run a read-only transaction in which all statements see the same snapshot (repeatable read)."""
         level = None if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
-        with self._connect(level) as connection, connection.begin():
+        with self._span("read"), self._connect(level) as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Run a write transaction: it commits as a whole or not at all."""
-        with self._connect() as connection:
+        with self._span("write"), self._connect() as connection:
             writing = connection.execution_options(holdfast_write=True)
             with writing.begin():
                 yield writing
@@ -196,9 +197,19 @@ class Database:
         Without `durable` the commit is not synced to disk: it is visible at once but may be lost on power failure,
         until the next durable commit.
         """
-        if self.is_sqlite:
-            return RawTransaction(self._raw_connection(), durable=durable)
-        return self._postgres_write(durable=durable)
+        if not self.is_sqlite:
+            return self._postgres_write(durable=durable)
+        transaction = RawTransaction(self._raw_connection(), durable=durable)
+        return transaction if traces.exporter is None else self._in_span(transaction)
+
+    @contextmanager
+    def _in_span(self, transaction: RawTransaction) -> Iterator[Link]:
+        with self._span("write"), transaction as link:
+            yield link
+
+    def _span(self, operation: str) -> traces.TraceSpan:
+        """Start the span of a transaction, from its wait for a connection to its commit."""
+        return traces.span(f"database {operation}", db_system_name=self.engine.dialect.name)
 
     @contextmanager
     def _postgres_write(self, *, durable: bool) -> Iterator[Link]:

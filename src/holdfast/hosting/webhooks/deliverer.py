@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from holdfast.hosting import metrics
+from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
 from holdfast.hosting.store import outbox
@@ -259,6 +259,15 @@ class Deliverer:
         if time.monotonic() >= self._leases.get(batch.held.hook.id, 0.0):
             return False
         attempt = DeliveryAttempt(batch.held, one, time.monotonic())
+        with traces.start_delivery(batch.held.hook.id, one.id) as span:
+            may_continue = await self._attempt(batch, attempt)
+            span.set("holdfast.outcome", attempt.outcome)
+            if attempt.answer is not None:
+                span.set("http.response.status_code", attempt.answer.status)
+        return may_continue
+
+    async def _attempt(self, batch: DeliveryBatch, attempt: DeliveryAttempt) -> bool:
+        one = attempt.one
         try:
             attempt.outgoing = build_request(
                 batch.held, one, batch.payload(one), self._open_secret, self._message_of
@@ -277,13 +286,13 @@ class Deliverer:
             )
         if not 200 <= attempt.answer.status < 300:
             return self._schedule_retry(attempt, f"it answered {attempt.answer.status}")
-        self._record(attempt.succeeded(self._now()), "delivered")
+        self._record(attempt, attempt.succeeded(self._now()), "delivered")
         return True
 
     def _finish(self, attempt: DeliveryAttempt, state: str, error: str) -> bool:
         """Record that a delivery will not be retried; the next one may be sent."""
         log.info("webhook delivery ended", hook=attempt.held.hook.id, delivery=attempt.one.id, state=state)
-        self._record(attempt.ended(self._now(), state, error), state)
+        self._record(attempt, attempt.ended(self._now(), state, error), state)
         return True
 
     def _schedule_retry(self, attempt: DeliveryAttempt, error: str) -> bool:
@@ -299,10 +308,11 @@ class Deliverer:
         else:
             status = 0 if attempt.answer is None else attempt.answer.status
             log.info("webhook delivery failed", hook=hook, delivery=attempt.one.id, tries=tries, status=status)
-        self._record(attempt.again(now, error), "retried")
+        self._record(attempt, attempt.again(now, error), "retried")
         return False
 
-    def _record(self, result: Result, outcome: str) -> None:
+    def _record(self, attempt: DeliveryAttempt, result: Result, outcome: str) -> None:
+        attempt.outcome = outcome
         metrics.count_delivery(outcome, result.milliseconds / 1000)
         self._results.append(result)
         self._unwritten.set()

@@ -68,6 +68,8 @@ class DeliveryAttempt:
     """Monotonic time of the start."""
     outgoing: WebhookRequest | None = None
     answer: WebhookResponse | None = None
+    outcome: str = "none"
+    """`delivered`, `retried`, `failed` or `cancelled`, once it is recorded."""
 
     def succeeded(self, now: int) -> Result:
         """Return the result of a successful delivery; `now` is in milliseconds."""
