@@ -4,8 +4,12 @@ Everything is resolved together first (dev.txt), and each smaller file is then h
 files can be installed side by side. clients.txt and audit.txt are installed apart,
 and resolved by themselves.
 `--universal` makes one lock serve every platform and Python 3.11 and later.
+
+    python -m tools.lock           take the newest versions
+    python -m tools.lock --keep    keep every locked version that still fits, after a dependency was added
 """
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +17,7 @@ from pathlib import Path
 # Every extra but `demo`, which is built from this repository.
 EXTRAS = tuple(
     word
-    for extra in ("server", "postgres", "parquet", "dataset", "ray", "s3", "keyring")
+    for extra in ("server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel")
     for word in ("--extra", extra)
 )
 FILES: dict[str, list[str]] = {
@@ -27,6 +31,7 @@ FILES: dict[str, list[str]] = {
     "ray": ["--extra", "ray"],
     "keyring": ["--extra", "keyring"],
     "s3": ["--extra", "s3"],
+    "otel": ["--extra", "otel"],
     "fuzz": [],
     "audit": [],
     "clients": [],
@@ -36,15 +41,16 @@ APART = {"dev", "audit", "clients"}
 GROUPS = ("build", "fuzz", "audit", "clients")
 
 
-def lock(folder: Path, name: str, choice: list[str]) -> None:
-    """Write one lock file."""
+def lock(folder: Path, name: str, choice: list[str], *, upgrade: bool) -> None:
+    """Write one lock file; without `upgrade`, versions it has already are kept where they fit."""
     target = folder / f"{name}.txt"
     source = ["--group", f"pyproject.toml:{name}"] if name in GROUPS else ["pyproject.toml", *choice]
     constraint = [] if name in APART else ["--constraint", str(folder / "dev.txt")]
     subprocess.run(
         [
             *(sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"),
-            *("--python-version", "3.11", "--generate-hashes", "--no-annotate", "--upgrade"),
+            *("--python-version", "3.11", "--generate-hashes", "--no-annotate"),
+            *(["--upgrade"] if upgrade else []),
             *("--custom-compile-command", "make lock"),
             *source,
             *constraint,
@@ -56,9 +62,12 @@ def lock(folder: Path, name: str, choice: list[str]) -> None:
 
 def main() -> None:
     """Write every lock file."""
+    parser = argparse.ArgumentParser(description="Resolve the dependencies into requirements/.")
+    parser.add_argument("--keep", action="store_true", help="keep the locked versions that still fit")
+    upgrade = not parser.parse_args().keep
     folder = Path("requirements")
     for name, choice in FILES.items():
-        lock(folder, name, choice)
+        lock(folder, name, choice, upgrade=upgrade)
         print(f"requirements/{name}.txt")
 
 
