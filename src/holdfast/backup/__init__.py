@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.backup.archives.imports import Imported
     from holdfast.backup.archives.model import Chat, Message, Person
     from holdfast.backup.archives.query import Filters
+    from holdfast.backup.archives.removal import Removed
     from holdfast.backup.archives.search import Hit, Hits
     from holdfast.backup.archives.statistics import Statistics
     from holdfast.backup.backup_reader import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
@@ -165,6 +166,7 @@ __all__ = [
     "QueryRefused",
     "RecordChange",
     "Redaction",
+    "Removed",
     "Repair",
     "RepairOptions",
     "Rule",
@@ -216,6 +218,7 @@ _MODULES: Final = {
     "Archive": "archives.archive_file",
     "archive": "archives.archive_file",
     "Filters": "archives.query",
+    "Removed": "archives.removal",
     "Hit": "archives.search",
     "Hits": "archives.search",
     "Statistics": "archives.statistics",

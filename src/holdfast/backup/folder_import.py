@@ -238,14 +238,16 @@ class FolderImport:
         return None if progress is None else lambda done: progress(what, done)
 
     def kept_media(self) -> dict[str, tuple[str, int]]:
-        """Return the path and the size of the attachments that lie beside the archive, by name."""
+        """Return the path and the size of the attachments beside the archive by name; no path of removed ones."""
         rows = self.archive.connection.execute("SELECT media_name, path, size FROM media")
         return {name: (path, size) for name, path, size in rows}
 
     def is_kept(self, name: str) -> bool:
-        """Tell whether an attachment lies beside the archive, as long as it should be."""
-        path, size = self.media.get(name, ("", 0))
-        found = self.archive.kept_file(path) if path else None
+        """Tell whether an attachment lies beside the archive, as long as it should be, or was removed."""
+        path, size = self.media.get(name, (None, 0))
+        if not path:
+            return path is not None
+        found = self.archive.kept_file(path)
         try:
             return found is not None and found.stat().st_size >= size
         except OSError:
@@ -312,7 +314,8 @@ class FolderImport:
             states: dict[str, Loss | None] = dict(losses)
             completeness = examined(validation.backup, validation, errors, states)
         for attachment, loss in states.items():
-            if loss is not None:
+            # What was removed from the archive was read where it is, and has no verdict yet.
+            if loss is not None or attachment not in self.known.verdicts:
                 self.known.verdicts[attachment] = Verdict(self.file_hash(source, attachment), loss)
         result = KeptSnapshot(
             name=name,

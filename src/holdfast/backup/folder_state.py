@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.backup.archives.archive_file import KEEP_STATE
 from holdfast.backup.completeness import Loss, LostAttachment
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.public import public
@@ -21,8 +22,6 @@ from holdfast.redacted_repr import redacted
 __all__ = ["FolderState", "KeptSnapshot", "SnapshotState", "StateFile", "Verdict", "hash_files", "list_files"]
 
 VERSION: Final = 1
-# At the end of the name of the file beside the archive.
-SUFFIX: Final = "-keep.json"
 # Reading waits for the disk and hashing releases the lock of the interpreter.
 THREADS: Final = 4
 # A folder of a phone has three levels; an export has no more.
@@ -101,7 +100,7 @@ class StateFile:
     """The file beside an archive; one that cannot be read is as good as none."""
 
     def __init__(self, archive: Path) -> None:
-        self.path = archive.with_name(f"{archive.name}{SUFFIX}")
+        self.path = archive.with_name(f"{archive.name}{KEEP_STATE}")
         self._all = KeepState()
         try:
             found = msgspec.json.decode(self.path.read_bytes(), type=KeepState)

@@ -10,6 +10,7 @@ from holdfast.backup.archives.archive_file import Archive, archive, is_archive, 
 from holdfast.backup.archives.imports import Imported
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
 from holdfast.backup.archives.query import Filters
+from holdfast.backup.archives.removal import Removed
 from holdfast.backup.archives.search import Hit, Hits
 from holdfast.backup.archives.statistics import Statistics
 
@@ -24,6 +25,7 @@ __all__ = [
     "Page",
     "Person",
     "Position",
+    "Removed",
     "Statistics",
     "archive",
     "is_archive",

@@ -11,9 +11,10 @@ import msgspec
 
 from holdfast.backup.archives import integrity, schema
 from holdfast.backup.archives.imports import Imported, Progress, import_backup, writing
-from holdfast.backup.archives.media_store import Copied, copy_media
+from holdfast.backup.archives.media_store import Copied, copy_media, delete_removed_files
 from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.reader import ArchiveReader
+from holdfast.backup.archives.removal import Removed, remove
 from holdfast.backup.archives.search import Hits, Order, search
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
@@ -22,7 +23,7 @@ from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Archive", "archive", "is_archive", "open"]
+__all__ = ["KEEP_STATE", "Archive", "archive", "is_archive", "open"]
 
 # Of the archive, in kB; the rest is read again from the disk when it is needed.
 CACHE: Final = 32 << 10
@@ -31,6 +32,8 @@ PATIENCE_S: Final = 5.0
 LONGEST_TEXT: Final = 128 << 10
 # At the end of the name of the folder with the media.
 MEDIA: Final = "-media"
+# At the end of the name of the file in which `keep` remembers what it has verified; it names chats and people.
+KEEP_STATE: Final = "-keep.json"
 MAGIC: Final = b"SQLite format 3\x00"
 
 
@@ -83,6 +86,28 @@ class Archive(ArchiveReader):
     def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[Copied]:
         """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
         return copy_media(self.connection, backup, self.media_folder, only=only)
+
+    def remove(
+        self,
+        *,
+        snapshot: int | None = None,
+        chat: int | None = None,
+        person: int | None = None,
+        dry_run: bool = False,
+    ) -> Removed:
+        """Remove an import, a chat or a person for good, by number; with `dry_run` only count what that removes.
+
+        Rows, words of the index, records and files that nothing else uses are overwritten or deleted, in one
+        transaction. A chat or person that a backup still has returns when that is imported as a new one.
+        """
+        if not dry_run:
+            # Without this cache everything is verified again.
+            self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
+        done = remove(
+            self.connection, self.media_folder, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run
+        )
+        self.forget()
+        return done
 
     def search(
         self,
@@ -183,6 +208,9 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
         raise
     opened = Archive(place, connection)
     opened.restricted = restricted
+    if create:
+        # What a removal that was interrupted has left.
+        delete_removed_files(connection, opened.media_folder)
     return opened
 
 

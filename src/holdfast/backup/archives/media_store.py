@@ -1,11 +1,13 @@
 """Copies the attachments of a backup into a folder beside the archive, each content once under its hash."""
 
 import hashlib
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from holdfast.backup.archives.imports import writing
 from holdfast.backup.backup_reader import Backup
@@ -15,7 +17,10 @@ from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import extension_of, kept, make_folder
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Copied", "copy_media"]
+__all__ = ["Copied", "copy_media", "delete_removed_files", "mark_removed"]
+
+# How a file in the folder is named, but for its extension.
+HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @redacted
@@ -35,14 +40,22 @@ def copy_media(
 ) -> Iterator[Copied]:
     """Copy every attachment the backup keeps, or some of them by their names.
 
-    One that is missing or damaged is reported and stops nothing.
+    One that is missing or damaged is reported and stops nothing. What was removed from the archive stays away,
+    until a message refers to it again.
     """
     media = backup.media
     if media is None:
         raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
-    there = {name for (name,) in connection.execute("SELECT media_name FROM media")}
+    there = {name for (name,) in connection.execute("SELECT media_name FROM media WHERE path <> ''")}
+    gone = {
+        name
+        for (name,) in connection.execute(
+            "SELECT media_name FROM media m WHERE path = '' "
+            "AND NOT EXISTS (SELECT 1 FROM attachment a WHERE a.media_name = m.media_name)"
+        )
+    }
     for pointer, attachment in kept(backup):
-        if only is not None and attachment.name not in only:
+        if (only is not None and attachment.name not in only) or attachment.name in gone:
             continue
         digest = attachment.plaintext_hash.hex()
         # Named by content, so that nothing somebody else chose becomes a path.
@@ -82,3 +95,36 @@ def same(path: Path, digest: bytes) -> bool:
         return False
     with path.open("rb") as source:
         return hashlib.file_digest(source, "sha256").digest() == digest
+
+
+def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, int]:
+    """Mark the attachments that nothing in the archive uses; return how many files are left over, and their size.
+
+    Only the name stays, without a path, so that a backup that is known already does not bring the file back. The
+    hash stays until the file is deleted, which is done after the transaction: an interrupted removal is completed
+    when the archive is opened to be written to.
+    """
+    rows = connection.execute("SELECT media_name, sha256, size FROM media WHERE path <> ''").fetchall()
+    gone = [row for row in rows if row[0] not in used]
+    kept_hashes = {row[1] for row in rows if row[0] in used}
+    connection.executemany("UPDATE media SET path = '' WHERE media_name = ?", [row[:1] for row in gone])
+    files = {sha256: size for _name, sha256, size in gone if sha256 not in kept_hashes}
+    return len(files), sum(files.values())
+
+
+def delete_removed_files(connection: sqlite3.Connection, folder: Path) -> None:
+    """Delete the files of attachments that were removed."""
+    waiting = "SELECT DISTINCT sha256 FROM media WHERE path = '' AND sha256 <> ''"
+    if connection.execute(waiting).fetchone() is None:
+        return
+    # Files are written before the archive says so, and deleted while nobody else writes to it.
+    with writing(connection):
+        for (digest,) in connection.execute(waiting).fetchall():
+            kept_elsewhere = connection.execute(
+                "SELECT 1 FROM media WHERE path <> '' AND sha256 = ?", (digest,)
+            ).fetchone()
+            # The archive is a file that may come from anybody: nothing but a hash becomes part of a path.
+            if kept_elsewhere is None and HASH.fullmatch(digest):
+                for path in (folder / digest[:2]).glob(f"{digest}*"):
+                    path.unlink(missing_ok=True)
+        connection.execute("UPDATE media SET sha256 = '', size = 0 WHERE path = ''")

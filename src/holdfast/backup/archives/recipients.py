@@ -304,21 +304,7 @@ class RecipientMap:
                 for local, here in self.chats.items()
             ],
         )
-        run(
-            "UPDATE group_member SET recipient_id = (SELECT min(i.recipient_id) FROM identity i WHERE "
-            "i.account_id = ?1 "
-            "AND (i.kind, i.value) = (CASE WHEN service_id LIKE 'PNI:%' THEN 'pni' ELSE 'aci' END, "
-            "replace(service_id, 'PNI:', ''))) "
-            "WHERE group_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
-            (shots.account,),
-        )
-        run(
-            "UPDATE text_range SET mention_id = (SELECT i.recipient_id FROM identity i WHERE i.account_id = ?1 "
-            "AND (i.kind, i.value) = ('aci', mention_aci)) "
-            "WHERE mention_aci IS NOT NULL AND mention_id IS NULL AND EXISTS (SELECT 1 FROM message m "
-            "JOIN recipient r ON r.id = m.chat_id WHERE m.id = message_id AND r.account_id = ?1)",
-            (shots.account,),
-        )
+        self.link_members()
         if not shots.is_newest or shots.newest is None:
             return
         seen = json.dumps(sorted({self.owners.get(alias, alias) for alias in self.seen}))
@@ -333,6 +319,25 @@ class RecipientMap:
             "AND id IN (SELECT id FROM recipient WHERE account_id = ?) "
             "AND id NOT IN (SELECT value FROM json_each(?))",
             (shots.newest, shots.account, chats),
+        )
+
+    def link_members(self) -> None:
+        """Write down who of the archive the members of groups and the mentioned people are."""
+        shots, run = self.snapshots, self.connection.execute
+        run(
+            "UPDATE group_member SET recipient_id = (SELECT min(i.recipient_id) FROM identity i WHERE "
+            "i.account_id = ?1 "
+            "AND (i.kind, i.value) = (CASE WHEN service_id LIKE 'PNI:%' THEN 'pni' ELSE 'aci' END, "
+            "replace(service_id, 'PNI:', ''))) "
+            "WHERE group_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
+            (shots.account,),
+        )
+        run(
+            "UPDATE text_range SET mention_id = (SELECT i.recipient_id FROM identity i WHERE i.account_id = ?1 "
+            "AND (i.kind, i.value) = ('aci', mention_aci)) "
+            "WHERE mention_aci IS NOT NULL AND mention_id IS NULL AND EXISTS (SELECT 1 FROM message m "
+            "JOIN recipient r ON r.id = m.chat_id WHERE m.id = message_id AND r.account_id = ?1)",
+            (shots.account,),
         )
 
 

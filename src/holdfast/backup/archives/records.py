@@ -6,7 +6,9 @@ the room that single ones would take. A message knows its block and where in it 
 
 import sqlite3
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
 from zlib_ng import zlib_ng
@@ -14,7 +16,7 @@ from zlib_ng import zlib_ng
 from holdfast.backup.errors import ArchiveError
 from holdfast.redacted_repr import redacted
 
-__all__ = ["RecordReader", "RecordWriter", "read_record"]
+__all__ = ["RecordReader", "RecordWriter", "read_record", "rewrite_records"]
 
 BLOCK: Final = 64 << 10
 # Before each record stands how long it is.
@@ -90,3 +92,56 @@ class RecordReader:
 def read_record(connection: sqlite3.Connection, block: int, at: int) -> tuple[int, bytes]:
     """Return the snapshot a record was read from, and its bytes."""
     return RecordReader(connection).read(block, at)
+
+
+# Where a record lies: the block, and the offset in it.
+Place = tuple[int, int]
+
+
+def rewrite_records(connection: sqlite3.Connection, edited: Mapping[Place, bytes]) -> None:
+    """Write blocks anew without the records that no message refers to, and with others in the place of some.
+
+    What was removed is otherwise still in the block it was compressed into with its neighbours.
+    """
+    run, many = connection.execute, connection.executemany
+    run("DROP TABLE IF EXISTS temp.referred")
+    run(
+        "CREATE TEMP TABLE referred AS SELECT block_id, block_at, id, NULL AS fingerprint FROM message "
+        "UNION ALL SELECT block_id, block_at, message_id, fingerprint FROM message_version"
+    )
+    run("CREATE INDEX temp.referred_by_block ON referred (block_id, block_at)")
+    run("DELETE FROM block WHERE id NOT IN (SELECT block_id FROM temp.referred)")
+    reader = RecordReader(connection)
+    for block, rows in groupby(referred(connection), key=lambda row: row[0]):
+        reader.load(block)
+        out = bytearray()
+        places: dict[int, int] = {}
+        moved: list[tuple[int, int, int | None]] = []
+        for _block, at, number, mark in rows:
+            if at not in places:
+                places[at] = len(out)
+                raw = edited.get((block, at)) or reader.read(block, at)[1]
+                out += len(raw).to_bytes(LENGTH, "little")
+                out += raw
+            moved.append((places[at], number, mark))
+        if bytes(out) == reader.data:
+            continue
+        run("UPDATE block SET data = ? WHERE id = ?", (zlib_ng.compress(bytes(out), 1), block))
+        many(
+            "UPDATE message SET block_at = ? WHERE id = ?",
+            [(at, number) for at, number, mark in moved if mark is None],
+        )
+        many(
+            "UPDATE message_version SET block_at = ? WHERE message_id = ? AND fingerprint = ?",
+            [row for row in moved if row[2] is not None],
+        )
+    run("DROP TABLE temp.referred")
+
+
+def referred(connection: sqlite3.Connection) -> Iterator[tuple[int, int, int, int | None]]:
+    """Yield which messages and versions refer to which records, block by block."""
+    for (block,) in connection.execute("SELECT id FROM block ORDER BY id").fetchall():
+        yield from connection.execute(
+            "SELECT block_id, block_at, id, fingerprint FROM temp.referred WHERE block_id = ? ORDER BY block_at",
+            (block,),
+        ).fetchall()

@@ -53,6 +53,10 @@ COMMANDS: Final = {
         "Show what became of a message: earlier wordings, reactions, receipts, and when it vanished.",
         "holdfast.cli.archive.history:history",
     ),
+    "remove": (
+        "Remove an import, a chat or a person for good; it cannot be undone.",
+        "holdfast.cli.archive.remove:remove",
+    ),
     "serve": (
         "Serve an archive to a browser on this machine; the printed URL works once.",
         "holdfast.cli.archive.serve:serve_archive",

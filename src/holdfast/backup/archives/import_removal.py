@@ -1,0 +1,314 @@
+"""Removes an import from an archive, as if it had never been made.
+
+What only that backup has goes; what others have stays, with the earliest and the latest of those as its first and
+last sighting. A record that was read from the removed backup, but that another one has too, gets the ids of that
+other one. Who is who, and which account it is, is then decided by what is left.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.backup.archives.accounts import evidence, refresh_account
+from holdfast.backup.archives.identity import UNKNOWN, identities, stable_id
+from holdfast.backup.archives.identity_changes import follow_aliases, messages_naming, show_again
+from holdfast.backup.archives.identity_merge import merge_accounts
+from holdfast.backup.archives.messages import Messages
+from holdfast.backup.archives.person_removal import delete_messages
+from holdfast.backup.archives.recipients import RecipientMap
+from holdfast.backup.archives.records import RecordReader, RecordWriter
+from holdfast.backup.archives.snapshots import Snapshots
+from holdfast.backup.archives.tolerance import Notes
+from holdfast.backup.errors import NotInArchive
+from holdfast.backup.order import RECIPIENT_IDS
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.schema.backup_pb2 import Recipient
+from holdfast.backup.wire.renumber import Plan, renumber
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
+
+__all__ = ["remove_import"]
+
+PLAN: Final = Plan(("Recipient.id", *RECIPIENT_IDS), ("Chat.id", "ChatItem.chatId"), ())
+RECIPIENT, CHAT, CHAT_ITEM = (number << 3 | 2 for number in (2, 3, 4))
+AT_ONCE: Final = 1000
+# What a snapshot alone says, the members of things before the things.
+OF_SNAPSHOT: Final = (
+    "snapshot_recipient",
+    "snapshot_chat",
+    "skipped",
+    "notification_profile_member",
+    "notification_profile",
+    "chat_folder_member",
+    "chat_folder",
+    "chat_color",
+)
+OF_RECIPIENT: Final = (
+    ("group_member", "group_id"),
+    ("distribution_list_member", "list_id"),
+    ("distribution_list_member", "recipient_id"),
+    ("contact", "id"),
+    ('"group"', "id"),
+    ("distribution_list", "id"),
+    ("call_link", "id"),
+    ("chat_version", "chat_id"),
+    ("chat", "id"),
+    ("recipient_version", "recipient_id"),
+    ("recipient", "id"),
+)
+
+
+class Renumbering(dict[int, int]):
+    """Leads from ids of one file to those of another; 0, which nobody has, for one that names nobody."""
+
+    def __missing__(self, number: int) -> int:
+        """Return the id of nobody."""
+        return 0
+
+
+def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
+    """Remove what one import has brought."""
+    run = connection.execute
+    row = run("SELECT account_id FROM snapshot WHERE id = ?", (snapshot,)).fetchone()
+    if row is None:
+        raise NotInArchive(f"there is no import {snapshot}; `holdfast archive info` lists them")
+    account: int = row[0]
+    order = Snapshots.of(connection, account).order
+    left = sorted((one for one in order if one != snapshot), key=order.__getitem__)
+    if not left:
+        remove_account(connection, account)
+        return
+    earlier = [one for one in left if order[one] < order[snapshot]]
+    # While an import is removed, every message says where it was seen last.
+    run(
+        "UPDATE message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
+        "WHERE last_seen IS NULL AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
+        (account,),
+    )
+    RecordMove(connection, snapshot).run()
+    shorten(
+        connection, snapshot, earlier[-1] if earlier else None, left[len(earlier) : len(earlier) + 1], left[-1]
+    )
+    near = earlier[-1] if earlier else left[0]
+    for table in ("ad_hoc_call", "sticker_pack"):
+        run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (near, snapshot))  # names of ours
+    for table in OF_SNAPSHOT:
+        run(f"DELETE FROM {table} WHERE snapshot_id = ?", (snapshot,))  # names of ours
+    run("DELETE FROM block WHERE snapshot_id = ?", (snapshot,))
+    run("DELETE FROM snapshot WHERE id = ?", (snapshot,))
+    run("UPDATE account SET newest_snapshot = ? WHERE id = ?", (left[-1], account))
+    decide_again(connection, account, left)
+
+
+def decide_again(connection: sqlite3.Connection, account: int, left: list[int]) -> None:
+    """Decide who is who and which account it is by the snapshots that are left."""
+    run = connection.execute
+    learn_again(connection, account)
+    snapshots = Snapshots.of(connection, account)
+    recipient_map = RecipientMap(connection, snapshots, Notes())
+    recipient_map.load()
+    messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
+    moved = recipient_map.regroup()
+    affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), recipient_map)
+    follow_aliases(connection, moved)
+    recipient_map.save()
+    # Here the current snapshot is one of those that are there.
+    messages.merger.maps.clear()
+    show_again(connection, recipient_map, messages.merger, {one for pair in moved.values() for one in pair})
+    for start in range(0, len(affected) if moved else 0, AT_ONCE):
+        messages.merger.rederive(affected[start : start + AT_ONCE])
+        messages.end()
+    messages.index()
+    gone = (
+        "SELECT id FROM recipient WHERE account_id = ? AND id NOT IN (SELECT recipient_id FROM recipient_version)"
+    )
+    for table, column in OF_RECIPIENT:
+        run(f"DELETE FROM {table} WHERE {column} IN ({gone})", (account,))  # names of ours
+    run(
+        "DELETE FROM ad_hoc_call WHERE account_id = ? AND call_link_id NOT IN (SELECT id FROM recipient)",
+        (account,),
+    )
+    run("DELETE FROM account_evidence WHERE account_id = ?", (account,))
+    first = None
+    for one in left:
+        header, raw = run("SELECT header, account_record FROM snapshot WHERE id = ?", (one,)).fetchone()
+        marks = evidence(BackupInfo.FromString(header), Frame.FromString(raw or b"").account)
+        first = first or marks[0]
+        connection.executemany(
+            "INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", [(*mark, account) for mark in marks]
+        )
+    assert first is not None  # noqa: S101  # there is one snapshot at least
+    into = stable_id("account", *first)
+    merge_accounts(connection, {account}, into)
+    snapshots = Snapshots.of(connection, into)
+    recipient_map = RecipientMap(connection, snapshots, Notes())
+    recipient_map.link_members()
+    refresh_account(connection, snapshots)
+
+
+def shorten(
+    connection: sqlite3.Connection, snapshot: int, before: int | None, after: list[int], newest: int
+) -> None:
+    """Let sightings in a snapshot be those of its neighbours, and delete what only it has."""
+    run = connection.execute
+    run("CREATE TEMP TABLE several AS SELECT DISTINCT message_id AS id FROM message_version")
+    several = "SELECT id FROM temp.several"
+    gone = [
+        number
+        for (number,) in run(
+            f"SELECT id FROM message WHERE first_seen = ?1 AND last_seen = ?1 AND id NOT IN ({several})",
+            (snapshot,),
+        )
+    ]
+    for table in ("message_version", "recipient_version", "chat_version"):
+        run(f"DELETE FROM {table} WHERE first_seen = ?1 AND last_seen = ?1", (snapshot,))  # names of ours
+    for table in ("message_version", "recipient_version", "chat_version", "message", "recipient", "chat"):
+        # The rows of what has versions are made again from these.
+        values = (after[0] if after else newest, snapshot)
+        run(f"UPDATE {table} SET first_seen = ? WHERE first_seen = ?", values)
+        run(f"UPDATE {table} SET last_seen = ? WHERE last_seen = ?", (before or newest, snapshot))
+    gone += [
+        number
+        for (number,) in run(
+            f"SELECT id FROM message WHERE id IN ({several}) "
+            "AND id NOT IN (SELECT message_id FROM message_version)"
+        )
+    ]
+    run("DROP TABLE temp.several")
+    delete_messages(connection, gone)
+
+
+def learn_again(connection: sqlite3.Connection, account: int) -> None:
+    """Write down how people are known by the records that are left."""
+    rows = connection.execute(
+        "SELECT v.alias, v.recipient_id, v.first_seen, v.record FROM recipient_version v "
+        "JOIN recipient r ON r.id = v.recipient_id WHERE r.account_id = ?",
+        (account,),
+    ).fetchall()
+    shots = Snapshots.of(connection, account)
+    found: dict[tuple[str, str, int, int], int] = {}
+    for alias, person, first, raw in rows:
+        for kind, value in identities(Recipient.FromString(raw)) if raw else [UNKNOWN]:
+            mark = (kind, value, alias, person)
+            found[mark] = shots.earlier(found.get(mark, first), first)
+    connection.execute("DELETE FROM identity WHERE account_id = ?", (account,))
+    connection.executemany(
+        "INSERT INTO identity VALUES (?, ?, ?, ?, ?, ?)",
+        [(account, *mark, first) for mark, first in found.items()],
+    )
+
+
+def remove_account(connection: sqlite3.Connection, account: int) -> None:
+    """Remove an account with its only snapshot."""
+    run = connection.execute
+    of_account = "SELECT id FROM recipient WHERE account_id = ?1"
+    delete_messages(
+        connection,
+        [number for (number,) in run(f"SELECT id FROM message WHERE chat_id IN ({of_account})", (account,))],
+    )
+    for column in ("chat_alias", "author_alias"):
+        run(f"DELETE FROM twin WHERE {column} IN (SELECT alias FROM identity WHERE account_id = ?)", (account,))
+    snapshots = "SELECT id FROM snapshot WHERE account_id = ?"
+    for table in (*OF_SNAPSHOT, "block"):
+        run(f"DELETE FROM {table} WHERE snapshot_id IN ({snapshots})", (account,))  # names of ours
+    for table, column in OF_RECIPIENT:
+        run(f"DELETE FROM {table} WHERE {column} IN ({of_account})", (account,))  # names of ours
+    for table in ("identity", "ad_hoc_call", "sticker_pack", "account_evidence", "snapshot"):
+        run(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # names of ours
+    run("DELETE FROM account WHERE id = ?", (account,))
+
+
+@redacted
+@dataclass(slots=True)
+class RecordMove:
+    """Gives the records of a snapshot that others have too the ids of those, and to their blocks."""
+
+    connection: sqlite3.Connection
+    snapshot: int
+    maps: dict[int, tuple[Renumbering, Renumbering]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Move messages, recipients and chats."""
+        rows = self.connection.execute(
+            "SELECT m.id, NULL, m.block_id, m.block_at, m.first_seen, m.last_seen FROM message m "
+            "JOIN block b ON b.id = m.block_id WHERE b.snapshot_id = ?1 "
+            "AND m.id NOT IN (SELECT message_id FROM message_version) UNION ALL "
+            "SELECT v.message_id, v.fingerprint, v.block_id, v.block_at, v.first_seen, v.last_seen "
+            "FROM message_version v JOIN block b ON b.id = v.block_id WHERE b.snapshot_id = ?1 ORDER BY 3, 4",
+            (self.snapshot,),
+        ).fetchall()
+        waiting: dict[int, list[tuple[int, int | None, int, int]]] = {}
+        for number, mark, block, at, first, last in rows:
+            target = self.other(first, last)
+            if target is not None:
+                waiting.setdefault(target, []).append((number, mark, block, at))
+        for target, found in waiting.items():
+            self.move(target, found)
+        for table, tag in (("recipient", RECIPIENT), ("chat", CHAT)):
+            self.move_versions(table, tag)
+
+    def other(self, first: int, last: int) -> int | None:
+        """Return another snapshot that has the same, or None."""
+        return last if last != self.snapshot else first if first != self.snapshot else None
+
+    def move(self, target: int, found: list[tuple[int, int | None, int, int]]) -> None:
+        """Write the records of some messages again, with the ids of another snapshot."""
+        reader, writer = RecordReader(self.connection), RecordWriter(self.connection, target)
+        placed: list[tuple[int, int, int, int | None]] = []
+        for number, mark, block, at in found:
+            raw = self.renumbered(CHAT_ITEM, reader.read(block, at)[1], target)
+            placed.append((*writer.add(raw), number, mark))
+        writer.flush()
+        many = self.connection.executemany
+        many(
+            "UPDATE message SET block_id = ?, block_at = ? WHERE id = ?",
+            [row[:3] for row in placed if row[3] is None],
+        )
+        many(
+            "UPDATE message_version SET block_id = ?, block_at = ? WHERE message_id = ? AND fingerprint = ?",
+            [row for row in placed if row[3] is not None],
+        )
+
+    def move_versions(self, table: str, tag: int) -> None:
+        """Give the records of recipients or chats the ids of another snapshot."""
+        rows = self.connection.execute(
+            f"SELECT {table}_id, fingerprint, first_seen, last_seen, record FROM {table}_version "  # two names
+            "WHERE recorded_in = ?",
+            (self.snapshot,),
+        ).fetchall()
+        for number, mark, first, last, raw in rows:
+            target = self.other(first, last)
+            if target is not None:
+                self.connection.execute(
+                    f"UPDATE {table}_version SET recorded_in = ?, record = ? "
+                    f"WHERE {table}_id = ? AND fingerprint = ?",
+                    (target, self.renumbered(tag, raw, target) if raw else raw, number, mark),
+                )
+
+    def renumbered(self, tag: int, raw: bytes, target: int) -> bytes:
+        """Return a record with the ids of another snapshot."""
+        people, chats = self.map_to(target)
+        frame = renumber(bytes([tag]) + encode_varint(len(raw)) + raw, PLAN, people, chats, {})
+        at = 1
+        while frame[at] & 0x80:
+            at += 1
+        return frame[at + 1 :]
+
+    def map_to(self, target: int) -> tuple[Renumbering, Renumbering]:
+        """Return what leads from the ids of the snapshot to those of another."""
+        if target not in self.maps:
+            self.maps[target] = (
+                self.paired("snapshot_recipient", "recipient_id", target),
+                self.paired("snapshot_chat", "chat_id", target),
+            )
+        return self.maps[target]
+
+    def paired(self, table: str, column: str, target: int) -> Renumbering:
+        """Pair the ids of two snapshots: by alias, and by whom it belongs to where the other has another alias."""
+        query = f"SELECT file_id, alias, {column} FROM {table} WHERE snapshot_id = ? ORDER BY file_id DESC"
+        there = self.connection.execute(query, (target,)).fetchall()
+        by_owner: Mapping[int, int] = {owner: number for number, _alias, owner in there}
+        by_alias: Mapping[int, int] = {alias: number for number, alias, _owner in there}
+        here = self.connection.execute(query, (self.snapshot,)).fetchall()
+        return Renumbering({number: by_alias.get(alias, by_owner.get(owner, 0)) for number, alias, owner in here})

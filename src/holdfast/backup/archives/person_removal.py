@@ -1,0 +1,278 @@
+"""Removes a person from an archive: what they wrote, their chat, and every mention of them in what others wrote.
+
+Of a message by somebody else, reactions, receipts, votes and mentions are taken out of the record, and so is a
+quote of what the person said; an update or a call that names them is removed as a whole. What others say about
+them in their own words stays.
+"""
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from google.protobuf.message import Message as Record
+
+from holdfast.backup.archives.accounts import refresh_account
+from holdfast.backup.archives.identity_changes import messages_naming, show_again
+from holdfast.backup.archives.messages import Messages
+from holdfast.backup.archives.recipients import RecipientMap, recipient_mark
+from holdfast.backup.archives.records import RecordReader, rewrite_records
+from holdfast.backup.archives.snapshots import Snapshots
+from holdfast.backup.archives.statements import CHILDREN
+from holdfast.backup.archives.tolerance import Notes
+from holdfast.backup.errors import NotInArchive
+from holdfast.backup.order import RECIPIENT_IDS
+from holdfast.backup.schema.backup_pb2 import ChatItem, Recipient
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Cleaner", "delete_chat", "delete_messages", "delete_recipient", "remove_person"]
+
+# Fields that name somebody by an id of the file, as `Message.field`.
+ID_FIELDS: Final = frozenset(tuple(name.split(".")[-2:]) for name in RECIPIENT_IDS)
+AT_ONCE: Final = 1000
+# Where recipients are named besides messages, by whom.
+NAMED_IN: Final = (
+    ("notification_profile_member", "recipient_id"),
+    ("chat_folder_member", "recipient_id"),
+    ("distribution_list_member", "recipient_id"),
+    ("distribution_list_member", "list_id"),
+    ("group_member", "recipient_id"),
+    ("group_member", "group_id"),
+    ("snapshot_recipient", "recipient_id"),
+    ("recipient_version", "recipient_id"),
+    ("identity", "recipient_id"),
+    ("contact", "id"),
+    ('"group"', "id"),
+    ("recipient", "id"),
+)
+
+
+def delete_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
+    """Delete messages with all that hangs on them, but for the records."""
+    run = connection.execute
+    run("CREATE TEMP TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY)")
+    run("DELETE FROM temp.removed")
+    connection.executemany("INSERT OR IGNORE INTO temp.removed VALUES (?)", ((number,) for number in ids))
+    run(
+        "INSERT INTO message_index (message_index, rowid, text, extra, signs, facets) "
+        "SELECT 'delete', id, text, extra, signs, facets FROM searchable WHERE id IN (SELECT id FROM temp.removed)"
+    )
+    for table in (*CHILDREN, "message_version", "message_change"):
+        run(f"DELETE FROM {table} WHERE message_id IN (SELECT id FROM temp.removed)")  # names of ours
+    run("DELETE FROM message WHERE id IN (SELECT id FROM temp.removed)")
+    run("DROP TABLE temp.removed")
+
+
+def delete_chat(connection: sqlite3.Connection, chat: int) -> None:
+    """Delete a chat with its messages."""
+    run = connection.execute
+    delete_messages(connection, [number for (number,) in run("SELECT id FROM message WHERE chat_id = ?", (chat,))])
+    run("DELETE FROM twin WHERE chat_alias IN (SELECT alias FROM chat_version WHERE chat_id = ?)", (chat,))
+    for table, column in (("snapshot_chat", "chat_id"), ("chat_version", "chat_id"), ("chat", "id")):
+        run(f"DELETE FROM {table} WHERE {column} = ?", (chat,))  # names of ours
+
+
+def delete_recipient(connection: sqlite3.Connection, recipient: int) -> None:
+    """Delete a person or a group of whom no message is left."""
+    for table, column in NAMED_IN:
+        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (recipient,))  # names of ours
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Cleaner:
+    """Takes somebody out of records: `ids` are those of the file, `services` the bytes of ACI and PNI."""
+
+    ids: Collection[int]
+    services: Collection[bytes]
+
+    def clean(self, record: Record) -> bool:
+        """Take out what names the person; tell whether anything that makes sense is left."""
+        name = record.DESCRIPTOR.name
+        for field, value in record.ListFields():
+            if field.message_type is not None:
+                if not self.clean_field(record, field.name, value, repeated=field.is_repeated):
+                    return False
+            elif field.is_repeated:
+                if (name, field.name) in ID_FIELDS:
+                    left = [one for one in value if one not in self.ids]
+                    del value[:]
+                    value.extend(left)
+            elif self.names(name, field.name, value):
+                return False
+        return True
+
+    def clean_field(self, record: Record, name: str, value: object, *, repeated: bool) -> bool:
+        """Clean what a field holds; tell whether the record around it stays."""
+        if repeated:
+            assert isinstance(value, Collection)  # noqa: S101  # as the schema says
+            left = [one for one in value if self.clean(one)]
+            if len(left) < len(value):
+                copies = [type(one).FromString(one.SerializeToString()) for one in left]
+                record.ClearField(name)
+                getattr(record, name).extend(copies)
+            # An update of a group that names nobody else tells nothing any more.
+            return bool(left) or name != "updates"
+        assert isinstance(value, Record)  # noqa: S101  # as the schema says
+        if self.clean(value):
+            return True
+        if name == "quote":
+            record.ClearField(name)
+            return True
+        return False
+
+    def names(self, record: str, field: str, value: object) -> bool:
+        """Tell whether a value is the person."""
+        if isinstance(value, bytes):
+            return value in self.services
+        return (record, field) in ID_FIELDS and value in self.ids
+
+
+def remove_person(connection: sqlite3.Connection, person: int) -> int:
+    """Remove a person; return how many messages of others were edited."""
+    run = connection.execute
+    row = run("SELECT kind, account_id FROM recipient WHERE id = ?", (person,)).fetchone()
+    if row is None or row[0] != "contact":
+        if row is not None and row[0] == "self":
+            raise NotInArchive("this is the owner of the backups; remove the imports instead")
+        raise NotInArchive(f"there is no person {person}; `holdfast archive people` lists them")
+    snapshots = Snapshots.of(connection, row[1])
+    known = run("SELECT kind, value, alias FROM identity WHERE recipient_id = ?", (person,)).fetchall()
+    marks = [(kind, value) for kind, value, _alias in known if kind in {"aci", "pni"}]
+    local: dict[int, set[int]] = {}
+    for shot, number in run(
+        "SELECT snapshot_id, file_id FROM snapshot_recipient WHERE recipient_id = ?", (person,)
+    ):
+        local.setdefault(shot, set()).add(number)
+    delete_chat(connection, person)
+    delete_messages(connection, [one for (one,) in run("SELECT id FROM message WHERE author_id = ?", (person,))])
+    recipient_map = RecipientMap(connection, snapshots, Notes())
+    recipient_map.load()
+    affected = naming(connection, person, [value for _kind, value in marks], recipient_map)
+    cleaners = {shot: Cleaner(frozenset(local.get(shot, ())), service_ids(marks)) for shot in snapshots.order}
+    edited = edit_messages(connection, affected, cleaners)
+    forget(connection, person, [alias for *_mark, alias in known], [value for _kind, value in marks])
+    recipient_map = RecipientMap(connection, snapshots, Notes())
+    recipient_map.load()
+    messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
+    # Here the current snapshot is one of those that are there.
+    messages.merger.maps.clear()
+    changed = edit_recipients(connection, messages, cleaners)
+    show_again(connection, recipient_map, messages.merger, changed)
+    for start in range(0, len(edited), AT_ONCE):
+        messages.merger.rederive(edited[start : start + AT_ONCE])
+        messages.end()
+    messages.index()
+    recipient_map.link_members()
+    refresh_account(connection, snapshots)
+    return len(edited)
+
+
+def service_ids(marks: Iterable[tuple[str, str]]) -> frozenset[bytes]:
+    """Return the bytes that stand for a person's ACI and PNI in records."""
+    found: set[bytes] = set()
+    for kind, value in marks:
+        try:
+            raw = uuid.UUID(value).bytes
+        except ValueError:
+            continue
+        found |= {raw, b"\x01" + raw} if kind == "pni" else {raw}
+    return frozenset(found)
+
+
+def naming(
+    connection: sqlite3.Connection, person: int, services: list[str], recipient_map: RecipientMap
+) -> list[int]:
+    """Find the messages that name a person, and those with versions that may do so."""
+    found = set(messages_naming(connection, [person], recipient_map))
+    for query, values in (
+        ("SELECT message_id FROM text_range WHERE mention_id = ?", (person,)),
+        ("SELECT t.message_id FROM text_range t JOIN json_each(?) s ON s.value = t.mention_aci", None),
+        ("SELECT e.message_id FROM update_event e JOIN json_each(?) s ON instr(e.details, s.value)", None),
+    ):
+        rows = connection.execute(query, (json.dumps(services),) if values is None else values)
+        found.update(number for (number,) in rows)
+    return sorted(found)
+
+
+def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners: dict[int, Cleaner]) -> list[int]:
+    """Take somebody out of the records of messages; return those that are left and have to be read again."""
+    reader, run = RecordReader(connection), connection.execute
+    replaced: dict[tuple[int, int], bytes] = {}
+    edited: list[int] = []
+    gone: list[int] = []
+    for number in affected:
+        places = (
+            run(
+                "SELECT fingerprint, block_id, block_at FROM message_version WHERE message_id = ?", (number,)
+            ).fetchall()
+            or run("SELECT NULL, block_id, block_at FROM message WHERE id = ?", (number,)).fetchall()
+        )
+        dropped = 0
+        for mark, block, at in places:
+            snapshot, raw = reader.read(block, at)
+            item = ChatItem.FromString(raw)
+            before = item.SerializeToString(deterministic=True)
+            if not cleaners[snapshot].clean(item):
+                dropped += 1
+                if mark is not None:
+                    run("DELETE FROM message_version WHERE message_id = ? AND fingerprint = ?", (number, mark))
+            elif item.SerializeToString(deterministic=True) != before:
+                replaced[block, at] = item.SerializeToString()
+        if dropped and dropped == len(places):
+            gone.append(number)
+        elif dropped or any(place[1:] in replaced for place in places):
+            edited.append(number)
+    delete_messages(connection, gone)
+    rewrite_records(connection, replaced)
+    return edited
+
+
+def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners: dict[int, Cleaner]) -> list[int]:
+    """Take somebody out of the records of groups and lists; return those that have changed."""
+    run, shots = connection.execute, messages.snapshots
+    rows = run(
+        "SELECT v.recipient_id, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record "
+        "FROM recipient_version v JOIN recipient r ON r.id = v.recipient_id "
+        "WHERE r.account_id = ? AND r.kind IN ('group', 'distribution_list')",
+        (shots.account,),
+    ).fetchall()
+    changed: set[int] = set()
+    for number, mark, first, last, snapshot, raw in rows:
+        one = Recipient.FromString(raw)
+        before = one.SerializeToString(deterministic=True)
+        cleaners[snapshot].clean(one)
+        if one.SerializeToString(deterministic=True) == before:
+            continue
+        changed.add(number)
+        cleaned = one.SerializeToString()
+        maps = messages.merger.map_of(snapshot)
+        now = recipient_mark(cleaned, maps[0], maps[2])
+        span = (first, last)
+        there = run(
+            "SELECT first_seen, last_seen FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?",
+            (number, now),
+        ).fetchone()
+        if there is not None:
+            # Two versions that differed only by the person are one.
+            run("DELETE FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?", (number, now))
+            span = (shots.earlier(first, there[0]), shots.later(last, there[1]))
+        run(
+            "UPDATE recipient_version SET fingerprint = ?, first_seen = ?, last_seen = ?, record = ? "
+            "WHERE recipient_id = ? AND fingerprint = ?",
+            (now, *span, cleaned, number, mark),
+        )
+    return sorted(changed)
+
+
+def forget(connection: sqlite3.Connection, person: int, aliases: list[int], services: list[str]) -> None:
+    """Delete what tells who somebody is."""
+    run = connection.execute
+    delete_recipient(connection, person)
+    for alias in aliases:
+        run("DELETE FROM twin WHERE ? IN (chat_alias, author_alias)", (alias,))
+    for service in services:
+        run("DELETE FROM group_member WHERE service_id IN (?, ?)", (service, f"PNI:{service}"))
+        run("UPDATE group_member SET added_by = NULL WHERE added_by IN (?, ?)", (service, f"PNI:{service}"))

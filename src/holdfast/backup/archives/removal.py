@@ -1,0 +1,188 @@
+"""Removes an import, a chat or a person from an archive for good.
+
+Everything happens in one transaction with `secure_delete`, so that freed pages are overwritten; blocks of records
+and the full-text index are written anew, as neither lets single records go. Files of attachments are deleted after
+that, and the file is vacuumed last. Whatever interrupts it leaves the archive as it was, or without what was to be
+removed.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.backup.archives.import_removal import remove_import
+from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.media_store import delete_removed_files, mark_removed
+from holdfast.backup.archives.person_removal import delete_chat, delete_recipient, remove_person
+from holdfast.backup.archives.records import LENGTH, RecordReader, rewrite_records
+from holdfast.backup.container.attachments import AttachmentKey, LocalKey
+from holdfast.backup.errors import ArchiveError, NotInArchive
+from holdfast.backup.media import FILE_POINTERS, pointers_of
+from holdfast.backup.public import public
+from holdfast.backup.schema import backup_pb2
+from holdfast.backup.wire.collect import Selection, collect_block
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
+
+__all__ = ["Removed", "remove"]
+
+POINTERS: Final = Selection(FILE_POINTERS)
+# The tags of records in a frame.
+RECIPIENT, CHAT, CHAT_ITEM = (encode_varint(number << 3 | 2) for number in (2, 3, 4))
+COUNTED: Final = {
+    "imports": "SELECT count(*) FROM snapshot",
+    "chats": "SELECT count(*) FROM chat",
+    "people": "SELECT count(*) FROM recipient WHERE kind = 'contact'",
+    "messages": "SELECT count(*) FROM message",
+    "attachments": "SELECT count(*) FROM attachment",
+}
+
+
+@public
+@redacted
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed from an archive, or would be: `edited` messages stay without what somebody added to them.
+
+    `files` counts the files of attachments that nothing else uses, `bytes` their size.
+    """
+
+    imports: int
+    chats: int
+    people: int
+    messages: int
+    attachments: int
+    edited: int
+    files: int
+    bytes: int
+
+
+class DryRun(Exception):
+    """Rolls a removal back after it was counted."""
+
+
+def remove(
+    connection: sqlite3.Connection,
+    media: Path,
+    *,
+    snapshot: int | None = None,
+    chat: int | None = None,
+    person: int | None = None,
+    dry_run: bool = False,
+) -> Removed:
+    """Remove exactly one thing from the archive behind a connection that may write, and its files from `media`."""
+    if sum(one is not None for one in (snapshot, chat, person)) != 1:
+        raise ValueError("give one of snapshot, chat and person")
+    done: Removed | None = None
+    with overwriting(connection), suppress(DryRun):
+        with writing(connection):
+            before = counts(connection)
+            edited = 0
+            if snapshot is not None:
+                remove_import(connection, snapshot)
+            elif chat is not None:
+                remove_chat(connection, chat)
+            elif person is not None:
+                edited = remove_person(connection, person)
+            rewrite_records(connection, {})
+            connection.execute("INSERT INTO message_index (message_index) VALUES ('rebuild')")
+            files, size = mark_removed(connection, used_media(connection))
+            after = counts(connection)
+            gone = {name: before[name] - after[name] for name in COUNTED}
+            done = Removed(**gone, edited=edited, files=files, bytes=size)
+            if dry_run:
+                raise DryRun
+        delete_removed_files(connection, media)
+        vacuum(connection)
+    assert done is not None  # noqa: S101  # set unless an error was raised
+    return done
+
+
+@contextmanager
+def overwriting(connection: sqlite3.Connection) -> Iterator[None]:
+    """Overwrite what is deleted with zeros."""
+    (was,) = connection.execute("PRAGMA secure_delete").fetchone()
+    connection.execute("PRAGMA secure_delete = ON").fetchone()
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA secure_delete = {int(was)}").fetchone()
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Count what an archive has."""
+    return {name: connection.execute(query).fetchone()[0] for name, query in COUNTED.items()}
+
+
+def vacuum(connection: sqlite3.Connection) -> None:
+    """Give free pages back; they are overwritten already, so that it may be left to the next time."""
+    # SQLite attaches the file that it writes.
+    before = connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
+    try:
+        connection.execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_LOCKED}:
+            raise ArchiveError(f"the archive cannot be written: {error}") from error
+    finally:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, before)
+
+
+def remove_chat(connection: sqlite3.Connection, chat: int) -> None:
+    """Remove a chat with its messages, and the group if it is one; a person stays."""
+    row = connection.execute(
+        "SELECT r.kind FROM chat c JOIN recipient r ON r.id = c.id WHERE c.id = ?", (chat,)
+    ).fetchone()
+    if row is None:
+        raise NotInArchive(f"there is no chat {chat}; `holdfast archive chats` lists them")
+    delete_chat(connection, chat)
+    if row[0] == "group":
+        delete_recipient(connection, chat)
+
+
+def used_media(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of all attachments that records of the archive refer to, also those of earlier versions."""
+    if connection.execute("SELECT 1 FROM media WHERE path <> '' LIMIT 1").fetchone() is None:
+        return set()
+    found: set[str] = set()
+    reader = RecordReader(connection)
+    for (block,) in connection.execute("SELECT id FROM block ORDER BY id").fetchall():
+        reader.load(block)
+        found |= media_in(framed(CHAT_ITEM, raw) for raw in split(reader.data))
+    for tag, table in ((RECIPIENT, "recipient_version"), (CHAT, "chat_version")):
+        rows = connection.execute(f"SELECT record FROM {table}")  # two names
+        found |= media_in(framed(tag, raw) for (raw,) in rows)
+    owners = connection.execute("SELECT account_record FROM snapshot WHERE account_record IS NOT NULL")
+    return found | media_in(encode_varint(len(raw)) + raw for (raw,) in owners)
+
+
+def split(data: bytes) -> Iterator[bytes]:
+    """Yield the records of a block."""
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + LENGTH], "little")
+        yield data[at + LENGTH : at + LENGTH + size]
+        at += LENGTH + size
+
+
+def framed(tag: bytes, raw: bytes) -> bytes:
+    """Make a frame of a record, with its length before it."""
+    frame = tag + encode_varint(len(raw)) + raw
+    return encode_varint(len(frame)) + frame
+
+
+def media_in(frames: Iterator[bytes]) -> set[str]:
+    """Return the names of the attachments that some frames refer to."""
+    data = b"".join(frames)
+    found, _frames, fault, _at = collect_block(data, NO_CAP, POINTERS)
+    if fault:
+        raise ArchiveError("the archive is damaged: a record cannot be read")
+    names: set[str] = set()
+    for _slot, _depth, start, end in found:
+        locator = backup_pb2.FilePointer.FromString(data[start:end]).locatorInfo
+        for plaintext_hash, key, size in pointers_of(locator.SerializeToString()):
+            names.add(AttachmentKey(LocalKey(key), plaintext_hash, size).name)
+    return names

@@ -1,0 +1,155 @@
+"""`holdfast archive remove`."""
+
+import sys
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+import typer
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive, Removed
+from holdfast.backup.errors import NotInArchive
+from holdfast.cli.archive.shared import ArchiveArgument
+from holdfast.cli.diff_output import counted
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
+from holdfast.cli.summary import human_size
+
+__all__ = ["RemovalOutput", "remove"]
+
+# More than fits on a line is counted.
+LISTED = 5
+
+
+class RemovalOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `archive remove`."""
+
+    what: str
+    number: int
+    name: str
+    removed: bool
+    imports: int
+    chats: int
+    people: int
+    messages: int
+    attachments: int
+    edited: int
+    files: int
+    bytes: int
+
+
+def remove(
+    archive_file: ArchiveArgument,
+    *,
+    import_number: Annotated[
+        int | None,
+        typer.Option("--import", help="Remove an import, by its number in `holdfast archive info`.", min=1),
+    ] = None,
+    chat: Annotated[
+        str | None, typer.Option("--chat", help="Remove a chat with its messages, by its number or whole name.")
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option("--person", help="Remove a person and all they wrote, by their number or whole name."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be removed; the exit status is 0.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Remove an import, a chat or a person for good; it cannot be undone.
+
+    Messages, words of the search index, records and media files that nothing else uses are overwritten or deleted.
+    A backup that still has a removed chat or person brings it back when it is imported as a new one.
+    """
+    if sum(one is not None for one in (import_number, chat, person)) != 1:
+        raise typer.BadParameter("give one of --import, --chat and --person", param_hint="--import")
+    with archives.open(archive_file) as opened:
+        what, number, name = target(opened, import_number, chat, person)
+    with archives.open(archive_file, create=True) as opened:
+        if dry_run or not yes:
+            with waiting("counting"):
+                found = run(opened, what, number, dry_run=True)
+            if dry_run:
+                report(what, number, name, found, json=json, removed=False)
+                return ExitCode.FINE
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise typer.BadParameter("it would be asked for confirmation; give --yes", param_hint="--yes")
+            question = f"Remove {what} {printable(name)} for good: {sentence(found)}?"
+            if not typer.confirm(question, err=True):
+                print_note("nothing was removed")
+                return ExitCode.NO
+        with waiting("removing"):
+            done = run(opened, what, number, dry_run=False)
+    report(what, number, name, done, json=json, removed=True)
+    return ExitCode.FINE
+
+
+def run(opened: Archive, what: str, number: int, *, dry_run: bool) -> Removed:
+    """Remove a thing, or count what that would remove."""
+    return opened.remove(
+        snapshot=number if what == "import" else None,
+        chat=number if what == "chat" else None,
+        person=number if what == "person" else None,
+        dry_run=dry_run,
+    )
+
+
+def target(
+    opened: Archive, import_number: int | None, chat: str | None, person: str | None
+) -> tuple[str, int, str]:
+    """Find what to remove: the kind of thing, its number and its name."""
+    if import_number is not None:
+        for one in opened.snapshots():
+            if one.id == import_number:
+                return "import", one.id, one.source
+        raise NotInArchive(f"there is no import {import_number}; `holdfast archive info` lists them")
+    if chat is not None:
+        return "chat", *exact("chat", chat, ((one.id, one.name) for one in opened.chats()), "chats")
+    people = ((one.id, one.name) for one in opened.people())
+    return "person", *exact("person", person or "", people, "people")
+
+
+def exact(what: str, wanted: str, known: Iterable[tuple[int, str]], command: str) -> tuple[int, str]:
+    """Find a thing by its number or its whole name: what is removed is never guessed from a part of it."""
+    listed = list(known)
+    fits = [one for one in listed if str(one[0]) == wanted] or [
+        one for one in listed if one[1].casefold() == wanted.casefold()
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        several = ", ".join(str(number) for number, _name in fits[:LISTED])
+        raise NotInArchive(f"{len(fits)} have the name {wanted}: {several}; say which by its number")
+    raise NotInArchive(
+        f"there is no {what} with the name or number {wanted}; `holdfast archive {command}` lists them"
+    )
+
+
+def sentence(found: Removed) -> str:
+    """Say what is removed."""
+    nouns = {
+        "imports": "import",
+        "chats": "chat",
+        "messages": "message",
+        "attachments": "attachment",
+    }
+    parts = [counted(getattr(found, name), noun) for name, noun in nouns.items() if getattr(found, name)]
+    if found.people:
+        parts.append("1 person" if found.people == 1 else f"{found.people:,} people")
+    if found.files:
+        parts.append(f"{counted(found.files, 'media file')} ({human_size(found.bytes)})")
+    text = ", ".join(parts) or "nothing that is shown"
+    return f"{text}; {counted(found.edited, 'message')} of others edited" if found.edited else text
+
+
+def report(what: str, number: int, name: str, found: Removed, *, json: bool, removed: bool) -> None:
+    """Print what was removed, or would be."""
+    if json:
+        facts = {field: getattr(found, field) for field in Removed.__slots__}
+        print_json(RemovalOutput(what, number, name, removed, **facts))
+        return
+    verb = "Removed" if removed else "Would remove"
+    console().print(f"{verb} {what} {printable(name)}: {sentence(found)}.", markup=False)

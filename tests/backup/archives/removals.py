@@ -1,0 +1,94 @@
+"""Archives to remove something from, and what is left in them."""
+
+import sqlite3
+import zlib
+from pathlib import Path
+
+from holdfast.backup import archives
+from holdfast.backup.archives.removal import Removed
+from holdfast.backup.schema.backup_pb2 import Quote
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import copies, imported, items, write
+
+# Rows of which only the last mention is kept, so that nobody knows which other backup had them.
+LAST_MENTION = ("ad_hoc_call ", "sticker_pack ")
+
+
+def removed(
+    place: Path, *, snapshot: int | None = None, chat: int | None = None, person: int | None = None
+) -> Removed:
+    """Remove something."""
+    with archives.open(place, create=True) as opened:
+        return opened.remove(snapshot=snapshot, chat=chat, person=person)
+
+
+def query(place: Path, text: str, *values: object) -> list[tuple[object, ...]]:
+    """Run a query."""
+    connection = sqlite3.connect(place)
+    try:
+        return connection.execute(text, values).fetchall()
+    finally:
+        connection.close()
+
+
+def number_of(place: Path, made_ms: int) -> int:
+    """Find an import by the time its backup was made."""
+    ((number,),) = query(place, "SELECT id FROM snapshot WHERE made_ms = ?", made_ms)
+    assert isinstance(number, int)
+    return number
+
+
+def everything(place: Path) -> bytes:
+    """Return all bytes of an archive and its media, and what its blocks unpack to."""
+    blocks = [
+        zlib.decompress(data) for (data,) in query(place, "SELECT data FROM block") if isinstance(data, bytes)
+    ]
+    folder = place.with_name(f"{place.name}-media")
+    files = [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()] if folder.is_dir() else []
+    return b"\n".join([place.read_bytes(), *blocks, *files])
+
+
+def comparable(place: Path) -> list[str]:
+    """Write what an archive says, but for what cannot be known after a removal."""
+    return [line for line in dump(place) if not line.startswith(LAST_MENTION)]
+
+
+def with_secrets(tmp_path: Path) -> tuple[Path, int, int]:
+    """Make an archive with a text in a group by a contact, which another quotes; return group and person."""
+    header, frames = copies(120)
+    people = {frame.recipient.id: frame.recipient for frame in frames if frame.HasField("recipient")}
+    chats = {frame.chat.id: frame.chat.recipientId for frame in frames if frame.HasField("chat")}
+    group, author = next(
+        (item.chatId, item.authorId)
+        for item in items(frames)
+        if people[chats[item.chatId]].HasField("group")
+        and people[item.authorId].HasField("contact")
+        and people[item.authorId].contact.aci
+        and item.HasField("standardMessage")
+    )
+    contact = people[author].contact
+    contact.ClearField("nickname")
+    contact.systemGivenName, contact.profileGivenName = "Zyxwonderlich", "Zyxwonderlich"
+    first = True
+    for item in items(frames):
+        if item.chatId == group and item.HasField("standardMessage"):
+            if item.authorId == author:
+                item.standardMessage.text.body = "xylophonsecret by the person"
+                item.ClearField("revisions")
+            elif first:
+                first = False
+                item.standardMessage.text.body = "groupsecretword by another"
+                item.ClearField("revisions")
+                item.standardMessage.quote.authorId = author
+                item.standardMessage.quote.text.body = "quotedsecretword"
+                item.standardMessage.quote.type = Quote.NORMAL
+                item.standardMessage.reactions.add(emoji="🦜", authorId=author, sentTimestamp=5, sortOrder=9)
+    assert not first
+    place = tmp_path / "a.db"
+    imported(place, write(tmp_path / "one", header, frames))
+    ((person,),) = query(place, "SELECT id FROM people WHERE name = 'Zyxwonderlich'")
+    ((chat,),) = query(place, "SELECT DISTINCT chat_id FROM message WHERE text LIKE 'groupsecretword%'")
+    assert isinstance(person, int)
+    assert isinstance(chat, int)
+    assert all(word in everything(place) for word in (b"xylophonsecret", b"groupsecretword", b"quotedsecretword"))
+    return place, chat, person

@@ -1,0 +1,182 @@
+"""Removing imports, chats and people: nothing of them is left, and everything else is as it was."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archives
+from holdfast.backup.conversion import OutputFormat
+from holdfast.backup.errors import ArchiveError, NotInArchive
+from holdfast.backup.media import pointers
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.removals import everything, query, removed, with_secrets
+from tests.backup.streams import KEYS
+
+
+def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
+    """Neither in tables, the index and free pages, nor in the blocks of records."""
+    place, chat, _person = with_secrets(tmp_path)
+    ((messages,),) = query(place, "SELECT count(*) FROM message WHERE chat_id = ?", chat)
+    ((title,),) = query(place, "SELECT name FROM recipient WHERE id = ?", chat)
+    others = query(place, "SELECT * FROM messages WHERE chat_id <> ? ORDER BY id", chat)
+    done = removed(place, chat=chat)
+    assert (done.chats, done.messages, done.people) == (1, messages, 0)
+    left = everything(place)
+    assert not [word for word in (b"xylophonsecret", b"groupsecretword", str(title).encode()) if word in left]
+    assert query(place, "SELECT * FROM messages ORDER BY id") == others
+    dump(place)
+    with archives.open(place) as opened:
+        assert opened.search("xylophonsecret").hits == ()
+        for number, *_rest in others:
+            assert isinstance(number, int)
+            assert opened.record(number)
+
+
+def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
+    """Not one byte."""
+    place, chat, person = with_secrets(tmp_path)
+    before = place.read_bytes()
+    with archives.open(place, create=True) as opened:
+        counted = [
+            opened.remove(chat=chat, dry_run=True),
+            opened.remove(person=person, dry_run=True),
+            opened.remove(snapshot=1, dry_run=True),
+        ]
+    assert place.read_bytes() == before
+    assert removed(place, chat=chat) == counted[0]
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    """Also the owner, who is no contact, and an archive that may only be read."""
+    place, chat, _person = with_secrets(tmp_path)
+    ((owner,),) = query(place, "SELECT id FROM recipient WHERE kind = 'self'")
+    assert isinstance(owner, int)
+    for what in ({"chat": 5}, {"person": 5}, {"snapshot": 5}, {"person": owner}, {"person": chat}):
+        with pytest.raises(NotInArchive):
+            removed(place, **what)
+    with pytest.raises(ValueError, match="one of"):
+        removed(place)
+    with archives.open(place) as opened, pytest.raises(ArchiveError):
+        opened.remove(chat=chat)
+
+
+def media_of(place: Path) -> set[str]:
+    """List the files beside an archive."""
+    return {path.name for path in place.with_name(f"{place.name}-media").rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> Path:
+    """Write a phone's folder with encrypted attachments."""
+    write_sample(sample_records(120, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    return tmp_path / "phone"
+
+
+def test_files_nothing_else_uses_are_deleted_and_stay_away(tmp_path: Path, phone: Path) -> None:
+    """Those of other chats stay; `keep` brings none back, and still says that everything is there."""
+    place = tmp_path / "a.db"
+    assert backup.keep(phone, place, KEYS).complete
+    before = media_of(place)
+    used = query(
+        place,
+        "SELECT DISTINCT m.chat_id, d.sha256 FROM attachment a JOIN message m ON m.id = a.message_id "
+        "JOIN media d ON d.media_name = a.media_name",
+    )
+    chat = max({one for one, _hash in used}, key=lambda one: sum(other == one for other, _hash in used))
+    assert isinstance(chat, int)
+    with backup.open(phone, KEYS) as found:
+        # Wallpapers are in no message.
+        outside = {
+            one.attachment.plaintext_hash.hex() for one in pointers(found) if one.attachment and not one.sent_ms
+        }
+    gone = {str(digest) for one, digest in used if one == chat} - {str(d) for one, d in used if one != chat}
+    gone -= outside
+    assert gone
+    done = removed(place, chat=chat)
+    assert done.files == len(gone)
+    left = media_of(place)
+    assert {name.partition(".")[0] for name in before - left} == gone
+    assert not place.with_name("a.db-keep.json").exists()
+    kept = backup.keep(phone, place, KEYS)
+    assert kept.complete
+    assert media_of(place) == left
+    assert backup.keep(phone, place, KEYS).unchanged
+    assert all(word not in str(query(place, "SELECT * FROM media WHERE path = ''")) for word in gone)
+
+
+def test_files_an_interrupted_removal_left_go_with_the_next_opening(tmp_path: Path, phone: Path) -> None:
+    """The transaction has ended, but the process was killed before it deleted them."""
+    place = tmp_path / "a.db"
+    backup.keep(phone, place, KEYS)
+    assert media_of(place)
+    connection = sqlite3.connect(place)
+    with connection:
+        connection.execute("UPDATE media SET path = ''")
+    connection.close()
+    with archives.open(place):
+        assert media_of(place)
+    with archives.open(place, create=True):
+        assert not media_of(place)
+
+
+# Stops after so many steps of the database and says so, or says at the end how many there were.
+STEPWISE = """
+import sys
+from itertools import count
+from holdfast.backup import archives
+steps, stop = count(), int(sys.argv[3])
+def step():
+    if next(steps) == stop:
+        print("half way", flush=True)
+        sys.stdin.read()
+with archives.open(sys.argv[1], create=True) as opened:
+    opened.connection.execute("PRAGMA cache_size = 20")  # so that much of it is on the disk before the end
+    opened.connection.set_progress_handler(step, 25)
+    opened.remove(**{sys.argv[2].partition("=")[0]: int(sys.argv[2].partition("=")[2])})
+print(next(steps), flush=True)
+"""
+
+
+def stepwise(place: Path, what: str, stop: int) -> str:
+    """Remove something, kill it after so many steps, and return what it said last."""
+    words = [sys.executable, "-c", STEPWISE, str(place), what, str(stop)]
+    started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    said = started.stdout.readline().strip()
+    started.kill()
+    started.communicate()
+    return said
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", ["chat", "person", "snapshot"])
+def test_a_killed_removal_leaves_the_archive_before_or_after(tmp_path: Path, kind: str) -> None:
+    """Whenever it is killed."""
+    place, chat, person = with_secrets(tmp_path)
+    header, frames = copies(120)
+    header.backupTimeMs += 1000
+    imported(place, write(tmp_path / "two", header, frames))
+    whole = place.read_bytes()
+    what = f"{kind}={ {'chat': chat, 'person': person, 'snapshot': 1}[kind] }"
+    before = dump(place)
+    steps = int(stepwise(place, what, -1))
+    after = dump(place)
+    assert before != after
+    ends = set()
+    for part in range(12):
+        for rest in tmp_path.glob("a.db*"):
+            rest.unlink()
+        place.write_bytes(whole)
+        assert stepwise(place, what, steps * part // 12 + part) == "half way"
+        now = dump(place)
+        assert now in (before, after)
+        ends.add(now == before)
+    assert True in ends
