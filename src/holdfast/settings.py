@@ -337,7 +337,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 3600
     migration_max_mb: Annotated[
         int,
-        Meta(ge=1, le=1_000_000, description="How large a repository from elsewhere may be, in MiB."),
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="How large a repository from elsewhere may be, in MiB; its release files and LFS objects "
+            "together may have as much again.",
+        ),
     ] = 4096
     demo: Annotated[
         bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")

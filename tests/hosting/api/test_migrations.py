@@ -146,7 +146,8 @@ WRONG: tuple[dict[str, Any], ...] = (
     {"mirror": True, "mirror_interval": "soon"},
     {"mirror": True, "mirror_interval": "5m"},
     {"auth_username": "a" * 3000},
-    {"lfs": True},
+    {"lfs": True, "lfs_endpoint": "file:///srv"},
+    {"lfs": True, "lfs_endpoint": "ssh://localhost/ada/ship"},
     {"wiki": True},
     {"service": "gitlab", "issues": True},
 )
@@ -226,7 +227,7 @@ def test_what_an_interrupted_migration_left_is_deleted(ada: httpx.Client, client
     with clients.database.write() as connection:
         mirrors.set_progress(connection, left.id, phase="git")
     app = App.open(clients.service.settings)
-    later = time.time() + 4 * 3600
+    later = time.time() + 5 * 3600
     assert migrations.remove_abandoned(app) == 0
     assert migrations.remove_abandoned(app, now=later + 60) == 1
     assert migrations.remove_abandoned(app, now=later + 60) == 0

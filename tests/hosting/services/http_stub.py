@@ -61,6 +61,11 @@ def http_stub(answers: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -> 
             self.end_headers()
             self.wfile.write(body)
 
+        def do_POST(self) -> None:
+            """Answer a request after its body."""
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
+
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as the standard library has it
             """Print nothing."""
 

@@ -30,8 +30,6 @@ Service = Literal[
     "", "git", "github", "gitea", "forgejo", "gitlab", "gogs", "onedev", "gitbucket", "codebase", "codecommit"
 ]
 SERVICES: Final[dict[str, SourceService]] = {"gitea": "gitea", "forgejo": "gitea", "github": "github"}
-# What no service can be asked for here.
-UNSUPPORTED: Final = ("lfs", "wiki")
 
 
 @redacted
@@ -109,9 +107,8 @@ def service_of(body: MigrateRepoOptions, parts: ImportParts) -> SourceService | 
 )
 def migrate(request: RequestContext, body: MigrateRepoOptions) -> RepositorySchema:
     """Migrate a repository from another server; the answer comes when everything is there."""
-    for name in UNSUPPORTED:
-        if getattr(body, name):
-            raise InvalidValue(name.upper() if name == "lfs" else name.title(), "cannot be migrated yet")
+    if body.wiki:
+        raise InvalidValue("Wiki", "cannot be migrated yet")
     parts = ImportParts(
         labels=body.labels,
         milestones=body.milestones,
@@ -130,6 +127,8 @@ def migrate(request: RequestContext, body: MigrateRepoOptions) -> RepositorySche
         mirror_interval=body.mirror_interval,
         service=service_of(body, parts),
         parts=parts,
+        with_lfs=body.lfs,
+        lfs_address=body.lfs_endpoint,
     )
     return encode(request, migrations.migrate(request.app, request.actor, owner_of(request, body), new))
 

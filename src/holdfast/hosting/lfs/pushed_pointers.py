@@ -1,15 +1,17 @@
-"""LFS pointers among the new objects of a push, found without walking its history."""
+"""LFS pointers among the new objects of a push, or all of a repository, found without walking its history."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.git.command_output import split_output, stream_output
 from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 
-__all__ = ["new_pointers", "paths_of"]
+__all__ = ["new_pointers", "paths_of", "stored_pointers"]
 
 QUARANTINE: Final = "GIT_OBJECT_DIRECTORY"
 # The size of the shortest pointer: version, object id, and a size of one digit.
@@ -17,16 +19,29 @@ LEAST_BYTES: Final = 126
 READ_AT_ONCE: Final = 500
 # The maximum number of small blobs that are read.
 MOST_READ: Final = 200_000
+MOST_STORED: Final = 2_000_000
 FORMAT: Final = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
 
 
 def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
-    """Yield the pointers of a push in batches, by blob id; of a large push not all."""
+    """Yield the pointers of a push in batches, by blob id; of a large push not all. Only new objects are read."""
     if QUARANTINE not in push.variables:
         return
-    candidates = islice(small_blobs(push), MOST_READ)
+    alone = {QUARANTINE: push.variables[QUARANTINE]}
+    candidates = islice(small_blobs(push.folder, alone), MOST_READ)
+    yield from pointers_among(candidates, lambda given: push.git("cat-file", "--batch", given=given))
+
+
+def stored_pointers(folder: Path) -> Iterator[dict[str, LfsPointer]]:
+    """Yield the pointers of a repository in batches, by blob id; of a very large one not all."""
+    candidates = islice(small_blobs(folder, {}), MOST_STORED)
+    yield from pointers_among(candidates, lambda given: run(folder, "cat-file", "--batch", input=given))
+
+
+def pointers_among(candidates: Iterator[str], read: Callable[[bytes], bytes]) -> Iterator[dict[str, LfsPointer]]:
+    """Read blobs with `git cat-file --batch`, and yield those that are pointers."""
     while some := list(islice(candidates, READ_AT_ONCE)):
-        content = push.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in some).encode())
+        content = read("".join(f"{blob}\n" for blob in some).encode())
         found = {
             blob: pointer for blob, text in blobs_in(content) if (pointer := LfsPointer.parse(text)) is not None
         }
@@ -34,11 +49,10 @@ def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
             yield found
 
 
-def small_blobs(push: Push) -> Iterator[str]:
-    """Yield the new blobs of at most the size of a pointer; only quarantined objects are read."""
-    alone = {QUARANTINE: push.variables[QUARANTINE]}
+def small_blobs(folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield the blobs of at most the size of a pointer."""
     arguments = ("cat-file", "--batch-all-objects", "--unordered", FORMAT)
-    for line in split_output(stream_output(push.folder, *arguments, variables=alone), b"\n"):
+    for line in split_output(stream_output(folder, *arguments, variables=variables), b"\n"):
         kind, size, name = line.decode().split(" ")
         if kind == "blob" and LEAST_BYTES <= int(size) <= MOST_BYTES:
             yield name

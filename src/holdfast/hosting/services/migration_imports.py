@@ -1,20 +1,23 @@
-"""Import of labels, milestones, issues, comments, dependencies and releases from the API of another service.
+"""Import of labels, milestones, issues, comments, dependencies, releases and their files from an API elsewhere.
 
 Numbers and times stay as they were. The author of everything is who migrates; the name of the author elsewhere is
 kept as text, since the account of that name here may be somebody else's. Somebody who was assigned stays so if a
 user of that name can be assigned here. Nothing is announced to webhooks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import ColorRefused
+from holdfast.hosting.errors import ColorRefused, RemoteFailed
+from holdfast.hosting.services.attachments import MOST_FILES
+from holdfast.hosting.services.migration_files import fetch_release_file
 from holdfast.hosting.services.migration_sources import (
     ApiSource,
+    SourceAsset,
     SourceComment,
     SourceIssue,
     SourceLabel,
@@ -215,13 +218,15 @@ class Import:
         return False
 
     def add_releases(self, page: list[SourceRelease]) -> None:
-        """Import a page of releases, without their files."""
+        """Import a page of releases, and then their files."""
         rows = []
+        files: dict[str, list[SourceAsset]] = {}
         for one in page:
             tag = plain(one.tag_name)
             if not tag or tag in self.tags:
                 continue
             self.tags.add(tag)
+            files[tag] = [asset for asset in one.assets or () if asset.is_whole]
             created = seconds_of(one.created_at)
             # Only a draft can be without its tag.
             is_draft = one.draft or f"refs/tags/{tag}" not in self.refs
@@ -239,7 +244,23 @@ class Import:
                     "published_at": 0 if is_draft else seconds_of(one.published_at) or created,
                 }
             )
-        self.write("releases", len(page), lambda link: imports.add_releases(link, rows))
+        ids: dict[str, int] = {}
+        self.write("releases", len(page), lambda link: ids.update(imports.add_releases(link, rows)))
+        for tag, assets in files.items():
+            self.add_files(ids[tag], assets)
+
+    def add_files(self, release_id: int, assets: Sequence[SourceAsset]) -> None:
+        """Import the files of a release; of several with one name the first."""
+        if len(assets) > MOST_FILES:
+            raise RemoteFailed(f"a release has more than {MOST_FILES} files")
+        names: set[str] = set()
+        for one in assets:
+            if one.name.strip() in names:
+                continue
+            names.add(one.name.strip())
+            row = fetch_release_file(self.app, self.source.client, self.repository, self.user, one)
+            with self.app.database.write() as connection:
+                imports.add_release_file(connection, {**row, "release_id": release_id})
 
 
 def import_parts(app: App, repository: Repository, user: Account, source: ApiSource, parts: ImportParts) -> None:

@@ -3,7 +3,6 @@
 Addresses are checked as those of webhooks are, and every response is bounded. A page is read until one is empty.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,14 +14,13 @@ import msgspec
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import RemoteFailed
 from holdfast.hosting.services import remotes
-from holdfast.http_client import sync
-from holdfast.http_client.errors import AddressNotAllowed, HttpClientError
-from holdfast.http_client.requests import HttpRequest, redirected
+from holdfast.hosting.services.migration_client import API, MigrationClient
 from holdfast.http_client.urls import HttpUrl
 from holdfast.redacted_repr import redacted
 
 __all__ = [
     "ApiSource",
+    "SourceAsset",
     "SourceComment",
     "SourceIssue",
     "SourceLabel",
@@ -36,11 +34,7 @@ __all__ = [
 
 SourceService = Literal["gitea", "github"]
 T = TypeVar("T")
-MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_PAGES: Final = 20_000
-MOST_REDIRECTS: Final = 5
-READ_SECONDS: Final = 60.0
-CHUNK: Final = 1024 * 1024
 
 
 class SourceUser(msgspec.Struct, frozen=True):
@@ -135,6 +129,25 @@ class SourceBlocker(msgspec.Struct, frozen=True):
     repository_url: str = ""
 
 
+class SourceAsset(msgspec.Struct, frozen=True):
+    """A file of a release."""
+
+    name: str
+    size: int = 0
+    download_count: int = 0
+    created_at: datetime | None = None
+    browser_download_url: str = ""
+    url: str = ""
+    """Where the API of GitHub has it."""
+    state: str = ""
+    """On GitHub whether it was uploaded whole."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a file to download."""
+        return self.state in {"", "uploaded"}
+
+
 class SourceRelease(msgspec.Struct, frozen=True):
     """A release."""
 
@@ -146,6 +159,7 @@ class SourceRelease(msgspec.Struct, frozen=True):
     prerelease: bool = False
     created_at: datetime | None = None
     published_at: datetime | None = None
+    assets: list[SourceAsset] | None = None
 
 
 @redacted
@@ -153,13 +167,11 @@ class SourceRelease(msgspec.Struct, frozen=True):
 class ApiSource:
     """A repository in the API of another service."""
 
-    app: App
+    client: MigrationClient
     service: SourceService
     url: HttpUrl
     """The address of the repository in the API."""
     full_name: str
-    authorization: str
-    deadline: float
 
     def labels(self) -> Iterator[list[SourceLabel]]:
         """Go through the labels."""
@@ -206,9 +218,7 @@ class ApiSource:
                 # A list that is empty may also be null.
                 page = msgspec.json.decode(content, type=list[kind] | None) or []  # type: ignore[valid-type]  # a type
             except (msgspec.DecodeError, UnicodeDecodeError):
-                raise RemoteFailed(
-                    "the API of the other service answered with something else than expected"
-                ) from None
+                raise RemoteFailed(f"{API} answered with something else than expected") from None
             if not page:
                 return
             yield page
@@ -216,42 +226,7 @@ class ApiSource:
     def read(self, path: str) -> bytes:
         """Read a response of the API."""
         url = HttpUrl(self.url.scheme, self.url.host, self.url.port, f"{self.url.path}{path}")
-        headers = {"Accept": "application/json"}
-        if self.authorization:
-            headers["Authorization"] = self.authorization
-        request = HttpRequest("GET", url, headers)
-        policy = remotes.allowed_hosts(self.app).allows
-        for _ in range(MOST_REDIRECTS + 1):
-            if time.monotonic() > self.deadline:
-                raise RemoteFailed("it took longer than the setting migration_timeout allows")
-            try:
-                with sync.send(request, read_timeout=READ_SECONDS, policy=policy) as response:
-                    if not response.is_redirect:
-                        check_status(response.status)
-                        return self.body(response)
-                    request = redirected(request, response.status, response.header("location"))
-            except AddressNotAllowed as error:
-                raise remotes.refused(error.host, list(error.addresses)) from None
-            except HttpClientError as error:
-                raise RemoteFailed(f"the API of the other service cannot be read: {error}") from None
-        raise RemoteFailed(f"the API of the other service redirects more than {MOST_REDIRECTS} times")
-
-    def body(self, response: sync.SyncResponse) -> bytes:
-        """Read the body of a response, as far as the limits allow."""
-        content = bytearray()
-        while chunk := response.read(CHUNK):
-            content += chunk
-            if len(content) > MOST_BYTES or time.monotonic() > self.deadline:
-                raise RemoteFailed("the API of the other service answered with too much, or too slowly")
-        return bytes(content)
-
-
-def check_status(status: int) -> None:
-    """Raise `RemoteFailed` for a status other than 200."""
-    if status in {401, 403, 429}:
-        raise RemoteFailed(f"the API of the other service refused access, or limits the rate (status {status})")
-    if status != 200:
-        raise RemoteFailed(f"the API of the other service answered with the status {status}")
+        return self.client.read(self.client.request("GET", url, {"Accept": "application/json"}))
 
 
 def open_source(
@@ -272,8 +247,7 @@ def open_source(
         path = f"{prefix}/api/v3"
     where = HttpUrl(scheme, host, port, f"{path}/repos/{quote(owner, safe='%')}/{quote(name, safe='%')}")
     authorization = f"token {token}" if token else credentials.authorization
-    deadline = time.monotonic() + app.settings.migration_timeout
-    return ApiSource(app, service, where, f"{owner}/{name}", authorization, deadline)
+    return ApiSource(MigrationClient.open(app, where, authorization), service, where, f"{owner}/{name}")
 
 
 def seconds_of(moment: datetime | None) -> int:

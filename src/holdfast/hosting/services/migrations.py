@@ -1,4 +1,4 @@
-"""Migration of repositories from elsewhere: branches, tags and notes from any git server, and what an API has.
+"""Migration of repositories from elsewhere: branches, tags, notes and LFS objects, and what an API has.
 
 The repository is created first, read-only and empty, so that its name is taken and its progress can be read. What
 was fetched becomes visible in one transaction. A migration that fails deletes the repository again.
@@ -23,6 +23,8 @@ from holdfast.hosting.git.remotes import GitRemote
 from holdfast.hosting.services import mirrors, remotes, repositories
 from holdfast.hosting.services.durations import checked_interval, format_duration
 from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.services.migration_client import MigrationClient
+from holdfast.hosting.services.migration_files import fetch_lfs_objects
 from holdfast.hosting.services.migration_imports import ImportParts, import_parts
 from holdfast.hosting.services.migration_sources import SourceService, open_source
 from holdfast.hosting.services.remotes import Credentials
@@ -41,6 +43,7 @@ from holdfast.hosting.store.repositories import (
     repository_by_id,
 )
 from holdfast.hosting.store.repository_events import record_created
+from holdfast.http_client.urls import HttpUrl
 from holdfast.redacted_repr import redacted
 
 __all__ = ["NewMigration", "migrate", "remove_abandoned", "show_progress"]
@@ -69,6 +72,9 @@ class NewMigration:
     service: SourceService | None = None
     """The kind of API that the parts are imported from."""
     parts: ImportParts = ImportParts()  # noqa: RUF009  # it is frozen
+    with_lfs: bool = False
+    lfs_address: str = ""
+    """Where the LFS API is; empty for the usual place beside the repository."""
 
 
 @redacted
@@ -120,6 +126,7 @@ def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Reposi
     check_length(new.credentials.password, "AuthPassword", LONGEST_SECRET)
     url = remotes.parse_address(new.address, "CloneAddr")
     credentials = remotes.credentials_for(url, new.credentials)
+    lfs_url = remotes.parse_address(new.lfs_address or lfs_address(url), "LFSEndpoint") if new.with_lfs else None
     interval = checked_interval(new.mirror_interval, "MirrorInterval") if new.is_mirror else 0
     with slots.taken(user):
         remote = remotes.open_remote(app, url, credentials)
@@ -127,15 +134,26 @@ def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Reposi
         repository = create(app, owner, user, new, url=url.url, mirror=mirror)
         try:
             fetch_content(app, user, repository, remote)
+            source = None
             if new.service is not None and new.parts != ImportParts():
                 source = open_source(app, new.service, url, token=new.token, credentials=credentials)
                 import_parts(app, repository, user, source, new.parts)
+            if lfs_url is not None:
+                # The limit of the files is one for all of them.
+                left = source.client.bytes_left if source is not None else None
+                client = MigrationClient.open(app, url, credentials.authorization, left)
+                fetch_lfs_objects(app, client, repository, lfs_url)
             with app.database.write() as connection:
                 finish(app, connection, repository, mirror)
         except BaseException:
             remove(app, repository, user)
             raise
     return repository_by_id(app.database, repository.id)
+
+
+def lfs_address(url: HttpUrl) -> str:
+    """Return where the LFS API of a repository is, as git-lfs guesses it."""
+    return f"{url.url.removesuffix('.git')}.git/info/lfs"
 
 
 def create(
@@ -221,8 +239,8 @@ def remove(app: App, repository: Repository, user: Account) -> None:
 
 def remove_abandoned(app: App, *, now: float | None = None) -> int:
     """Delete the repositories of migrations that a stop of the server has interrupted; return how many."""
-    # Each command of git, and the import, may take the timeout without a sign of progress.
-    longest = 3 * app.settings.migration_timeout + 3600
+    # Each command of git, the import and the LFS objects may take the timeout without a sign of progress.
+    longest = 4 * app.settings.migration_timeout + 3600
     found = store.abandoned_migrations(app.database, int(time.time() if now is None else now) - longest)
     for number in found:
         with suppress(NoSuchRepository):

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from holdfast.hosting.store.tables import (
+    attachments,
     comments,
     issue_assignees,
     issue_dependencies,
@@ -25,6 +26,7 @@ __all__ = [
     "add_issues",
     "add_labels",
     "add_milestones",
+    "add_release_file",
     "add_releases",
     "recount",
 ]
@@ -78,10 +80,15 @@ def add_dependencies(connection: Connection, rows: Sequence[Row]) -> None:
         connection.execute(insert(issue_dependencies), list(rows))
 
 
-def add_releases(connection: Connection, rows: Sequence[Row]) -> None:
-    """Add releases."""
-    if rows:
-        connection.execute(insert(releases), list(rows))
+def add_releases(connection: Connection, rows: Sequence[Row]) -> dict[str, int]:
+    """Add releases, and return their ids by tag."""
+    statement = insert(releases).returning(releases.c.tag_name, releases.c.id)
+    return {row[0]: row[1] for row in connection.execute(statement, list(rows))} if rows else {}
+
+
+def add_release_file(connection: Connection, row: Row) -> None:
+    """Add the row of a file of a release."""
+    connection.execute(insert(attachments), [row])
 
 
 def recount(connection: Connection, repository_id: int) -> None:

@@ -1,0 +1,160 @@
+"""The files of a migration: those of releases, and LFS objects.
+
+A file is downloaded before it is stored and recorded. Having the pointer of an LFS object is not enough to get the
+object: it is downloaded even if another repository has it.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidField, InvalidValue, LfsMismatch, RemoteFailed
+from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.lfs.pushed_pointers import stored_pointers
+from holdfast.hosting.services import attachments, lfs_objects
+from holdfast.hosting.services.migration_client import API, MigrationClient
+from holdfast.hosting.services.migration_sources import SourceAsset, seconds_of
+from holdfast.hosting.store import lfs, mirrors
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Repository
+from holdfast.http_client.urls import HttpUrl
+
+__all__ = ["fetch_lfs_objects", "fetch_release_file"]
+
+MEDIA_TYPE: Final = "application/vnd.git-lfs+json"
+# How many objects one request names.
+BATCH: Final = 100
+MISSING: Final = frozenset({404, 410})
+CHUNK: Final = 1024 * 1024
+MOST_DOWNLOADS: Final = 2**31 - 1
+
+
+class SourceLfsAction(msgspec.Struct, frozen=True):
+    """Where an object is, and the headers to send."""
+
+    href: str
+    header: dict[str, str] = {}
+
+
+class SourceLfsError(msgspec.Struct, frozen=True):
+    """Why an object cannot be had."""
+
+    code: int = 0
+
+
+class SourceLfsObject(msgspec.Struct, frozen=True):
+    """What the other service says about an object."""
+
+    oid: str
+    actions: dict[str, SourceLfsAction] | None = None
+    error: SourceLfsError | None = None
+
+
+class SourceLfsBatch(msgspec.Struct, frozen=True):
+    """The answer to a request for several objects."""
+
+    objects: list[SourceLfsObject] | None = None
+
+
+def fetch_release_file(
+    app: App, client: MigrationClient, repository: Repository, user: Account, asset: SourceAsset
+) -> dict[str, Any]:
+    """Download a file of a release to the object store, and return its row, without the release."""
+    try:
+        name = attachments.check_file_name(asset.name)
+    except (InvalidField, InvalidValue):
+        raise RemoteFailed("a release has a file whose name cannot be used here") from None
+    what = f"the release file {name}"
+    client.check_size(asset.size, what)
+    # The API of GitHub answers with the file to who asks for its bytes; that works for private repositories too.
+    is_api = bool(asset.url) and asset.state != ""
+    headers = {"Accept": "application/octet-stream"}
+    number = str(uuid.uuid4())
+    with app.store.incoming_path() as path:
+        size = client.download(
+            asset.url if is_api else asset.browser_download_url, path, what=what, headers=headers
+        )
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        app.store.put_file(attachments.object_key(number), path)
+    return {
+        "uuid": number,
+        "repository_id": repository.id,
+        "name": name,
+        "size": size,
+        "digest": digest,
+        "uploader_id": user.id,
+        "download_count": min(max(asset.download_count, 0), MOST_DOWNLOADS),
+        "created_at": seconds_of(asset.created_at),
+    }
+
+
+def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository, endpoint: HttpUrl) -> int:
+    """Fetch the LFS objects that the files of a repository point to, and return how many there are.
+
+    Those that the other service does not have are left out, as git leaves their pointers.
+    """
+    pointers: dict[str, LfsPointer] = {}
+    for found in stored_pointers(app.copies.update(repository.id).folder):
+        pointers.update((one.oid, one) for one in found.values())
+    for one in pointers.values():
+        client.check_size(one.size, f"the LFS object {one.oid}")
+    wanted, done = list(pointers.values()), 0
+    for start in range(0, len(wanted), BATCH):
+        some = {one.oid: one for one in wanted[start : start + BATCH]}
+        sizes: dict[str, int] = {}
+        for oid, action in offered(client, endpoint, list(some.values())):
+            if oid in some and oid not in sizes:
+                fetch_object(app, client, some[oid], action)
+                sizes[oid] = some[oid].size
+        done += len(sizes)
+        with app.database.write() as connection:
+            lfs.add_links(connection, repository, sizes)
+            mirrors.set_progress(connection, repository.id, phase="LFS objects", done=done)
+    return done
+
+
+def offered(
+    client: MigrationClient, endpoint: HttpUrl, wanted: Sequence[LfsPointer]
+) -> Iterator[tuple[str, SourceLfsAction]]:
+    """Ask where objects are, and go through those that are there."""
+    url = HttpUrl(endpoint.scheme, endpoint.host, endpoint.port, f"{endpoint.path}/objects/batch")
+    objects = [{"oid": one.oid, "size": one.size} for one in wanted]
+    body = msgspec.json.encode({"operation": "download", "transfers": ["basic"], "objects": objects})
+    headers = {"Accept": MEDIA_TYPE, "Content-Type": MEDIA_TYPE}
+    content = client.read(client.request("POST", url, headers, body))
+    try:
+        answers = msgspec.json.decode(content, type=SourceLfsBatch).objects or []
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise RemoteFailed(f"{API} answered with something else than expected") from None
+    for one in answers:
+        action = (one.actions or {}).get("download")
+        if one.error is not None and one.error.code not in MISSING:
+            raise RemoteFailed(f"an LFS object cannot be fetched: the other service says {one.error.code}")
+        if one.error is None and action is not None:
+            yield one.oid, action
+
+
+def fetch_object(app: App, client: MigrationClient, pointer: LfsPointer, action: SourceLfsAction) -> None:
+    """Download an object, and store it if it is what the pointer says."""
+    what = f"the LFS object {pointer.oid}"
+    client.check_size(pointer.size, what)
+    with app.store.incoming_path() as path:
+        client.download(action.href, path, what=what, headers=action.header)
+        try:
+            asyncio.run(lfs_objects.add_object(app, pointer.oid, pointer.size, chunks_of(path)))
+        except LfsMismatch:
+            raise RemoteFailed(f"{what} is not what its pointer says") from None
+
+
+async def chunks_of(path: Path) -> AsyncIterator[bytes]:
+    """Go through the content of a file."""
+    with path.open("rb") as file:
+        while chunk := await asyncio.to_thread(file.read, CHUNK):
+            yield chunk
