@@ -29,6 +29,7 @@ BENCHMARKS = (
     "forks",
     "pull_merges",
     "pull_lists",
+    "pull_pages",
     "nodes",
     "website",
     "hooks",
