@@ -28,10 +28,19 @@ __all__ = ["figures"]
 FEW, MANY = 100, 100_000
 ROUNDS = 5
 MOST = 3.0
-KEPT = frozenset({"open issues", "issues in any state", "search of everything for a rare word"})
+# What has to be counted row by row: a third of all issues, and a search for words that most texts have.
+COUNTED = frozenset({"issues with a common label", "issues that mention somebody"})
 NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows) "
-# One in a thousand has the rare word, at least one of every host.
-TITLE = "'Issue ' || n || CASE WHEN n % 1000 = 7 THEN ' zanzibar' ELSE '' END"
+# So many issues have the rare word, and so many the label, the milestone and the assignee.
+RARE, SOME = 100, 2000
+
+
+def some(column: str, most: int) -> str:
+    """Return the condition that holds for so many rows, or for all if there are fewer."""
+    return f"{column} % ((:rows + {most - 1}) / {most}) = 0"
+
+
+TITLE = f"'Issue ' || n || CASE WHEN {some('n', RARE)} THEN ' zanzibar' ELSE '' END"
 FILL = (
     (
         "INSERT INTO repositories (owner_id, name, folded_name, default_branch, created_at, updated_at)"
@@ -49,15 +58,16 @@ FILL = (
         f" SELECT :place, n, n % 10 = 0, :owner, {TITLE}, 'The boats of the harbour leave at"
         f" noon, says number ' || n,"
         " n % 2 = 0, (1 - n % 2) * (2000 + n), 1000 + n, 3000 + (n * 7919) % 100000, (n % 3) * n, n % 5,"
-        " CASE WHEN n % 50 = 0 THEN :milestone END FROM numbers"
+        f" CASE WHEN {some('n', SOME)} THEN :milestone END FROM numbers"
     ),
     (
         "INSERT INTO comments (issue_id, repository_id, kind, author_id, body, created_at, updated_at)"
         " SELECT id, :place, 'comment', :owner, 'Seen by @somebody at ' || number, created_at, created_at"
         " FROM issues"
     ),
-    "INSERT INTO issue_labels (issue_id, label_id) SELECT id, :label FROM issues WHERE number % 50 = 1",
-    "INSERT INTO issue_assignees (issue_id, user_id) SELECT id, :owner FROM issues WHERE number % 50 = 2",
+    f"INSERT INTO issue_labels (issue_id, label_id) SELECT id, :label FROM issues WHERE {some('number', SOME)}",
+    "INSERT INTO issue_labels (issue_id, label_id) SELECT id, :common FROM issues WHERE number % 3 = 0",
+    f"INSERT INTO issue_assignees (issue_id, user_id) SELECT id, :owner FROM issues WHERE {some('number', SOME)}",
     (
         "INSERT INTO notifications (user_id, repository_id, issue_id, status, created_at, updated_at)"
         " SELECT :owner, repository_id, id, 'unread', 1, updated_at FROM issues"
@@ -67,6 +77,7 @@ FILL = (
         " SELECT :place, id, 1 FROM users WHERE folded_name LIKE 'person-%'"
     ),
 )
+LABEL = "INSERT INTO labels (repository_id, name, color) VALUES (:place, '{}', 'ff0000') RETURNING id"
 COUNTS = (
     "UPDATE repositories SET last_issue = :rows, star_count = :rows / 10,"
     " open_issues = (SELECT count(*) FROM issues WHERE repository_id = :place AND NOT is_closed AND NOT is_pull),"
@@ -86,19 +97,20 @@ ORDERS = (
     "nearduedate",
     "farduedate",
 )
-# Names and paths; a page is given as a share of the list, which has `rows` divided by a number.
-CASES: tuple[tuple[str, str, float], ...] = (
+# Names and paths, and how long the list is: the number of rows divided by this, but not more than the last.
+CASES: tuple[tuple[str, str, int] | tuple[str, str, int, int], ...] = (
     ("open issues", ISSUES, 2),
     ("issues in any state", f"{ISSUES}?state=all", 1),
     *((f"issues by {order}", f"{ISSUES}?state=all&sort={order}", 1) for order in ORDERS),
     ("pull requests", "/repos/admin/growth/pulls?state=all", 10),
-    ("issues with a label", f"{ISSUES}?state=all&labels=bug", 50),
-    ("issues of a milestone", f"{ISSUES}?state=all&milestones=first", 50),
-    ("issues with an assignee", f"{ISSUES}?state=all&assigned_by=admin", 50),
-    ("issues with a rare word", f"{ISSUES}?state=all&q=zanzibar", 1000),
+    ("issues with a label", f"{ISSUES}?state=all&labels=bug", 1, SOME),
+    ("issues with a common label", f"{ISSUES}?state=all&labels=all", 3),
+    ("issues of a milestone", f"{ISSUES}?state=all&milestones=first", 1, SOME),
+    ("issues with an assignee", f"{ISSUES}?state=all&assigned_by=admin", 1, SOME),
+    ("issues with a rare word", f"{ISSUES}?state=all&q=zanzibar", 1, RARE),
     ("issues that mention somebody", f"{ISSUES}?state=all&mentioned_by=nobody-at-all", 0),
     ("search of everything", "/repos/issues/search?state=all", 1),
-    ("search of everything for a rare word", "/repos/issues/search?state=all&q=zanzibar", 1000),
+    ("search of everything for a rare word", "/repos/issues/search?state=all&q=zanzibar", 1, RARE),
     ("comments of a repository", f"{ISSUES}/comments", 1),
     ("repositories", "/repos/search", 10),
     ("repositories, updated last", "/repos/search?sort=updated&order=desc", 10),
@@ -132,6 +144,10 @@ def fill_tables(connection: Connection, owner: int, rows: int) -> None:
     ).scalar_one()
     for name, sql in (
         ("label", "INSERT INTO labels (repository_id, name, color) VALUES (:place, 'bug', 'ff0000') RETURNING id"),
+        (
+            "common",
+            "INSERT INTO labels (repository_id, name, color) VALUES (:place, 'all', 'ff0000') RETURNING id",
+        ),
         ("milestone", "INSERT INTO milestones (repository_id, title) VALUES (:place, 'first') RETURNING id"),
     ):
         values[name] = connection.execute(text(sql), values).scalar_one()
@@ -142,10 +158,10 @@ def fill_tables(connection: Connection, owner: int, rows: int) -> None:
     connection.execute(text(COUNTS), values)
 
 
-def pages_of(path: str, rows: int, share: float) -> Iterator[tuple[str, str]]:
+def pages_of(path: str, rows: int, share: int, most: int = MANY) -> Iterator[tuple[str, str]]:
     """Return the first, the middle and the last page of a list."""
     joined = path + ("&" if "?" in path else "?")
-    last = max(int(rows / share / 30), 1) if share else 1
+    last = max(min(rows // share, most) // 30, 1) if share else 1
     for name, number in (("first", 1), ("middle", last // 2), ("last", last)):
         yield name, f"/api/v1{joined}page={max(number, 1)}"
 
@@ -166,9 +182,9 @@ def hosts(folder: Path) -> Iterator[dict[int, tuple[httpx.AsyncClient, dict[str,
 async def measure(opened: dict[int, tuple[httpx.AsyncClient, dict[str, str]]]) -> list[Figure]:
     """Ask both hosts for every page in turn."""
     found = []
-    for name, path, share in CASES:
-        pages = {rows: dict(pages_of(path, rows, share)) for rows in (FEW, MANY)}
-        for page in ("first", "middle", "last") if share else ("first",):
+    for name, path, *length in CASES:
+        pages = {rows: dict(pages_of(path, rows, *length)) for rows in (FEW, MANY)}
+        for page in ("first", "middle", "last") if length[0] else ("first",):
             taken: dict[int, list[float]] = {FEW: [], MANY: []}
             for _ in range(ROUNDS):
                 for rows, (client, headers) in opened.items():
@@ -178,7 +194,7 @@ async def measure(opened: dict[int, tuple[httpx.AsyncClient, dict[str, str]]]) -
                     taken[rows].append(time.process_time() - began)
                     assert answer.status_code == 200, answer.text
             ratio = median(taken[MANY]) / median(taken[FEW])
-            found.append(Figure(f"{name}, {page} page", ratio, "times", most=MOST if name in KEPT else None))
+            found.append(Figure(f"{name}, {page} page", ratio, "times", most=None if name in COUNTED else MOST))
     return found
 
 

@@ -111,3 +111,41 @@ def check_counts(database: Database, ada: Account, place: Repository) -> None:
         for where, kept in ((here, issue_lists.kept_in(place, kinds)), (visible, kept_visible)):
             counted = issue_lists.count_issues(database, where, wanted)
             assert issue_lists.count_issues(database, where, wanted, kept=kept) == counted, (is_closed, kinds)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        issue_lists.Filter(labels=("bug",)),
+        issue_lists.Filter(label_ids=(1,)),
+        issue_lists.Filter(milestones=("first",)),
+        issue_lists.Filter(assignee="ada"),
+        issue_lists.Filter(text="harbour"),
+    ],
+)
+def test_a_filter_that_selects_few_issues_is_looked_up_first(
+    database: Database, ada: Account, wanted: issue_lists.Filter
+) -> None:
+    """On SQLite, which has no statistics: not all issues of the repository are read for it."""
+    place = filled(database, ada)
+    where = [issue_lists.in_repository(place, BOTH)]
+    with recorded(database, "FROM issues") as found:
+        issue_lists.list_issues(database, where, wanted, repository_id=place.id, skip=0, limit=2)
+    if database.is_sqlite:
+        plans = [plan_of(database, *one) for one in found if "repository_id" in one[0]]
+        assert plans
+        assert all("SEARCH issues USING INTEGER PRIMARY KEY" in plan for plan in plans), plans
+
+
+def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(
+    database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sorting them would take longer than to go through the index and look whether each is one of them."""
+    place = filled(database, ada)
+    monkeypatch.setattr(issue_lists, "FEW", -1)
+    with recorded(database, "FROM issues") as found:
+        issue_lists.list_issues(
+            database, [issue_lists.in_repository(place, BOTH)], issue_lists.Filter(text="harbour"), skip=0, limit=2
+        )
+    if database.is_sqlite:
+        assert not any("TEMP B-TREE FOR ORDER BY" in plan_of(database, *one) for one in found)

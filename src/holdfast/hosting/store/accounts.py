@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.hash_limit import HashLimiter
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import email_addresses, name_redirects, sessions, users
 from holdfast.secret import Secret
@@ -266,11 +267,18 @@ def search_accounts(
         | func.lower(users.c.full_name).contains(text.lower(), autoescape=True),
     )
     with database.read() as connection:
-        rows = connection.execute(
-            select(*COLUMNS).where(*found).order_by(users.c.folded_name).offset(skip).limit(limit)
-        ).all()
-        total = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
-    return [account_from(tuple(row)) for row in rows], total
+        total: int = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
+        ids = page_ids(
+            connection,
+            select(users.c.id).where(*found),
+            users.c.folded_name,
+            users.c.id,
+            skip=skip,
+            limit=limit,
+            total=total,
+        )
+        rows = accounts_by_id(connection, ids)
+    return [rows[number] for number in ids if number in rows], total
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:

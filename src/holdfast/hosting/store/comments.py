@@ -24,6 +24,7 @@ from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues
@@ -181,26 +182,16 @@ def comments_in(
         ids = page_ids(
             connection,
             select(comments.c.id).select_from(source).where(*conditions, *of_kind),
-            total=total,
+            comments.c.created_at,
+            comments.c.id,
             skip=skip,
             limit=limit,
+            total=total,
         )
         joined = select(*COLUMNS, *ISSUE).join_from(comments, issues, issues.c.id == comments.c.issue_id)
         rows = connection.execute(joined.where(comments.c.id.in_(ids))).all() if ids else []
     by_id = {row[0]: (Comment(*row[:WIDTH]), Issue(*row[WIDTH:])) for row in rows}
     return [by_id[number] for number in ids if number in by_id], total
-
-
-def page_ids(connection: Connection, statement: Select[Any], *, total: int, skip: int, limit: int) -> list[int]:
-    """Return the ids of one page, oldest first. A page in the second half of a list is counted from its end."""
-    wanted = min(limit, total - skip)
-    if wanted <= 0:
-        return []
-    order = (comments.c.created_at, comments.c.id)
-    if skip <= total // 2:
-        return list(connection.execute(statement.order_by(*order).offset(skip).limit(wanted)).scalars())
-    last = statement.order_by(*(column.desc() for column in order)).offset(total - skip - wanted).limit(wanted)
-    return list(connection.execute(last).scalars())[::-1]
 
 
 def find_comment(database: Database, repository: Repository, number: int) -> tuple[Comment, Issue]:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchDelivery, NotWaiting, TooManyAtOnce
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.event_payloads import Event, render_payload
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks
 
@@ -132,11 +133,22 @@ def deliveries_of(
 ) -> tuple[list[Delivery], int]:
     """Return one page of a webhook's deliveries, newest first and without bodies, and the total."""
     conditions = filters.conditions(hook_id)
-    page = select(*LISTED).where(*conditions).order_by(deliveries.c.id.desc()).offset(skip).limit(limit)
     with database.read() as connection:
-        rows = connection.execute(page).all()
-        total = connection.execute(select(func.count()).select_from(deliveries).where(*conditions)).scalar_one()
-    return [Delivery(*row) for row in rows], total
+        counted = select(func.count()).select_from(deliveries).where(*conditions)
+        total: int = connection.execute(counted).scalar_one()
+        ids = page_ids(
+            connection,
+            select(deliveries.c.id).where(*conditions),
+            deliveries.c.id,
+            deliveries.c.id,
+            descending=True,
+            skip=skip,
+            limit=limit,
+            total=total,
+        )
+        rows = connection.execute(select(*LISTED).where(deliveries.c.id.in_(ids))).all() if ids else []
+    by_id = {row[0]: Delivery(*row) for row in rows}
+    return [by_id[number] for number in ids if number in by_id], total
 
 
 def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:

@@ -24,6 +24,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import HAS_OPEN_BLOCKER
 from holdfast.hosting.store.full_text import issues_matching, words_of
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.tables import (
     comments,
@@ -59,9 +60,12 @@ IssueName = tuple[str, str, int]
 
 # `users` is the owner of the repository in these statements.
 people = users.alias("people")
+grouped = issues.alias("grouped")
 WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
     users, users.c.id == repositories.c.owner_id
 )
+# How many issues are rather sorted than looked for in an index that has the order.
+FEW: Final = 5000
 NONE: Final = "none"
 ANY: Final = "*"
 # Each order has an index; the id decides between equal values, and is read in the same direction.
@@ -121,47 +125,59 @@ def contains(text: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
         found = [issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id))]
     else:
         found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
-    number = text.removeprefix("#")
-    if number.isascii() and number.isdigit() and len(number) < 19:
-        found.append(issues.c.number == int(number))
+    if is_number(text):
+        found.append(issues.c.number == int(text.removeprefix("#")))
     return or_(*found)
 
 
-def has_labels(names: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition that an issue has all labels with these names."""
+def is_number(text: str) -> bool:
+    """Tell whether a text is the number of an issue, as `7` or `#7`."""
+    number = text.removeprefix("#")
+    return number.isascii() and number.isdigit() and len(number) < 19
+
+
+def having_labels(names: Sequence[str]) -> Select[int]:
+    """Return the query for the ids of issues that have all labels with these names."""
     folded = set(names)
-    having_all = (
+    having_any = (
         select(issue_labels.c.issue_id)
         .join(labels, labels.c.id == issue_labels.c.label_id)
         .where(labels.c.name.in_(folded))
-        .group_by(issue_labels.c.issue_id)
-        .having(func.count(labels.c.name.distinct()) == len(folded))
     )
-    return issues.c.id.in_(having_all)
+    if len(folded) == 1:
+        return having_any
+    return having_any.group_by(issue_labels.c.issue_id).having(func.count(labels.c.name.distinct()) == len(folded))
 
 
-def has_label_ids(ids: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition that an issue has all labels with these ids."""
+def having_label_ids(ids: Sequence[int]) -> Select[int]:
+    """Return the query for the ids of issues that have all labels with these ids."""
     unique_ids = set(ids)
-    having_all = (
-        select(issue_labels.c.issue_id)
-        .where(issue_labels.c.label_id.in_(unique_ids))
-        .group_by(issue_labels.c.issue_id)
-        .having(func.count() == len(unique_ids))
-    )
-    return issues.c.id.in_(having_all)
+    having_any = select(issue_labels.c.issue_id).where(issue_labels.c.label_id.in_(unique_ids))
+    if len(unique_ids) == 1:
+        return having_any
+    return having_any.group_by(issue_labels.c.issue_id).having(func.count() == len(unique_ids))
+
+
+def having_milestone(keys: Sequence[str]) -> Select[int]:
+    """Return the query for the ids of issues that belong to one of these milestones."""
+    ids = [int(key) for key in keys if key.isascii() and key.isdigit() and len(key) < 19]
+    named = select(milestones.c.id).where(or_(milestones.c.title.in_(keys), milestones.c.id.in_(ids)))
+    return select(grouped.c.id).where(grouped.c.milestone_id.in_(named))
 
 
 def has_milestone(keys: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition that an issue belongs to one of these milestones."""
-    ids = [int(key) for key in keys if key.isascii() and key.isdigit() and len(key) < 19]
-    named = select(milestones.c.id).where(or_(milestones.c.title.in_(keys), milestones.c.id.in_(ids)))
-    found: list[ColumnElement[bool]] = [issues.c.milestone_id.in_(named)]
+    found: list[ColumnElement[bool]] = [issues.c.id.in_(having_milestone(keys))]
     if NONE in keys:
         found.append(issues.c.milestone_id.is_(None))
     if ANY in keys:
         found.append(issues.c.milestone_id.is_not(None))
     return or_(*found)
+
+
+def assigned_to(name: str) -> Select[int]:
+    """Return the query for the ids of issues that are assigned to a user."""
+    return select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == user_id(name))
 
 
 def is_assigned(name: str) -> ColumnElement[bool]:
@@ -171,7 +187,51 @@ def is_assigned(name: str) -> ColumnElement[bool]:
         return ~exists().where(assigned)
     if name == ANY:
         return exists().where(assigned)
-    return exists().where(assigned, issue_assignees.c.user_id == user_id(name))
+    return issues.c.id.in_(assigned_to(name))
+
+
+def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any]]:
+    """Return the queries of SQLite for the ids that single filters select by an index of their own."""
+    found: list[Select[Any]] = []
+    words = words_of(filters.text)
+    if words and not is_number(filters.text):
+        matching = issues_matching(words, sqlite=True, repository_id=repository_id)
+        found.append(select(matching.subquery()))
+    if filters.labels:
+        found.append(having_labels(filters.labels))
+    if filters.label_ids:
+        found.append(having_label_ids(filters.label_ids))
+    if filters.milestones and not {NONE, ANY} & set(filters.milestones):
+        found.append(having_milestone(filters.milestones))
+    if filters.assignee not in {"", NONE, ANY}:
+        found.append(assigned_to(filters.assignee))
+    return found
+
+
+def are_few(connection: Connection, filters: Filter, repository_id: int | None) -> bool:
+    """Tell whether a filter selects so few issues, in all repositories, that they are best read and sorted."""
+    for selection in selections_of(filters, repository_id):
+        first = selection.limit(FEW + 1).subquery()
+        if connection.execute(select(func.count()).select_from(first)).scalar_one() <= FEW:
+            return True
+    return False
+
+
+def planned(
+    database: Database,
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    filters: Filter,
+    repository_id: int | None,
+) -> list[ColumnElement[bool]]:
+    """Return conditions as the query planner needs them.
+
+    SQLite has no statistics, and expects few rows of a repository and of a state. Where a filter selects even
+    fewer, it is told that the other conditions exclude little. PostgreSQL knows by itself.
+    """
+    if database.is_sqlite and are_few(connection, filters, repository_id):
+        return [func.likely(condition) for condition in conditions]
+    return list(conditions)
 
 
 def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnElement[bool]:
@@ -197,9 +257,9 @@ def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -
     if filters.text:
         found.append(contains(filters.text, sqlite=sqlite, repository_id=repository_id))
     if filters.labels:
-        found.append(has_labels(filters.labels))
+        found.append(issues.c.id.in_(having_labels(filters.labels)))
     if filters.label_ids:
-        found.append(has_label_ids(filters.label_ids))
+        found.append(issues.c.id.in_(having_label_ids(filters.label_ids)))
     if filters.milestones:
         found.append(has_milestone(filters.milestones))
     if filters.since is not None:
@@ -359,7 +419,8 @@ def count_issues(
     """Return the number of issues matching the conditions and the filter."""
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
-        return count_in(connection, [true(), *conditions, *narrowed], filters, kept)
+        all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
+        return count_in(connection, all_conditions, filters, kept)
 
 
 def list_issues(
@@ -380,10 +441,10 @@ def list_issues(
     only repository the conditions allow, if there is one.
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
-    all_conditions = [true(), *conditions, *narrowed]
     with database.read() as connection:
+        all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
         total = count_in(connection, all_conditions, filters, kept)
-        ids = page_ids(
+        ids = ids_in_parts(
             connection,
             all_conditions,
             ORDERS[sort],
@@ -409,7 +470,7 @@ def parts_of(sort: str, first_repository: int) -> list[ColumnElement[bool]]:
     return [and_(place, due) for place in places for due in (issues.c.due_at > 0, issues.c.due_at == 0)]
 
 
-def page_ids(
+def ids_in_parts(
     connection: Connection,
     conditions: Sequence[ColumnElement[bool]],
     order: tuple[ColumnElement[Any], bool],
@@ -419,39 +480,29 @@ def page_ids(
     skip: int,
     limit: int,
 ) -> list[int]:
-    """Return the ids of one page. A page in the second half of a list is counted from its end."""
+    """Return the ids of one page of a list that consists of parts."""
     key, descending = order
     wanted = min(limit, total - skip)
     found: list[int] = []
     size = total
     for part in parts:
-        inside = [*conditions, part]
         missing = wanted - len(found)
         if missing <= 0:
             break
-        if part is parts[-1] and skip > size // 2:
-            before = size - skip - missing
-            found += ids_in(connection, inside, key, descending=not descending, skip=before, limit=missing)[::-1]
-            break
-        found += ids_in(connection, inside, key, descending=descending, skip=skip, limit=missing)
+        inside = [*conditions, part]
+        found += page_ids(
+            connection,
+            select(issues.c.id).select_from(source_of(conditions)).where(*inside),
+            key,
+            issues.c.id,
+            descending=descending,
+            skip=skip,
+            limit=missing,
+            total=size if part is parts[-1] else None,
+        )
         if found:
             skip = 0
-        else:
+        elif part is not parts[-1]:
             passed = connection.execute(counting(inside)).scalar_one()
             skip, size = skip - passed, size - passed
     return found
-
-
-def ids_in(
-    connection: Connection,
-    conditions: Sequence[ColumnElement[bool]],
-    key: ColumnElement[Any],
-    *,
-    descending: bool,
-    skip: int,
-    limit: int,
-) -> list[int]:
-    """Return the ids of issues in an order, from a position."""
-    order = (key.desc(), issues.c.id.desc()) if descending else (key, issues.c.id)
-    statement = select(issues.c.id).select_from(source_of(conditions)).where(*conditions).order_by(*order)
-    return list(connection.execute(statement.offset(skip).limit(limit)).scalars())

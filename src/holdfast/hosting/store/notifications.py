@@ -25,6 +25,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.notification_writes import PINNED, READ, UNREAD
 from holdfast.hosting.store.repositories import readable_by
 from holdfast.hosting.store.tables import issues, notifications, repositories, users
@@ -183,13 +184,19 @@ def list_notifications(
     database: Database, user: Account, which: NotificationFilter, *, public_only: bool, skip: int, limit: int
 ) -> tuple[list[NotificationThread], int]:
     """Return one page of the threads of a user, the latest update first, and the total."""
-    order = (notifications.c.updated_at.desc(), notifications.c.id.desc())
     with database.read() as connection:
         chosen = selection(connection, user, which, public_only=public_only)
-        total = connection.execute(counting(chosen)).scalar_one()
-        page = select(notifications.c.id).select_from(chosen.source).where(*chosen.conditions).order_by(*order)
-        # The rows are read once it is known which: the columns of the order are all in an index.
-        ids = connection.execute(page.offset(skip).limit(limit)).scalars().all() if skip < total else []
+        total: int = connection.execute(counting(chosen)).scalar_one()
+        ids = page_ids(
+            connection,
+            select(notifications.c.id).select_from(chosen.source).where(*chosen.conditions),
+            notifications.c.updated_at,
+            notifications.c.id,
+            descending=True,
+            skip=skip,
+            limit=limit,
+            total=total,
+        )
         statement = select(*COLUMNS, *ISSUE).select_from(JOINED).where(notifications.c.id.in_(ids))
         rows = connection.execute(statement).all() if ids else []
     by_id = {row[0]: thread_from(row) for row in rows}

@@ -136,7 +136,7 @@ def organizations_of(
     limit: int,
 ) -> tuple[list[Account], int]:
     """Return one page of a user's organizations as far as `asking` may see them, and the total."""
-    of_user = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id)
+    joined = select(members.c.organization_id).where(members.c.user_id == user.id)
     if asking is None or not (asking.is_admin or asking.id == user.id):
         known: ColumnElement[bool] = members.c.is_public
         if asking is not None:
@@ -145,8 +145,8 @@ def organizations_of(
                 known,
                 exists().where(other.c.organization_id == members.c.organization_id, other.c.user_id == asking.id),
             )
-        of_user = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id, known)
-    return list_organizations(database, of_user & shown, skip=skip, limit=limit)
+        joined = joined.where(known)
+    return list_organizations(database, users.c.id.in_(joined) & shown, skip=skip, limit=limit)
 
 
 def team_names(database: Database, numbers: Iterable[int]) -> dict[int, str]:

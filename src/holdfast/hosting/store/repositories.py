@@ -22,6 +22,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    union,
     union_all,
     update,
 )
@@ -30,6 +31,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -202,6 +204,9 @@ BY_OLD_NAME = Statement(
         repository_redirects.c.folded_name == bindparam("name"),
     )
 )
+contributed = repositories.alias("contributed")
+# Of a statement; SQLite allows 32,766.
+MOST_PARAMETERS: Final = 10_000
 # A team with mode admin or above has every unit, regardless of its rows.
 UNITS_COUNT: Final = and_(team_units.c.team_id == teams.c.id, teams.c.mode < ADMIN)
 # Correlated explicitly: in a nested subquery SQLAlchemy would correlate only the nearer table, and the condition
@@ -293,10 +298,14 @@ def find_by_id(database: Database, number: int) -> Repository | None:
 
 def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:
     """Return the repositories with these ids; missing ones are left out."""
-    if not ids:
-        return {}
-    rows = connection.execute(JOINED.where(repositories.c.id.in_(ids)))
-    return {repository.id: repository for row in rows for repository in [repository_from(tuple(row))]}
+    found = {}
+    remaining = list(ids)
+    while remaining:
+        some, remaining = remaining[:MOST_PARAMETERS], remaining[MOST_PARAMETERS:]
+        for row in connection.execute(JOINED.where(repositories.c.id.in_(some))):
+            repository = repository_from(tuple(row))
+            found[repository.id] = repository
+    return found
 
 
 def redirected_repository(database: Database, owner: str, name: str) -> Repository | None:
@@ -539,16 +548,21 @@ def readable_by(
 
 def belongs_to(user: Account) -> ColumnElement[bool]:
     """Return the condition that a repository is a user's own, or that they contribute to it."""
-    return or_(
-        repositories.c.owner_id == user.id,
-        exists().where(collaborators.c.repository_id == repositories.c.id, collaborators.c.user_id == user.id),
-        exists().where(
-            team_members.c.user_id == user.id,
-            team_members.c.team_id == teams.c.id,
-            teams.c.organization_id == repositories.c.owner_id,
-            COVERED,
-        ),
+    own = select(contributed.c.id).where(contributed.c.owner_id == user.id)
+    shared = select(collaborators.c.repository_id).where(collaborators.c.user_id == user.id)
+    mine = team_members.c.user_id == user.id
+    in_teams = (
+        select(team_repositories.c.repository_id)
+        .join(team_members, team_members.c.team_id == team_repositories.c.team_id)
+        .where(mine)
     )
+    in_teams_for_all = (
+        select(contributed.c.id)
+        .join(teams, teams.c.organization_id == contributed.c.owner_id)
+        .join(team_members, team_members.c.team_id == teams.c.id)
+        .where(mine, teams.c.includes_all_repositories)
+    )
+    return repositories.c.id.in_(union(own, shared, in_teams, in_teams_for_all))
 
 
 def owned_by_name(owner: str) -> ColumnElement[bool]:
@@ -556,6 +570,7 @@ def owned_by_name(owner: str) -> ColumnElement[bool]:
     return users.c.folded_name == owner.casefold()
 
 
+# Each order has an index.
 ORDERS: Final[dict[str, ColumnElement[Any]]] = {
     "alpha": repositories.c.folded_name,
     "created": repositories.c.created_at,
@@ -577,18 +592,20 @@ def list_repositories(
 ) -> tuple[list[Repository], int]:
     """Return one page of the repositories matching all conditions, and the total."""
     order = ORDERS.get(sort, repositories.c.id)
-    statement = (
-        JOINED.where(*conditions)
-        .order_by(order.desc() if descending else order, repositories.c.id)
-        .offset(skip)
-        .limit(limit)
-    )
-    counted = (
-        select(func.count())
-        .select_from(repositories.join(users, repositories.c.owner_id == users.c.id))
-        .where(*conditions)
-    )
+    about_owners = users in select(repositories.c.id).where(*conditions).get_final_froms()
+    source = repositories.join(users, repositories.c.owner_id == users.c.id) if about_owners else repositories
     with database.read() as connection:
-        rows = connection.execute(statement).all()
-        total = connection.execute(counted).scalar_one()
-    return [repository_from(tuple(row)) for row in rows], total
+        counted = select(func.count()).select_from(source).where(*conditions)
+        total: int = connection.execute(counted).scalar_one()
+        ids = page_ids(
+            connection,
+            select(repositories.c.id).select_from(source).where(*conditions),
+            order,
+            repositories.c.id,
+            descending=descending,
+            skip=skip,
+            limit=limit,
+            total=total,
+        )
+        rows = repositories_by_id(connection, ids)
+    return [rows[number] for number in ids if number in rows], total

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
-    exists,
     func,
     insert,
     or_,
@@ -23,8 +22,9 @@ from sqlalchemy import (
 )
 
 from holdfast.hosting.errors import GoneMeanwhile
-from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
+from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.database import Database, upsert
+from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories, stars, users, watches
@@ -108,7 +108,7 @@ def count_stars(database: Database, user: Account) -> int:
 def has_one_of(kind: Kind, user: Account) -> ColumnElement[bool]:
     """Return the SQL condition that a user has starred a repository, or watches it (`ix_..._user_id`)."""
     table = TABLES[kind]
-    return exists().where(table.c.repository_id == repositories.c.id, table.c.user_id == user.id)
+    return repositories.c.id.in_(select(table.c.repository_id).where(table.c.user_id == user.id))
 
 
 def subscribers(
@@ -116,13 +116,24 @@ def subscribers(
 ) -> tuple[list[Account], int]:
     """Return one page of the users who starred or watch a repository, as far as a viewer may see them."""
     table = TABLES[kind]
-    wanted = (table.c.repository_id == repository.id, visible_to(viewer))
-    joined = select(*COLUMNS).join(table, table.c.user_id == users.c.id).where(*wanted)
-    number = select(func.count()).select_from(table).join(users, table.c.user_id == users.c.id).where(*wanted)
+    visible = visible_to(viewer)
+    conditions = (table.c.repository_id == repository.id, visible)
+    about_users = users in select(table.c.user_id).where(visible).get_final_froms()
+    source = table.join(users, table.c.user_id == users.c.id) if about_users else table
     with database.read() as connection:
-        rows = connection.execute(joined.order_by(table.c.created_at, users.c.id).offset(skip).limit(limit)).all()
-        total = connection.execute(number).scalar_one()
-    return [account_from(tuple(row)) for row in rows], total
+        counted = select(func.count()).select_from(source).where(*conditions)
+        total: int = connection.execute(counted).scalar_one()
+        ids = page_ids(
+            connection,
+            select(table.c.user_id).select_from(source).where(*conditions),
+            table.c.created_at,
+            table.c.user_id,
+            skip=skip,
+            limit=limit,
+            total=total,
+        )
+        found = accounts_by_id(connection, ids)
+    return [found[number] for number in ids if number in found], total
 
 
 def visible_to(viewer: Account | None) -> ColumnElement[bool]:

@@ -45,6 +45,8 @@ users = Table(
     number("last_login_at"),
     number("updated_at"),
     Index(None, "email"),
+    Index(None, "is_organization", "folded_name"),
+    Index(None, "is_admin"),
 )
 
 sessions = Table(

@@ -29,14 +29,16 @@ labels = Table(
     "labels",
     metadata,
     key(),
-    Column("repository_id", Id, ForeignKey("repositories.id", ondelete="CASCADE"), nullable=True, index=True),
-    Column("organization_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=True, index=True),
+    Column("repository_id", Id, ForeignKey("repositories.id", ondelete="CASCADE"), nullable=True),
+    Column("organization_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=True),
     words("name"),
     words("color"),
     words("description", ""),
     flag("is_exclusive"),
     number("archived_at"),
     Index(None, "name"),
+    Index(None, "repository_id", "name", "id"),
+    Index(None, "organization_id", "name", "id"),
     sqlite_autoincrement=True,
 )
 

@@ -70,7 +70,8 @@ repositories = Table(
     number("closed_issues"),
     number("closed_pulls"),
     UniqueConstraint("owner_id", "folded_name"),
-    Index(None, "updated_at"),
+    # One for each order of a list.
+    *(Index(None, name, "id") for name in ("folded_name", "created_at", "updated_at", "pushed_at", "size")),
     sqlite_autoincrement=True,
 )
 

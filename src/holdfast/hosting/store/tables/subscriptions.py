@@ -1,6 +1,6 @@
 """Repositories that users have starred, and those that they watch."""
 
-from sqlalchemy import Table
+from sqlalchemy import Index, Table
 
 from holdfast.hosting.store.tables.columns import metadata, number, to
 
@@ -12,6 +12,7 @@ stars = Table(
     to("repositories", "repository_id", primary=True),
     to("users", "user_id", primary=True, index=True),
     number("created_at"),
+    Index(None, "repository_id", "created_at", "user_id"),
 )
 
 watches = Table(
@@ -20,4 +21,5 @@ watches = Table(
     to("repositories", "repository_id", primary=True),
     to("users", "user_id", primary=True, index=True),
     number("created_at"),
+    Index(None, "repository_id", "created_at", "user_id"),
 )

@@ -85,6 +85,7 @@ deliveries = Table(
     Column("answer", LargeBinary, nullable=False, server_default=text("''")),
     words("error", ""),
     number("milliseconds"),
+    Index(None, "hook_id", "id"),
     Index(None, "hook_id", "state", "id"),
     # A partial index: only waiting deliveries are polled, and they are few.
     Index(
