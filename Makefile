@@ -10,6 +10,7 @@ DATA   ?= data
 DEMO   ?= true
 EXTRAS ?=
 SECONDS ?= 120
+TARGET ?= all
 PACKAGE ?= holdfast.hosting.services
 MODULE ?=
 JOBS   ?= 2
@@ -142,8 +143,8 @@ $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
 	$(PIP) --require-hashes -r requirements/fuzz.txt
 	touch $@
 
-fuzz: $(VENV)/.fuzz ## search for input that breaks the reader (SECONDS=120)
-	$(BIN)/python -m fuzz $(SECONDS)
+fuzz: $(VENV)/.fuzz ## search for input that breaks what reads it (TARGET=reader, SECONDS=120 for each)
+	$(BIN)/python -m fuzz --target $(TARGET) --seconds $(SECONDS)
 
 differential: $(VENV)/.dev ## hold the core against protobuf on half a million damaged frames
 	$(BIN)/python -m tests.backup.wire.differential 500000

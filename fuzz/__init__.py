@@ -1,1 +1,1 @@
-"""Longer searches for input that breaks the reader: `make fuzz`."""
+"""Longer searches for input that breaks what reads it: `make fuzz`."""
