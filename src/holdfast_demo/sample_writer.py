@@ -67,4 +67,6 @@ def write_sample(
         plain.seek(0)
         with backup_reader.open(plain) as backup:
             backup.media = SampleMedia(sample_media(seed))
+            # What is made up has no secret, so that any key will do.
+            backup.recovery_keys = () if keys is None or keys.pool is None else (keys.pool,)
             return convert(backup, target, to=to, keys=keys, replace=replace)

@@ -16,7 +16,7 @@ from holdfast.backup.wire import frame_to_json, header_to_json
 from holdfast.backup.wire.varint import encode_varint
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.container.vectors import SET_B
+from tests.backup.container.vectors import SET_A, SET_B
 
 HEADER = BackupInfo(
     version=1, backupTimeMs=1_700_000_000_123, currentAppVersion="App 2.0", firstAppVersion="App 1.0"
@@ -26,6 +26,8 @@ POOL = EntropyPool.parse(SET_B.pool)
 LOCAL_KEYS = KeyMaterial(pool=POOL)
 KEYS = KeyMaterial(pool=POOL, aci=SET_B.aci)
 MODERN_KEYS = KeyMaterial(pool=POOL, aci=SET_B.aci, token=ForwardSecrecyToken.parse(SET_B.token))
+# Those above begin with one that somebody could guess, which nothing new is encrypted with.
+STRONG_KEYS = KeyMaterial(pool=EntropyPool.parse(SET_A.pool), aci=SET_B.aci, token=MODERN_KEYS.token)
 KEY_FILE = f"recovery-key = {SET_B.pool}\naccount-id = {SET_B.aci}\ntoken = {SET_B.token}\n"
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,15 @@ import pytest
 from holdfast import backup
 from holdfast.backup import Backup, BackupError, KeyMaterial
 from holdfast.backup.container.folder import find_snapshots
+from holdfast.backup.container.keys import EntropyPool
 from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_of
-from holdfast.backup.errors import DamagedBackup, KeyIncomplete, TargetRefused, UnreadableBackup
+from holdfast.backup.errors import DamagedBackup, KeyIncomplete, KeyRefused, TargetRefused, UnreadableBackup
 from holdfast.backup.schema.backup_pb2 import AdHocCall, Frame
 from tests.backup.streams import (
     HEADER,
     KEYS,
-    MODERN_KEYS,
+    STRONG_KEYS,
+    container_of,
     folder_of,
     lines_of,
     record,
@@ -42,10 +45,10 @@ FUTURE = Frame(adHocCall=AdHocCall(callId=1, state=99)).SerializeToString()  # t
 ODD = (*UNSPEAKABLE, b"", b"\x22\x04\x10\x01\x08\x01", FUTURE)
 
 
-def converted(source: Backup, to: OutputFormat, target: Path, keys: KeyMaterial = MODERN_KEYS) -> Backup:
+def converted(source: Backup, to: OutputFormat, target: Path, keys: KeyMaterial = STRONG_KEYS) -> Backup:
     """Convert and open the result."""
     convert(source, target, to=to, keys=keys)
-    return backup.open(target, MODERN_KEYS)
+    return backup.open(target, STRONG_KEYS)
 
 
 def all_of(found: Backup) -> tuple[bytes, ...]:
@@ -164,7 +167,7 @@ def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
             backup.open(io.BytesIO(data)) as source,
             pytest.raises(DamagedBackup, match=rf"\(frame {len(sample()) - 1}, byte \d+\)"),
         ):
-            convert(source, tmp_path / "x", to=to, keys=KEYS)
+            convert(source, tmp_path / "x", to=to, keys=replace(STRONG_KEYS, token=None))
         assert not (tmp_path / "x").exists() or not list((tmp_path / "x").iterdir())
 
 
@@ -175,8 +178,40 @@ def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> Non
             with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
                 convert(source, tmp_path / "x", to=to)
         with pytest.raises(UnreadableBackup, match="standard output"):
-            convert(source, io.BytesIO(), to=OutputFormat.FOLDER, keys=KEYS)
+            convert(source, io.BytesIO(), to=OutputFormat.FOLDER, keys=STRONG_KEYS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_new_is_encrypted_with_a_weak_key(tmp_path: Path) -> None:
+    """By no function that writes; what has the key already may keep it, also in another form."""
+    plain, sealed = tmp_path / "plain.binproto", tmp_path / "sealed.encrypted"
+    plain.write_bytes(stream_of(sample()))
+    sealed.write_bytes(container_of(sample()))
+    target = tmp_path / "out.encrypted"
+    refused = pytest.raises(KeyRefused, match="weak")
+    for to in (OutputFormat.CONTAINER, OutputFormat.FOLDER):
+        with refused:
+            convert(plain, target, to=to, keys=KEYS)
+        with refused:
+            backup.crop(plain, target, to=to, keys=KEYS)
+        with refused:
+            backup.merge([plain, plain], target, to=to, keys=KEYS)
+        with refused:
+            backup.repair(plain, target, to=to, keys=KEYS)
+    with refused, backup.write(target, HEADER, keys=KEYS):
+        pass
+    other = replace(KEYS, pool=EntropyPool.parse("wxyz" * 16))
+    with refused:
+        convert(sealed, target, KEYS, keys=other)
+    assert {path.name for path in tmp_path.iterdir()} == {plain.name, sealed.name}
+    outputs = [tmp_path / f"{number}.encrypted" for number in range(4)]
+    convert(sealed, outputs[0], KEYS, keys=KEYS)
+    backup.crop(sealed, outputs[1], KEYS, keys=KEYS)
+    backup.merge([sealed, plain], outputs[2], KEYS, keys=KEYS)
+    backup.repair(sealed, outputs[3], KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
+    for path in outputs:
+        with backup.open(path, KEYS) as found:
+            assert found.form is backup.Form.CONTAINER
 
 
 def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:

@@ -247,6 +247,13 @@ def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_
     check_failure(
         run("backup", "convert", str(tmp_path / "plain"), str(target), "--key-file", weak), ExitCode.USAGE, "weak"
     )
+    plain = str(tmp_path / "plain")
+    for words in (
+        ("backup", "crop", plain, str(target), "--since", "2000"),
+        ("backup", "merge", plain, plain, "-o", str(target)),
+        ("backup", "repair", plain, str(target)),
+    ):
+        check_failure(run(*words, "--key-file", weak), ExitCode.USAGE, "weak")
     words = ("backup", "convert", str(tmp_path / "sealed"), str(target), "--key-file", key_file)
     check_failure(run(*words, "--new-key-file", weak), ExitCode.USAGE, "weak")
     assert not target.exists()

@@ -9,7 +9,7 @@ from holdfast import backup
 from holdfast.backup.conversion import OutputFormat, convert
 from holdfast.backup.order import OrderChecker
 from holdfast.backup.schema import Frame
-from tests.backup.streams import MODERN_KEYS
+from tests.backup.streams import MODERN_KEYS, STRONG_KEYS
 
 
 def streamed(source: backup.Backup) -> bytes:
@@ -21,7 +21,7 @@ def streamed(source: backup.Backup) -> bytes:
 
 def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMaterial) -> bytes:
     """Write a backup in another form."""
-    with backup.open(io.BytesIO(data), MODERN_KEYS) as source:
+    with backup.open(io.BytesIO(data), STRONG_KEYS) as source:
         if to is OutputFormat.FOLDER:
             convert(source, target, to=to, keys=keys)
             with backup.open(target, keys) as found:
@@ -34,7 +34,7 @@ def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMater
 @pytest.mark.parametrize("first", OutputFormat)
 def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: OutputFormat, tmp_path: Path) -> None:
     """To the first form, from there to every other, and back to a stream."""
-    keys = backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci)
+    keys = backup.KeyMaterial(pool=STRONG_KEYS.pool, aci=STRONG_KEYS.aci)
     for number, file in enumerate(sorted((corpus / "valid").glob("*.binproto"))):
         data = file.read_bytes()
         one = rewritten(data, first, tmp_path / str(number), keys)
@@ -71,5 +71,5 @@ def test_the_encrypted_file_opens_through_the_door(corpus: Path, tmp_path: Path)
         data = streamed(found)
     assert len(data) == 117
     for to in OutputFormat:
-        again = rewritten(data, to, tmp_path / to, backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci))
-        assert rewritten(again, OutputFormat.STREAM, tmp_path / "x", MODERN_KEYS) == data
+        again = rewritten(data, to, tmp_path / to, backup.KeyMaterial(pool=STRONG_KEYS.pool, aci=STRONG_KEYS.aci))
+        assert rewritten(again, OutputFormat.STREAM, tmp_path / "x", STRONG_KEYS) == data

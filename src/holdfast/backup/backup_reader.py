@@ -28,6 +28,7 @@ from holdfast.backup.container.folder import (
     without_main,
 )
 from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.container.keys import EntropyPool
 from holdfast.backup.container.media import AttachmentStore, ExportMedia, FolderMedia
 from holdfast.backup.container.takeout import ZipExport, find_export
 from holdfast.backup.errors import (
@@ -89,6 +90,10 @@ class Form(StrEnum):
     EXPORT = "plaintext export"
 
 
+# Those that a key opens.
+ENCRYPTED_FORMS: Final = frozenset({Form.CONTAINER, Form.FOLDER})
+
+
 class RecordSource(Protocol):
     """A header and the frames after it, whatever they are read from."""
 
@@ -107,7 +112,8 @@ class Backup:
     """An opened backup: its header, and its frames each time they are asked for.
 
     Frames are read lazily, and from the start again for each iteration, except from standard input, which can be
-    read once. `form` says what it was recognised as, `media` is where its attachments lie, if that is known.
+    read once. `form` says what it was recognised as, `media` is where its attachments lie, if that is known;
+    `recovery_keys` has the one that it is encrypted with.
     """
 
     form: Form
@@ -132,6 +138,7 @@ class Backup:
         self.name = name
         self.media = media
         self.snapshot = snapshot
+        self.recovery_keys: tuple[EntropyPool, ...] = ()
         self.size = 0
         self._start = start
         self._limits = limits or StreamLimits()
@@ -428,6 +435,14 @@ def open(  # noqa: A001  # backup.open() is what people look for
         on_gap,
         keep_gaps,
     )
+    found = open_with(opener, source)
+    if keys is not None and keys.pool is not None and found.form in ENCRYPTED_FORMS:
+        found.recovery_keys = (keys.pool,)
+    return found
+
+
+def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:
+    """Open a path or a file."""
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
             # A file without a name, such as a temporary one, has a number in its place.

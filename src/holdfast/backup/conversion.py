@@ -1,6 +1,6 @@
 """Turns a backup of one form into another, frame by frame and byte for byte."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,11 +14,12 @@ from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
+from holdfast.backup.container.key_formats import pool_weakness
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.errors import AttachmentError, UnreadableBackup, UnwritableBackup
+from holdfast.backup.errors import AttachmentError, KeyRefused, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import kept
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
@@ -26,7 +27,17 @@ from holdfast.backup.wire import Names
 from holdfast.backup.writer import BackupWriter
 from holdfast.redacted_repr import redacted
 
-__all__ = ["BackupTarget", "Conversion", "OutputFormat", "convert", "form_of", "write"]
+__all__ = [
+    "BackupTarget",
+    "Conversion",
+    "OutputFormat",
+    "chosen_form",
+    "convert",
+    "form_of",
+    "path_or_file",
+    "refuse_weak_key",
+    "write",
+]
 
 # What functions that write a backup take: a path, or an open binary file.
 BackupTarget: TypeAlias = str | PathLike[str] | BinaryIO
@@ -43,6 +54,7 @@ class OutputFormat(StrEnum):
     FOLDER = "folder"
 
 
+ENCRYPTED: Final = frozenset({OutputFormat.CONTAINER, OutputFormat.FOLDER})
 EXTENSIONS: Final = {
     ".binproto": OutputFormat.STREAM,
     ".jsonl": OutputFormat.JSONL,
@@ -84,6 +96,21 @@ def chosen_form(target: Path | BinaryIO, to: OutputFormat | str | None) -> Outpu
     return form
 
 
+def refuse_weak_key(form: OutputFormat, keys: KeyMaterial | None, sources: Iterable[Backup] = ()) -> None:
+    """Raise `KeyRefused` for a recovery key that somebody could guess, unless a source is encrypted with it.
+
+    What is encrypted already may keep its key; nothing new is encrypted with one that can be guessed.
+    """
+    if form not in ENCRYPTED or keys is None or keys.pool is None:
+        return
+    reason = pool_weakness(keys.pool.reveal().decode())
+    if reason and not any(keys.pool in source.recovery_keys for source in sources):
+        raise KeyRefused(
+            f"this recovery key is weak, {reason}, and nothing is encrypted with it; "
+            "`holdfast backup key new` makes one"
+        )
+
+
 @public
 @contextmanager
 def write(
@@ -101,8 +128,9 @@ def write(
 
     `to` is the form, by default the one that the extension of `target` stands for. `keys` are those to encrypt
     with, `names` is the spelling of JSON names; an encrypted container gets `forward_secrecy`, if its keys have
-    the token that is in it. Frames must be in order, unless they are written `unchecked`. A file appears when the
-    block ends without an error; with `replace` one that is there already is replaced.
+    the token that is in it. A recovery key that somebody could guess raises `KeyRefused`. Frames must be in order,
+    unless they are written `unchecked`. A file appears when the block ends without an error; with `replace` one
+    that is there already is replaced.
 
     >>> with hb.open("chats.binproto") as source, hb.write("copy.jsonl", source.header) as writer:
     ...     for frame in source:
@@ -110,6 +138,33 @@ def write(
     """
     place = path_or_file(target)
     form = chosen_form(place, to)
+    refuse_weak_key(form, keys)
+    with open_writer(
+        place,
+        header,
+        form,
+        keys=keys,
+        names=names,
+        forward_secrecy=forward_secrecy,
+        unchecked=unchecked,
+        replace=replace,
+    ) as out:
+        yield out
+
+
+@contextmanager
+def open_writer(
+    place: Path | BinaryIO,
+    header: bytes | BackupInfo,
+    form: OutputFormat,
+    *,
+    keys: KeyMaterial | None,
+    names: Names,
+    forward_secrecy: ForwardSecrecy | None,
+    unchecked: bool,
+    replace: bool,
+) -> Iterator[BackupWriter]:
+    """Write a backup in a form, whatever the key."""
     if form is OutputFormat.STREAM:
         opener = writer.write_stream(place, header, unchecked=unchecked, replace=replace)
     elif form is OutputFormat.JSONL:
@@ -148,7 +203,8 @@ def convert(
     `key` opens the source; `to` is the form to write, by default the one that the extension of `target` stands
     for. `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the
     attachments, where the source has them, an encrypted container `forward_secrecy`, if its keys have the token
-    that is in it. With `replace` a file that is there already is replaced; the source never is.
+    that is in it. A recovery key that somebody could guess raises `KeyRefused`, unless the source is encrypted
+    with it. With `replace` a file that is there already is replaced; the source never is.
 
     >>> hb.convert("chats.binproto", "chats.jsonl").frames
     255
@@ -158,13 +214,14 @@ def convert(
     with opened(source, key) as backup:
         if isinstance(place, Path):
             keep_apart(backup, place)
+        refuse_weak_key(form, keys, [backup])
         if form is OutputFormat.FOLDER:
             return convert_to_folder(backup, folder_of(place), keys or KeyMaterial())
         frames = 0
-        with write(
+        with open_writer(
             place,
             backup.header,
-            to=form,
+            form,
             keys=keys,
             names=names,
             forward_secrecy=forward_secrecy,

@@ -2,23 +2,20 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from holdfast.backup import Backup, Form
+from holdfast.backup import Backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.conversion import Conversion, OutputFormat, convert, form_of
 from holdfast.backup.wire import Names
 from holdfast.cli.inputs import SourceArgument, with_open_backup
-from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, refuse_weak, with_keys
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["convert_backup"]
-
-ENCRYPTED: Final = frozenset({OutputFormat.CONTAINER, OutputFormat.FOLDER})
-ENCRYPTED_SOURCES: Final = frozenset({Form.CONTAINER, Form.FOLDER})
 
 
 def convert_backup(
@@ -63,9 +60,6 @@ def convert_backup(
         chosen: Names = names
 
         def write(found: Backup) -> Conversion:
-            # What is encrypted already may keep its key; nothing new is encrypted with one that can be guessed.
-            if form in ENCRYPTED and (new_key_file is not None or found.form not in ENCRYPTED_SOURCES):
-                refuse_weak(new)
             return convert(found, to_where, to=form, keys=new, names=chosen, replace=force)
 
         return with_open_backup(source, keys, write, edited=edited)

@@ -15,10 +15,9 @@ import typer
 
 from holdfast.backup import KeyIncomplete, KeyMaterial, read_keys
 from holdfast.backup.container import parse_aci
-from holdfast.backup.container.key_formats import pool_weakness
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
 
-__all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "refuse_weak", "with_keys"]
+__all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "with_keys"]
 
 VARIABLE: Final = "HOLDFAST_KEY"
 LONGEST_FILE: Final = 64 * 1024
@@ -70,16 +69,6 @@ def read_file(path: Path) -> str:
     if len(data) > LONGEST_FILE:
         raise KeyRefused(f"the key file {path} is far too large to hold keys")
     return text
-
-
-def refuse_weak(keys: KeyMaterial | None) -> None:
-    """Raise `KeyRefused` for a recovery key that somebody could guess."""
-    reason = pool_weakness(keys.pool.reveal().decode()) if keys is not None and keys.pool is not None else ""
-    if reason:
-        raise KeyRefused(
-            f"this recovery key is weak, {reason}, and nothing is encrypted with it; "
-            "`holdfast backup key new` makes one"
-        )
 
 
 def with_keys(

@@ -19,7 +19,15 @@ from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.selection import Window, find_chats
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.conversion import BackupTarget, Conversion, OutputFormat, convert
+from holdfast.backup.conversion import (
+    BackupTarget,
+    Conversion,
+    OutputFormat,
+    chosen_form,
+    convert,
+    path_or_file,
+    refuse_weak_key,
+)
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, Frame
@@ -120,6 +128,7 @@ def crop_open(
     """Write part of a backup that is open."""
     if isinstance(target, str | PathLike):
         keep_apart(source, Path(target))
+    refuse_weak_key(chosen_form(path_or_file(target), to), keys, [source])
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)
     kept -= find_chats(roster, without_chats)
@@ -130,7 +139,7 @@ def crop_open(
             cut.write(source, out)
         file.seek(0)
         with backup_reader.open(file) as plain:
-            plain.media = source.media
+            plain.media, plain.recovery_keys = source.media, source.recovery_keys
             written = convert(plain, target, to=to, keys=keys, names=names, replace=replace)
     return Cropped(
         chats=len(kept),

@@ -25,7 +25,15 @@ from holdfast.backup.compare.union import LATER, Conflict, Report, merge_rosters
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.media import AttachmentStore
-from holdfast.backup.conversion import BackupTarget, Conversion, OutputFormat, convert
+from holdfast.backup.conversion import (
+    BackupTarget,
+    Conversion,
+    OutputFormat,
+    chosen_form,
+    convert,
+    path_or_file,
+    refuse_weak_key,
+)
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
 from holdfast.backup.public import public
@@ -129,6 +137,7 @@ def merge_open(
     if isinstance(target, str | PathLike):
         for source in sources:
             keep_apart(source, Path(target))
+    refuse_weak_key(chosen_form(path_or_file(target), to), keys, sources)
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:
         check_accounts(sources, rosters)
@@ -150,6 +159,7 @@ def merge_open(
             roster = read_roster(current)
         stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
         current.media = Stores(stores) if stores else None
+        current.recovery_keys = tuple(key for source in sources for key in source.recovery_keys)
         written = convert(current, target, to=to, keys=keys, names=names, replace=replace)
     return Merged(
         roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written

@@ -21,7 +21,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
 from holdfast.backup.container.whole import check_replaceable, write_whole
-from holdfast.backup.conversion import OutputFormat, convert
+from holdfast.backup.conversion import OutputFormat, convert, refuse_weak_key
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -158,6 +158,8 @@ def repair(
             ),
         )
         shape = shape_of(readable.backup, readable.file, to, keys)
+        refuse_weak_key(shape.to, shape.keys, [readable.backup])
+        made.recovery_keys = readable.backup.recovery_keys
         damaged = any(fault.part in REWRITTEN for fault in readable.faults())
         if not damaged and all(gap.problem is None for gap in drawn.gaps):
             with write_log(log_path, written_down, replace=replace):
@@ -201,6 +203,7 @@ def undo_repair(
         if written.kept is None:
             shape = shape_of(readable.backup, readable.file, to, keys)
             original = restored(readable.backup, written)
+            original.recovery_keys = readable.backup.recovery_keys
             write(original, path, shape, replace=replace)
             return len(written.changes) + len(written.lost)
         belongs(readable.backup, written)
