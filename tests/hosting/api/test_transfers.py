@@ -123,3 +123,74 @@ def test_a_name_that_is_taken_keeps_the_transfer_waiting(clients: ServiceClients
     moved = clients.admin.post(f"{SHIP}/transfer", json={"new_owner": "eve"})
     assert (moved.status_code, moved.json()["full_name"]) == (202, "eve/ship")
     assert "repo_transfer" not in moved.json()
+
+
+def heard(client: httpx.Client, **query: str | bool) -> list[tuple[str, str]]:
+    """Return what the notifications of somebody are about."""
+    found = client.get("/notifications", params=query)
+    assert found.headers["x-total-count"] == str(len(found.json()))
+    return [(one["subject"]["type"], one["subject"]["title"]) for one in found.json()]
+
+
+def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Also of a private repository that they do not see yet; nobody else is."""
+    bob, eve = caller(clients, "bob"), caller(clients, "eve")
+    bob.post("/user/repos", json={"name": "boat", "auto_init": True})
+    eve.post("/repos/bob/boat/issues", json={"title": "Leak"})
+    assert offer(ada, "bob").status_code == 202
+    ship, leak = ("Repository", "ada/ship"), ("Issue", "Leak")
+    assert sorted(heard(bob)) == [leak, ship]
+    assert heard(bob, **{"subject-type": "repository"}) == [ship]
+    assert heard(bob, **{"subject-type": "issue"}) == [leak]
+    assert heard(bob, **{"subject-type": "commit"}) == []
+    assert (heard(ada), heard(eve), heard(clients.admin)) == ([], [], [])
+    (thread,) = bob.get("/notifications", params={"subject-type": "repository"}).json()
+    subject = thread["subject"]
+    assert (thread["unread"], thread["pinned"], thread["repository"]["full_name"]) == (True, False, "ada/ship")
+    assert (subject["state"], subject["latest_comment_url"]) == ("", "")
+    assert (subject["url"].endswith("/api/v1/repos/ada/ship"), subject["html_url"].endswith("/ada/ship")) == (
+        True,
+        True,
+    )
+    assert bob.get(f"/notifications/threads/{thread['id']}").json() == thread
+    assert eve.get(f"/notifications/threads/{thread['id']}").status_code == 404
+    only_public = clients.with_token(find_user(clients.database, "bob"), "all", "public-only")
+    assert heard(only_public) == [leak]
+    assert only_public.get(f"/notifications/threads/{thread['id']}").status_code == 404
+    assert bob.get("/notifications/new").json() == {"new": 2}
+    assert bob.patch(f"/notifications/threads/{thread['id']}").status_code == 205
+    assert (heard(bob), bob.get("/notifications/new").json()) == ([leak], {"new": 1})
+    assert bob.put("/notifications", params={"all": True, "to-status": "unread"}).status_code == 205
+    assert len(heard(bob)) == 2
+    assert bob.post(f"{SHIP}/transfer/accept").status_code == 202
+    assert heard(bob, all=True) == [leak]
+
+
+def test_a_transfer_that_ends_takes_its_notifications_along(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Whether it is rejected, taken back, or the repository is deleted."""
+    bob = caller(clients, "bob")
+    for who, method, path in (
+        (bob, "POST", "/transfer/reject"),
+        (ada, "POST", "/transfer/reject"),
+        (ada, "DELETE", ""),
+    ):
+        assert offer(ada, "bob").status_code == 202
+        assert heard(bob) == [("Repository", "ada/ship")]
+        assert who.request(method, f"{SHIP}{path}").status_code in {200, 204}
+        assert heard(bob, all=True) == []
+
+
+def test_those_who_create_repositories_in_an_organization_are_notified(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
+    """Its owners and the teams that may, and no longer than they may; other members are not."""
+    bob, eve = caller(clients, "bob"), caller(clients, "eve")
+    people = [find_user(clients.database, name) for name in ("bob", "eve")]
+    fleet = make_organization(clients.database, "fleet", people[0])
+    make_team(clients.database, fleet, "readers", [people[1]], mode=READ)
+    assert offer(ada, "fleet").status_code == 202
+    assert (heard(bob), heard(eve), heard(ada)) == ([("Repository", "ada/ship")], [], [])
+    owners = next(one["id"] for one in clients.admin.get("/orgs/fleet/teams").json() if one["name"] == "Owners")
+    assert clients.admin.put(f"/teams/{owners}/members/eve").status_code == 204
+    assert clients.admin.delete(f"/teams/{owners}/members/bob").status_code == 204
+    assert (heard(bob), heard(eve)) == ([], [])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import Connection, MetaData, Table, insert, text
 
 from holdfast.hosting.data_folder import connect
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
@@ -164,3 +164,27 @@ def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_dat
     assert ada is not None
     assert (ada.name, ada.is_admin, ada.is_active, ada.visibility) == ("Ada", True, True, "public")
     assert sessions.user_of(empty_database, token) == ada
+
+
+def add_row(connection: Connection, table: str, **given: str | int) -> None:
+    """Add a row to a table as it is in the database, with something empty where a value is needed."""
+    found = Table(table, MetaData(), autoload_with=connection, resolve_fks=False)
+    needed = [one for one in found.columns if not (one.nullable or one.server_default or one.primary_key)]
+    empty = {one.name: one.type.python_type() for one in needed}
+    connection.execute(insert(found).values({**empty, **given}))
+
+
+def test_notifications_stay_when_those_about_repositories_are_added(empty_database: Database) -> None:
+    """With the rule that a thread goes with its issue."""
+    migrate.upgrade(empty_database, to="0024")
+    with empty_database.write() as connection:
+        add_row(connection, "users", name="ada")
+        add_row(connection, "repositories", owner_id=1, name="ship")
+        add_row(connection, "issues", repository_id=1, number=1, author_id=1)
+        add_row(connection, "notifications", user_id=1, repository_id=1, issue_id=1, status="pinned")
+    migrate.upgrade(empty_database)
+    found = text("SELECT issue_id, status FROM notifications")
+    with empty_database.write() as connection:
+        assert [tuple(row) for row in connection.execute(found)] == [(1, "pinned")]
+        connection.execute(text("DELETE FROM issues"))
+        assert connection.execute(found).all() == []

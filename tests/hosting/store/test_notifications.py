@@ -56,7 +56,8 @@ def test_threads_are_about_what_can_be_read(
         for place in places:
             may = decided(database, person, place, public_only=public_only)
             expected |= {(place.id, is_pull) for is_pull in access.issue_kinds(may) if is_pull in kinds}
-        assert {(one.issue.repository_id, one.issue.is_pull) for one in found} == expected, person.name
+        shown = {(one.issue.repository_id, one.issue.is_pull) for one in found if one.issue is not None}
+        assert shown == expected, person.name
         assert total == len(found)
         order = [(one.notification.updated_at, one.notification.id) for one in found]
         assert order == sorted(order, reverse=True)
@@ -76,7 +77,7 @@ def test_threads_are_listed_by_index(database: Database, ada: Account, statuses:
     with recorded(database, "notifications.user_id =") as found:
         listed, total = notifications.list_notifications(database, ada, which, public_only=False, skip=0, limit=2)
     assert (len(listed), total) == (2, 2 * len(statuses))
-    assert len(found) == 3
+    assert len(found) == 4
     for statement, parameters in found:
         plan = plan_of(database, statement, parameters)
         assert is_by_index(database, plan, "notifications"), (statement, plan)

@@ -1,4 +1,4 @@
-"""Notifications: threads about issues and pull requests, and whether they have been read."""
+"""Notifications: threads about issues, pull requests and transfers, and whether they have been read."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -69,7 +69,7 @@ def statuses(names: list[str], default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def kinds(names: list[str]) -> tuple[bool, ...]:
-    """Return the accepted values of `is_pull`; there are no notifications about commits and repositories."""
+    """Return the accepted values of `is_pull`; there are no notifications about commits."""
     return tuple(kind for name in names for kind in KINDS.get(name.lower(), ())) if names else (False, True)
 
 
@@ -80,6 +80,7 @@ def listed(
     which = NotificationFilter(
         statuses=STATUSES if query.all else statuses(query.status_types, ("unread", "pinned")),
         kinds=kinds(query.subject_type),
+        with_repositories=not query.subject_type or "repository" in map(str.lower, query.subject_type),
         since=seconds(query.since),
         before=seconds(query.before),
         repository_id=repository_id,

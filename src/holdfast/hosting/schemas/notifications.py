@@ -16,7 +16,7 @@ __all__ = ["NotificationSubject", "NotificationThreadSchema", "thread_list"]
 
 
 class NotificationSubject(msgspec.Struct, frozen=True):
-    """The issue or pull request of a notification, and the comment it is about."""
+    """The issue, pull request or repository of a notification, and the comment it is about."""
 
     title: str
     url: str
@@ -43,6 +43,16 @@ def subject(viewer: Viewer, repository: Repository, thread: NotificationThread) 
     """Encode what a notification is about; without a comment, the issue stands for it."""
     issue, comment = thread.issue, thread.notification.comment_id
     api = f"{viewer.api}/repos/{repository.full_name}"
+    if issue is None:
+        return NotificationSubject(
+            title=repository.full_name,
+            url=api,
+            latest_comment_url="",
+            html_url=f"{viewer.root}/{repository.full_name}",
+            latest_comment_html_url="",
+            type="Repository",
+            state="",
+        )
     page = issue_page(viewer, repository, issue)
     url = f"{api}/issues/{issue.number}"
     return NotificationSubject(

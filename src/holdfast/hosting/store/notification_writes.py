@@ -1,7 +1,8 @@
 """Writes notifications, in the transaction of what they tell of.
 
 Whoever watches the repository, is subscribed to the issue or takes part in it hears of what is said and decided;
-who is mentioned, assigned or asked for a review hears of that in any case. Transactions that change issues hold
+who is mentioned, assigned or asked for a review hears of that in any case. Who can accept the transfer of a
+repository hears of it as long as it waits. Transactions that change issues hold
 the lock of the repository, so a thread is written by one of them at a time.
 """
 
@@ -11,10 +12,12 @@ from typing import Any, Final
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Connection,
     Select,
     bindparam,
     case,
+    delete,
     exists,
     insert,
     literal,
@@ -24,6 +27,7 @@ from sqlalchemy import (
     update,
 )
 
+from holdfast.hosting.store.members import OWNER
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import (
     comments,
@@ -32,11 +36,12 @@ from holdfast.hosting.store.tables import (
     issues,
     notifications,
     team_members,
+    teams,
     users,
     watches,
 )
 
-__all__ = ["PINNED", "READ", "UNREAD", "notify"]
+__all__ = ["PINNED", "READ", "UNREAD", "end_transfer", "may_act_for", "notify", "notify_of_transfer"]
 
 UNREAD, READ, PINNED = "unread", "read", "pinned"
 # Of a very long timeline, those who wrote in the latest part take part.
@@ -147,6 +152,42 @@ def notify(
         chosen = select(users.c.id.label("user_id")).where(users.c.id.in_(sorted(named)), ~users.c.is_organization)
         connection.execute(renewal(chosen), binds)
         connection.execute(creation(chosen), {**binds, "repository": repository_id})
+
+
+def notify_of_transfer(
+    connection: Connection, *, repository_id: int, recipient_id: int, actor_id: int, now: int
+) -> None:
+    """Write the notifications of a transfer that waits, for those who can accept it."""
+    rows = select(
+        users.c.id,
+        literal(repository_id, notifications.c.repository_id.type),
+        literal(UNREAD),
+        literal(now, notifications.c.created_at.type),
+        literal(now, notifications.c.updated_at.type),
+    ).where(
+        users.c.id != actor_id,
+        ~users.c.is_organization,
+        may_act_for(literal(recipient_id, users.c.id.type), users.c.id),
+    )
+    names = ["user_id", "repository_id", "status", "created_at", "updated_at"]
+    connection.execute(insert(notifications).from_select(names, rows))
+
+
+def end_transfer(connection: Connection, repository_id: int) -> None:
+    """Delete the notifications of a transfer that no longer waits."""
+    mine = (notifications.c.repository_id == repository_id, notifications.c.issue_id.is_(None))
+    connection.execute(delete(notifications).where(*mine))
+
+
+def may_act_for(recipient_id: ColumnElement[int], user_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a user is an account, or may create repositories in that organization."""
+    creates = exists().where(
+        teams.c.organization_id == recipient_id,
+        or_(teams.c.may_create_repositories, teams.c.mode >= OWNER),
+        team_members.c.team_id == teams.c.id,
+        team_members.c.user_id == user_id,
+    )
+    return or_(recipient_id == user_id, creates)
 
 
 def named_users(

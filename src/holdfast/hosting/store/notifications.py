@@ -12,11 +12,14 @@ from sqlalchemy import (
     FromClause,
     Select,
     and_,
+    exists,
     false,
     func,
+    literal,
     literal_column,
     or_,
     select,
+    text,
     update,
 )
 
@@ -26,9 +29,9 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.list_pages import page_ids
-from holdfast.hosting.store.notification_writes import PINNED, READ, UNREAD
+from holdfast.hosting.store.notification_writes import PINNED, READ, UNREAD, may_act_for
 from holdfast.hosting.store.repositories import readable_by
-from holdfast.hosting.store.tables import issues, notifications, repositories, users
+from holdfast.hosting.store.tables import issues, notifications, repositories, repository_transfers, users
 
 __all__ = [
     "STATUSES",
@@ -52,7 +55,7 @@ class Notification(msgspec.Struct, frozen=True):
     id: int
     user_id: int
     repository_id: int
-    issue_id: int
+    issue_id: int | None
     comment_id: int | None
     status: str
     created_at: int
@@ -65,30 +68,34 @@ class NotificationFilter(msgspec.Struct, frozen=True, kw_only=True):
     statuses: Collection[str] = (UNREAD, PINNED)
     kinds: Collection[bool] = (False, True)
     """The accepted values of `is_pull`."""
+    with_repositories: bool = True
+    """Whether threads about repositories are meant too."""
     since: int | None = None
     before: int | None = None
     repository_id: int | None = None
 
 
 class NotificationThread(msgspec.Struct, frozen=True):
-    """A thread and the issue it is about."""
+    """A thread and the issue it is about; one without an issue is about the repository."""
 
     notification: Notification
-    issue: Issue
+    issue: Issue | None
 
 
 COLUMNS: Final = tuple(notifications.c[name] for name in Notification.__struct_fields__)
 WIDTH: Final = len(COLUMNS)
 # `users` is the owner of the repository in these statements.
 JOINED: Final = (
-    notifications.join(issues, issues.c.id == notifications.c.issue_id)
-    .join(repositories, repositories.c.id == issues.c.repository_id)
+    notifications.outerjoin(issues, issues.c.id == notifications.c.issue_id)
+    .join(repositories, repositories.c.id == notifications.c.repository_id)
     .join(users, users.c.id == repositories.c.owner_id)
 )
 
 
 # More repositories than these are not listed by name in a statement.
 MOST_HIDDEN: Final = 500
+# Of more transfers that wait for a user at once, the latest are shown.
+MOST_TRANSFERS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,32 @@ def hidden_from(connection: Connection, user: Account, *, public_only: bool) -> 
     return {False: {row[0] for row in rows if not row[1]}, True: {row[0] for row in rows if not row[2]}}
 
 
+def waiting_transfers(connection: Connection, user: Account, *, public_only: bool) -> list[int]:
+    """Return the ids of a user's threads about repositories, as far as the transfer still waits for them."""
+    waits = exists().where(
+        repository_transfers.c.repository_id == repositories.c.id,
+        may_act_for(repository_transfers.c.recipient_id, literal(user.id)),
+    )
+    statement = (
+        select(notifications.c.id)
+        .join_from(notifications, repositories, repositories.c.id == notifications.c.repository_id)
+        .join(users, users.c.id == repositories.c.owner_id)
+        # As in the definition of the index.
+        .where(notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"), waits)
+        .order_by(notifications.c.id.desc())
+        .limit(MOST_TRANSFERS)
+    )
+    if public_only:
+        statement = statement.where(~repositories.c.is_private, users.c.visibility == "public")
+    return list(connection.execute(statement).scalars())
+
+
+def has_repository_threads(connection: Connection, user: Account) -> bool:
+    """Tell whether a user has threads about repositories, which few have."""
+    mine = (notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
+    return connection.execute(select(notifications.c.id).where(*mine).limit(1)).first() is not None
+
+
 def selection(
     connection: Connection, user: Account, which: NotificationFilter, *, public_only: bool
 ) -> ThreadSelection:
@@ -156,28 +189,44 @@ def selection(
     depends on the kind of issue.
     """
     mine = conditions(user, which)
-    hidden = hidden_from(connection, user, public_only=public_only)
+    shown = selection_of_issues(connection, user, which, public_only=public_only)
+    if not has_repository_threads(connection, user):
+        return ThreadSelection(shown.source, [*mine, *shown.conditions])
+    waiting = waiting_transfers(connection, user, public_only=public_only) if which.with_repositories else []
+    of_issues = and_(notifications.c.issue_id.is_not(None), *shown.conditions)
+    return ThreadSelection(shown.source, [*mine, or_(of_issues, notifications.c.id.in_(waiting))])
+
+
+def selection_of_issues(
+    connection: Connection, user: Account, which: NotificationFilter, *, public_only: bool
+) -> ThreadSelection:
+    """Return what selects the threads about issues that a user may read."""
     kinds = set(which.kinds)
+    if not kinds:
+        return ThreadSelection(notifications, [false()])
+    hidden = hidden_from(connection, user, public_only=public_only)
     if max(map(len, hidden.values())) > MOST_HIDDEN:
-        return ThreadSelection(JOINED, [*mine, visible_to(user, public_only=public_only, kinds=tuple(kinds))])
-    wanted = [hidden[kind] for kind in sorted(kinds)]
-    of_all = set.intersection(*wanted) if wanted else set()
+        return ThreadSelection(JOINED, [visible_to(user, public_only=public_only, kinds=tuple(kinds))])
+    found: list[ColumnElement[bool]] = []
+    of_all = set.intersection(*(hidden[kind] for kind in sorted(kinds)))
     if of_all:
-        mine.append(notifications.c.repository_id.not_in(sorted(of_all)))
+        found.append(notifications.c.repository_id.not_in(sorted(of_all)))
     if kinds == {False, True} and hidden[False] == hidden[True]:
-        return ThreadSelection(notifications, mine)
+        return ThreadSelection(notifications, found)
     allowed = [
         and_(issues.c.is_pull == kind, notifications.c.repository_id.not_in(sorted(hidden[kind])))
         for kind in sorted(kinds)
     ]
-    joined = notifications.join(issues, issues.c.id == notifications.c.issue_id)
-    return ThreadSelection(joined, [*mine, or_(false(), *allowed)])
+    joined = notifications.outerjoin(issues, issues.c.id == notifications.c.issue_id)
+    return ThreadSelection(joined, [*found, or_(false(), *allowed)])
 
 
 def thread_from(row: Sequence[object]) -> NotificationThread:
     """Build a thread from a row."""
     values = tuple(row)
-    return NotificationThread(Notification(*values[:WIDTH]), Issue(*values[WIDTH:]))  # type: ignore[arg-type]  # the columns of the tables
+    notification = Notification(*values[:WIDTH])  # type: ignore[arg-type]  # the columns of the tables
+    issue = None if notification.issue_id is None else Issue(*values[WIDTH:])  # type: ignore[arg-type]  # as above
+    return NotificationThread(notification, issue)
 
 
 def list_notifications(
@@ -218,10 +267,11 @@ def count_unread(database: Database, user: Account, *, public_only: bool) -> int
 
 def find_notification(database: Database, user: Account, number: int, *, public_only: bool) -> NotificationThread:
     """Return a thread of a user by id; other people's, and those about what they may not read, do not exist."""
-    mine = (notifications.c.user_id == user.id, visible_to(user, public_only=public_only))
-    statement = select(*COLUMNS, *ISSUE).select_from(JOINED).where(notifications.c.id == number, *mine)
     with database.read() as connection:
-        row = connection.execute(statement).one_or_none()
+        waiting = waiting_transfers(connection, user, public_only=public_only)
+        shown = or_(visible_to(user, public_only=public_only), notifications.c.id.in_(waiting))
+        mine = (notifications.c.id == number, notifications.c.user_id == user.id, shown)
+        row = connection.execute(select(*COLUMNS, *ISSUE).select_from(JOINED).where(*mine)).one_or_none()
     if row is None:
         raise NoSuchNotification(f"notification does not exist [id: {number}]")
     return thread_from(row)

@@ -32,6 +32,7 @@ from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTak
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.list_pages import page_ids
+from holdfast.hosting.store.notification_writes import end_transfer
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -469,6 +470,7 @@ def move(connection: Connection, repository: Repository, owner: Account, name: s
 def remove_from_owner(connection: Connection, repository: Repository, owner: Account) -> None:
     """Remove what belongs to the old owner: teams, labels, a transfer, and the new owner as collaborator."""
     connection.execute(delete(repository_transfers).where(repository_transfers.c.repository_id == repository.id))
+    end_transfer(connection, repository.id)
     connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
     connection.execute(
         delete(collaborators).where(

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NoSuchTransfer, TransferPending
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.notification_writes import end_transfer, notify_of_transfer
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repository_transfers
@@ -49,17 +50,21 @@ def find_transfer(database: Database, repository: Repository) -> Transfer | None
 def add_transfer(
     database: Database, repository: Repository, actor: Account, recipient: Account, team_ids: Sequence[int] = ()
 ) -> None:
-    """Let a transfer wait. Raise `TransferPending` if one does already."""
+    """Let a transfer wait, and notify those who can accept it. Raise `TransferPending` if one does already."""
+    now = int(time.time())
     row = {
         "repository_id": repository.id,
         "recipient_id": recipient.id,
         "actor_id": actor.id,
-        "created_at": int(time.time()),
+        "created_at": now,
         "team_ids": msgspec.json.encode(list(team_ids)).decode(),
     }
     try:
         with database.write() as connection:
             connection.execute(insert(repository_transfers), row)
+            notify_of_transfer(
+                connection, repository_id=repository.id, recipient_id=recipient.id, actor_id=actor.id, now=now
+            )
     except IntegrityError:
         raise TransferPending(repository.full_name) from None
 
@@ -71,3 +76,4 @@ def remove_transfer(connection: Connection, repository: Repository, recipient: A
         gone = gone.where(repository_transfers.c.recipient_id == recipient.id)
     if not connection.execute(gone).rowcount:
         raise NoSuchTransfer("the repository has no transfer that waits")
+    end_transfer(connection, repository.id)

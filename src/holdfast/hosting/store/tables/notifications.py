@@ -1,8 +1,8 @@
-"""Notifications: one thread for each user and issue."""
+"""Notifications: one thread for each user and issue, or repository."""
 
-from sqlalchemy import Column, Index, String, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, String, Table, UniqueConstraint
 
-from holdfast.hosting.store.tables.columns import key, metadata, number, only, to
+from holdfast.hosting.store.tables.columns import Id, key, metadata, number, only, to
 
 __all__ = ["notifications"]
 
@@ -12,7 +12,8 @@ notifications = Table(
     key(),
     to("users", "user_id"),
     to("repositories", "repository_id", index=True),
-    to("issues", "issue_id", index=True),
+    # A thread without an issue is about the repository: a transfer of it waits for the user.
+    Column("issue_id", Id, ForeignKey("issues.id", ondelete="CASCADE"), nullable=True, index=True),
     # The comment it is about, if it is about one.
     to("comments", "comment_id", optional=True, index=True),
     Column("status", String, nullable=False),
@@ -20,6 +21,7 @@ notifications = Table(
     number("updated_at"),
     UniqueConstraint("user_id", "issue_id"),
     Index(None, "user_id", "repository_id"),
+    Index(None, "user_id", **only("issue_id IS NULL")),
     # In the order of lists; one has only what is not read, which are few of all.
     Index(None, "user_id", "updated_at", "id", "status", "repository_id"),
     Index(None, "user_id", "updated_at", "id", "repository_id", "status", **only("status <> 'read'")),
