@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli import main
+from tests.backup.container.vectors import SET_A, SET_B
+from tests.backup.streams import KEY_FILE
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,19 @@ def spawn(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call
+
+
+@pytest.fixture
+def strong_key_file(tmp_path: Path) -> str:
+    """Write down keys that something new may be encrypted with."""
+    path = tmp_path / "strong.txt"
+    path.write_text(f"recovery-key = {SET_A.pool}\naccount-id = {SET_B.aci}\n")
+    return str(path)
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> str:
+    """Write the keys down."""
+    path = tmp_path / "keys.txt"
+    path.write_text(KEY_FILE)
+    return str(path)

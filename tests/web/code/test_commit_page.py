@@ -1,8 +1,5 @@
 """The page of a commit, and what it changed."""
 
-import re
-from html import unescape
-
 import httpx
 
 from tests.hosting.api.file_helpers import commit_all
@@ -50,62 +47,6 @@ def test_the_first_commit_brings_everything(clients: ServiceClients, git: Git) -
     assert "Parent" not in page
 
 
-def test_a_page_has_room_for_so_much(clients: ServiceClients, git: Git) -> None:
-    """The rest is shown file by file, and no page is larger than promised."""
-    (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
-    (git.folder / "b-wide.txt").write_text("y" * 100_000)
-    for number in range(150):
-        (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
-    commit = pushed(git)
-    site = visitor(clients)
-    page = site.get(f"{AT}/commit/{commit}")
-    assert len(page.content) < 200_000
-    assert "153 files" in page.text
-    assert "too long to be shown" in page.text
-    alone = re.search(r'href="([^"]+)">Show this file only', page.text)
-    assert alone is not None
-    whole = site.get(alone[1])
-    assert whole.status_code == 200
-    assert "1 file" in whole.text
-    assert len(whole.content) < 200_000
-    last = site.get(f"{AT}/commit/{commit}", params={"file": "many-99.txt"}).text
-    assert last.count('class="add"') == 30
-
-
-def followed(site: httpx.Client, page: httpx.Response, words: str) -> list[str]:
-    """Follow the link with these words from page to page, and return the texts of all."""
-    texts = [page.text]
-    while (link := re.search(rf'href="([^"]+)">{words}</a>', texts[-1])) and len(texts) < 40:
-        page = site.get(unescape(link[1]))
-        assert page.status_code == 200
-        assert len(page.content) < 200_000
-        texts.append(page.text)
-    return texts
-
-
-def test_every_file_and_line_of_a_large_difference_can_be_reached(clients: ServiceClients, git: Git) -> None:
-    """The pages of a commit follow each other to its last file, and those of one file to its last line."""
-    (git.folder / "a-long.txt").write_text("".join(f"line {number}.\n" for number in range(6000)))
-    (git.folder / "b-wide.txt").write_text(f"{'&' * 200_000}\n" * 3 + "the end\n")
-    for number in range(150):
-        (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
-    commit = pushed(git)
-    site, at = visitor(clients), f"{AT}/commit/{commit}"
-    pages = followed(site, site.get(at), "Next files")
-    assert len(pages) > 2
-    shown = [int(position) for text in pages for position in re.findall(r'id="file-(\d+)"', text)]
-    assert shown == list(range(1, 154))
-    assert "Previous files" in pages[-1]
-    assert "Previous files" not in pages[0]
-    lines = "".join(followed(site, site.get(at, params={"file": "a-long.txt"}), "Next lines"))
-    assert [int(line) for line in re.findall(r"\+ line (\d+)\.<", lines)] == list(range(6000))
-    wide = followed(site, site.get(at, params={"file": "b-wide.txt"}), "Next lines")
-    assert "+ the end" in wide[-1]
-    assert "cut here" in wide[0]
-    for odd in ({"first": "9999"}, {"first": "x"}, {"file": "a-long.txt", "skip": "99999999"}, {"skip": "-1"}):
-        assert site.get(at, params=odd).status_code == 200
-
-
 def test_a_merge_is_told_as_what_it_brought(clients: ServiceClients, git: Git) -> None:
     """Against the first of its parents."""
     git("checkout", "-q", "feature/x")
@@ -139,34 +80,3 @@ def test_a_commit_has_its_changes_as_text(clients: ServiceClients, git: Git) -> 
     assert "Subject: [PATCH] Add a file" in patch.text
     assert browser.get(f"{AT}/commit/{'0' * 40}.diff").status_code == 404
     assert browser.get(f"{AT}/commit/{commit}.zip").status_code == 404
-
-
-def test_both_sides_stand_beside_each_other_and_context_grows(clients: ServiceClients, git: Git) -> None:
-    """What changed inside a line is marked; every link keeps the view."""
-    lines = [f"line {number}" for number in range(1, 101)]
-    (git.folder / "tide.txt").write_text("\n".join(lines))
-    pushed(git)
-    lines[49] = "line fifty"
-    (git.folder / "tide.txt").write_text("\n".join(lines))
-    at = f"{AT}/commit/{pushed(git)}"
-    site = visitor(clients)
-    unified = site.get(at).text
-    assert "- line <mark>50</mark></td>" in unified
-    assert "+ line <mark>fifty</mark></td>" in unified
-    assert f'href="{at}?view=split"' in unified
-    assert "  line 46</td>" not in unified
-    split = site.get(f"{at}?view=split").text
-    row = '<td class="no gone">50</td><td class="t gone">line <mark>50</mark></td>'
-    assert f'{row}<td class="no added">50</td><td class="t added">line <mark>fifty</mark></td>' in split
-    assert f'href="{at}" aria-current' not in split
-    assert f'href="{at}?file=tide.txt&amp;context=25&amp;view=split"' in split
-    wider = site.get(f"{at}?file=tide.txt&context=25").text
-    assert "  line 25</td>" in wider
-    assert "  line 24</td>" not in wider
-    assert "context=100000" in wider
-    whole = site.get(f"{at}?file=tide.txt&context=100000&view=split").text
-    assert "line 1</td>" in whole
-    assert "line 100</td>" in whole
-    assert "Show more context" not in whole
-    for query in ("?context=x&view=y", "?context=-1", "?context=999999999&file=tide.txt"):
-        assert site.get(f"{at}{query}").status_code == 200

@@ -1,0 +1,147 @@
+"""`holdfast backup convert`."""
+
+import json
+import stat
+from pathlib import Path
+
+from holdfast.cli.exit_codes import ExitCode
+from tests.backup.container.vectors import SET_A, SET_B
+from tests.backup.streams import (
+    HEADER,
+    container_of,
+    lines_of,
+    sample,
+    small,
+    stream_of,
+)
+from tests.cli.conftest import Run
+from tests.cli.test_backup import OTHER_KEY, check_failure
+
+
+def test_convert_goes_there_and_back(run: Run, tmp_path: Path, strong_key_file: str) -> None:
+    """The form is told by the name or by --to."""
+    source = tmp_path / "a.binproto"
+    source.write_bytes(stream_of(sample()))
+    steps = ["b.jsonl", "c.json", "d.encrypted", "e.binproto"]
+    place = source
+    for step in steps:
+        ran = run("backup", "convert", str(place), str(tmp_path / step), "--key-file", strong_key_file)
+        assert (ran.status, ran.err) == (0, "")
+        assert ran.out == f"{tmp_path / step}: {len(sample()) - 1:,} frames\n"
+        assert stat.S_IMODE((tmp_path / step).stat().st_mode) == 0o600
+        place = tmp_path / step
+    assert (tmp_path / "e.binproto").read_bytes() == source.read_bytes()
+    assert (tmp_path / "b.jsonl").read_bytes() == lines_of(sample())
+    ran = run(
+        "backup", "convert", str(place), str(tmp_path / "f"), "--to", "folder", "--key-file", strong_key_file
+    )
+    assert ran.out == f"{tmp_path / 'f'}: {len(sample()) - 1:,} frames and 0 attachments\n"
+    ran = run("backup", "convert", str(tmp_path / "f"), str(tmp_path / "g"), "--to", "stream", "--key", SET_A.pool)
+    assert (tmp_path / "g").read_bytes() == source.read_bytes()
+
+
+def test_convert_reads_and_writes_pipes(spawn: Run) -> None:
+    """Nothing but the backup is on standard output."""
+    ran = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small()))
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.encode() == lines_of(small())
+
+
+def test_convert_says_what_it_did_as_json(run: Run, tmp_path: Path) -> None:
+    """For programs."""
+    (tmp_path / "a").write_bytes(stream_of(small()))
+    ran = run("backup", "convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--json")
+    assert json.loads(ran.out) == {"frames": len(small()) - 1, "attachments": 0, "problems": []}
+
+
+def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
+    """Either way is read again."""
+    (tmp_path / "a").write_bytes(stream_of(sample(450)))
+    for names, word in (("spec", "platformASpecificSettings"), ("signal", "androidSpecificSettings")):
+        target = tmp_path / f"{names}.jsonl"
+        assert run("backup", "convert", str(tmp_path / "a"), str(target), "--names", names).status == 0
+        assert word in target.read_text()
+        assert run("backup", "convert", str(target), str(tmp_path / "back.binproto"), "--force").status == 0
+        assert (tmp_path / "back.binproto").read_bytes() == stream_of(sample(450))
+
+
+def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_key_file: str) -> None:
+    """What they say was written, not the bytes they carry."""
+    odd = b"\x12\x02\x08\x05\x12\x00"
+    (tmp_path / "a.jsonl").write_bytes(lines_of([HEADER, odd]).replace(b'"5"', b'"6"'))
+    for to in ("stream", "folder"):
+        ran = run(
+            "backup",
+            "convert",
+            str(tmp_path / "a.jsonl"),
+            str(tmp_path / to),
+            "--to",
+            to,
+            "--key-file",
+            strong_key_file,
+        )
+        assert ran.status == 0
+        assert ran.err == "note: record 2 was edited; what it says was written, not its kept bytes\n"
+
+
+def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_file: str) -> None:
+    """Neither what was plain, nor what gets a new key; what has the key already may keep it."""
+    (tmp_path / "plain").write_bytes(stream_of(small()))
+    (tmp_path / "sealed").write_bytes(container_of(small()))
+    weak = str(tmp_path / "weak.txt")
+    Path(weak).write_text(f"recovery-key = {'wxyz' * 16}\naccount-id = {SET_B.aci}\n")
+    target = tmp_path / "out.encrypted"
+    check_failure(
+        run("backup", "convert", str(tmp_path / "plain"), str(target), "--key-file", weak), ExitCode.USAGE, "weak"
+    )
+    plain = str(tmp_path / "plain")
+    for words in (
+        ("backup", "crop", plain, str(target), "--since", "2000"),
+        ("backup", "merge", plain, plain, "-o", str(target)),
+        ("backup", "repair", plain, str(target)),
+    ):
+        check_failure(run(*words, "--key-file", weak), ExitCode.USAGE, "weak")
+    words = ("backup", "convert", str(tmp_path / "sealed"), str(target), "--key-file", key_file)
+    check_failure(run(*words, "--new-key-file", weak), ExitCode.USAGE, "weak")
+    assert not target.exists()
+    assert run(*words).status == ExitCode.FINE
+
+
+def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str) -> None:
+    """The old ones no longer open it."""
+    (tmp_path / "a").write_bytes(container_of(small()))
+    (tmp_path / "new.txt").write_text(OTHER_KEY)
+    target = str(tmp_path / "b.encrypted")
+    ran = run(
+        "backup",
+        "convert",
+        str(tmp_path / "a"),
+        target,
+        "--key-file",
+        key_file,
+        "--new-key-file",
+        str(tmp_path / "new.txt"),
+    )
+    assert ran.status == 0
+    check_failure(run("backup", "info", target, "--key-file", key_file), ExitCode.WRONG_KEY)
+    assert run("backup", "info", target, "--key-file", str(tmp_path / "new.txt")).status == 0
+
+
+def test_convert_refuses_what_it_cannot_do(run: Run, tmp_path: Path) -> None:
+    """A name that says nothing, a folder on standard output, no keys, damage; nothing is left behind."""
+    source = tmp_path / "a"
+    source.write_bytes(stream_of(small()))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    check_failure(run("backup", "convert", str(source), str(tmp_path / "b")), ExitCode.USAGE, "use --to")
+    check_failure(run("backup", "convert", str(source), "-"), ExitCode.USAGE, "use --to")
+    check_failure(
+        run("backup", "convert", str(source), "-", "--to", "folder"), ExitCode.UNREADABLE, "standard output"
+    )
+    sealed = run("backup", "convert", str(source), str(tmp_path / "b"), "--to", "container")
+    check_failure(sealed, ExitCode.USAGE, "the recovery key and the account id")
+    nowhere = run("backup", "convert", str(source), str(tmp_path / "none" / "b.jsonl"))
+    check_failure(nowhere, ExitCode.UNREADABLE, "cannot be written")
+    source.write_bytes(stream_of(small())[:-1])
+    cut = run("backup", "convert", str(source), str(tmp_path / "b.jsonl"))
+    check_failure(cut, ExitCode.UNREADABLE, "middle of a record")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -1,0 +1,57 @@
+"""`holdfast backup extract`."""
+
+import json
+from pathlib import Path
+
+from holdfast.cli.exit_codes import ExitCode
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import (
+    folder_of,
+    sample,
+    small,
+    stream_of,
+)
+from tests.cli.conftest import Run
+from tests.cli.test_backup import check_failure
+
+
+def test_extract_writes_files_and_counts_them(run: Run, tmp_path: Path, key_file: str) -> None:
+    """A second run says the same."""
+    folder_of(sample(100), tmp_path / "phone")
+    for _ in range(2):
+        ran = run("backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file)
+        assert (ran.status, ran.err) == (0, "")
+        assert ran.out.endswith(f"in {tmp_path / 'out'}; 0 missing or damaged\n")
+    assert any(path.suffix == ".jpg" for path in (tmp_path / "out").rglob("*"))
+
+
+def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_path: Path, key_file: str) -> None:
+    """A screenful of them by name, all of them as JSON."""
+    snapshot = folder_of(sample(450), tmp_path / "phone")
+    files = sorted((snapshot.parent / "files").glob("*/*"))
+    assert len(files) > 23
+    for file in files[:23]:
+        file.unlink()
+    words = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file]
+    ran = run(*words)
+    assert ran.status == ExitCode.NO
+    assert ran.err.count("not in the content store") == 20
+    assert "... and 3 more; --json lists them all" in ran.err
+    assert "23 missing or damaged" in ran.out
+    ran = run(*words, "--json")
+    assert ran.status == ExitCode.NO
+    answer = json.loads(ran.out)
+    assert len(answer) == len(files)
+    assert sum(bool(item["problem"]) for item in answer) == 23
+    assert all(item["problem"] or Path(item["path"]).is_file() for item in answer)
+
+
+def test_extract_needs_a_form_with_attachments(run: Run, tmp_path: Path) -> None:
+    """A stream has none beside it."""
+    (tmp_path / "a").write_bytes(stream_of(small()))
+    ran = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
+    check_failure(ran, ExitCode.UNREADABLE, "frame stream, which has no attachments")
+    (tmp_path / "out").write_text("a file")
+    folder = folder_of(sample(60), tmp_path / "phone")
+    ran = run("backup", "extract", str(folder), str(tmp_path / "out"), "--key", SET_B.pool)
+    check_failure(ran, ExitCode.UNREADABLE, "cannot be made")

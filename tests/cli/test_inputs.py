@@ -1,0 +1,20 @@
+"""Backups as arguments of commands: files and standard input."""
+
+import json
+
+import pytest
+
+from tests.backup.streams import (
+    file_forms,
+    small,
+)
+from tests.cli.conftest import Run
+
+
+@pytest.mark.long
+def test_every_form_is_read_from_standard_input(spawn: Run, key_file: str) -> None:
+    """As far as it is one file."""
+    for name, data in file_forms(small()):
+        ran = spawn("backup", "info", "-", "--json", "--key-file", key_file, data=data)
+        assert ran.err == "", name
+        assert json.loads(ran.out)["counts"]["account"] == 1, name

@@ -1,0 +1,86 @@
+"""The forms of the merge box: merge, update, ready, draft and base."""
+
+from tests.web.pulls.conftest import AT, PullSite
+
+
+def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None:
+    """What was pushed after the page was shown is not merged."""
+    made = site.open_pull()
+    bob = site.browser("bob")
+    form = {"style": "squash", "title": "Tide fixed", "head": "0" * 40, "offered": "true"}
+    outdated = bob.post(f"{AT}/pulls/1/merge", data=form)
+    assert outdated.status_code == 409
+    assert "The head of the pull request is" in outdated.text
+    answer = bob.post(f"{AT}/pulls/1/merge", data={**form, "head": made["head"]["sha"]})
+    assert answer.headers["location"] == f"{AT}/pulls/1"
+    text = bob.get(f"{AT}/pulls/1").text
+    assert "Pull request #1 merged." in text
+    assert "Pull request merged." in text
+    assert "merged this in" in text
+    assert site.api["ada"].get("/repos/ada/tides/commits").json()[0]["commit"]["message"].startswith("Tide fixed")
+    assert "Merge pull request</button>" not in text
+    assert bob.post(f"{AT}/pulls/1/branch/delete").headers["location"] == f"{AT}/pulls/1"
+    assert "Branch fix deleted." in bob.get(f"{AT}/pulls/1").text
+    assert site.api["ada"].get("/repos/ada/tides/branches/fix").status_code == 404
+    assert "Delete branch" not in bob.get(f"{AT}/pulls/1").text
+
+
+def test_who_may_not_write_cannot_merge_or_delete(site: PullSite) -> None:
+    """Nor update the branch, nor change the draft state."""
+    made = site.open_pull()
+    eve = site.browser("eve")
+    form = {"style": "merge", "head": made["head"]["sha"]}
+    assert eve.post(f"{AT}/pulls/1/merge", data=form).status_code == 409
+    assert eve.post(f"{AT}/pulls/1/update", data={"style": "merge"}).status_code == 403
+    assert eve.post(f"{AT}/pulls/1/draft", data={"draft": "true"}).status_code == 403
+    assert eve.post(f"{AT}/pulls/1/reviewers", data={"reviewer": "bob"}).status_code == 403
+    assert site.browser().post(f"{AT}/pulls/1/merge", data=form).headers["location"].startswith("/login")
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["state"] == "open"
+
+
+def test_a_branch_that_is_behind_is_updated(site: PullSite) -> None:
+    """By a merge of the base branch."""
+    site.put("b.txt", "new", "main")
+    site.open_pull()
+    bob = site.browser("bob")
+    assert "1 commit behind" in bob.get(f"{AT}/pulls/1").text
+    assert bob.post(f"{AT}/pulls/1/update", data={"style": "merge"}).status_code == 303
+    text = bob.get(f"{AT}/pulls/1").text
+    assert "Branch fix updated." in text
+    assert "commit behind" not in text
+    assert "pushed " in text
+
+
+def test_a_draft_becomes_ready(site: PullSite) -> None:
+    """Its title loses the prefix, and only then it can be merged."""
+    site.open_pull(title="WIP: Fix the tide")
+    ada = site.browser("ada")
+    text = ada.get(f"{AT}/pulls/1").text
+    assert "still a draft" in text
+    assert "Merge pull request</button>" not in text
+    assert ada.post(f"{AT}/pulls/1/draft", data={"draft": "false"}).status_code == 303
+    text = ada.get(f"{AT}/pulls/1").text
+    assert "Pull request #1 is ready for review." in text
+    assert "Merge pull request</button>" in text
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["title"] == "Fix the tide"
+    assert ada.post(f"{AT}/pulls/1/draft", data={"draft": "true"}).status_code == 303
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["draft"] is True
+
+
+def test_a_pull_request_becomes_a_draft_and_gets_another_base(site: PullSite) -> None:
+    """Writers change the base; a branch that is not there is refused."""
+    site.open_pull()
+    site.api["ada"].post("/repos/ada/tides/branches", json={"new_branch_name": "stable"})
+    bob = site.browser("bob")
+    text = bob.get(f"{AT}/pulls/1").text
+    assert "Convert to draft" in text
+    assert "Change base branch" in text
+    assert "Change base branch" not in site.browser("eve").get(f"{AT}/pulls/1").text
+    assert site.browser("eve").post(f"{AT}/pulls/1/base", data={"base": "stable"}).status_code == 403
+    assert bob.post(f"{AT}/pulls/1/base", data={"base": "nowhere"}).status_code in {404, 422}
+    assert bob.post(f"{AT}/pulls/1/base", data={"base": " "}).status_code == 422
+    assert bob.post(f"{AT}/pulls/1/base", data={"base": "stable"}).status_code == 303
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["base"]["ref"] == "stable"
+    assert bob.post(f"{AT}/pulls/1/draft", data={"draft": "true"}).status_code == 303
+    assert site.api["ada"].get("/repos/ada/tides/pulls/1").json()["draft"] is True
+    assert "Convert to draft" not in bob.get(f"{AT}/pulls/1").text

@@ -1,0 +1,87 @@
+"""The forms of reviews: pending, submitted and refused ones, and suggestions."""
+
+from tests.web.pulls.conftest import AT, TEXT, PullSite
+
+
+def test_a_pending_review_is_only_seen_by_who_writes_it(site: PullSite) -> None:
+    """Until it is submitted with a decision; it can be discarded."""
+    site.open_pull()
+    bob, ada = site.browser("bob"), site.browser("ada")
+    form = {"path": "a.txt", "side": "old", "line": "10", "body": "Why?", "then": "review"}
+    for _ in range(2):
+        assert bob.post(f"{AT}/pulls/1/comments", data=form).status_code == 303
+        mine = bob.get(f"{AT}/pulls/1/files").text
+        assert "Why?" in mine
+        assert "Finish your review" in mine
+        assert "1 pending" in mine
+        for other in (ada, site.browser()):
+            assert "Why?" not in other.get(f"{AT}/pulls/1/files").text
+            assert "Why?" not in other.get(f"{AT}/pulls/1").text
+        if _ == 0:
+            assert bob.post(f"{AT}/pulls/1/reviews/discard").status_code == 303
+            assert "Why?" not in bob.get(f"{AT}/pulls/1/files").text
+    assert bob.post(f"{AT}/pulls/1/reviews", data={"event": "APPROVED", "body": "Fine"}).status_code == 303
+    text = ada.get(f"{AT}/pulls/1").text
+    assert "approved these changes" in text
+    assert "Why?" in text
+    assert "Why?" in ada.get(f"{AT}/pulls/1/files").text
+
+
+def test_a_review_that_is_refused_keeps_what_was_typed(site: PullSite) -> None:
+    """Nobody approves their own pull request, and an empty remark says nothing."""
+    site.open_pull()
+    own = site.browser("ada").post(f"{AT}/pulls/1/reviews", data={"event": "APPROVED", "body": "I am sure"})
+    assert own.status_code == 422
+    assert "I am sure" in own.text
+    assert site.browser("bob").post(f"{AT}/pulls/1/reviews", data={"event": "COMMENT"}).status_code == 422
+    assert site.browser("bob").post(f"{AT}/pulls/1/reviews", data={"event": "LOVE"}).status_code == 422
+
+
+def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
+    """By those who may write to the branch; the one who suggested it is named in the commit."""
+    site.open_pull()
+    bob, ada = site.browser("bob"), site.browser("ada")
+    started = bob.get(f"{AT}/pulls/1/files", params={"path": "a.txt", "suggest": "n10", "view": "split"}).text
+    assert "```suggestion\nline ten\n```</textarea>" in started
+    form = {"path": "a.txt", "side": "new", "line": "10", "body": "```suggestion\nline 10!\n```"}
+    assert bob.post(f"{AT}/pulls/1/comments", data=form).status_code == 303
+    api = site.api["ada"]
+    number = api.get("/repos/ada/tides/pulls/1/reviews/1/comments").json()[0]["id"]
+    apply = f"{AT}/pulls/1/comments/{number}/apply"
+    api.post("/repos/ada/tides/branches", json={"new_branch_name": "other", "old_branch_name": "fix"})
+    opened = api.post("/repos/ada/tides/pulls", json={"title": "Other", "head": "other", "base": "main"})
+    assert opened.json()["number"] == 2
+    assert ada.post(f"{AT}/pulls/2/comments/{number}/apply").status_code == 404
+    assert "Apply suggestion" not in site.browser("eve").get(f"{AT}/pulls/1/files").text
+    assert site.browser("eve").post(apply).status_code == 403
+    assert "Apply suggestion" in ada.get(f"{AT}/pulls/1/files").text
+    assert ada.post(apply).headers["location"] == f"{AT}/pulls/1/files"
+    text = ada.get(f"{AT}/pulls/1/files").text
+    assert "Suggestion applied to a.txt." in text
+    assert "line 10!" in text
+    assert "Resolved by ada" in text
+    assert "Apply suggestion" not in text
+    raw = api.get("/repos/ada/tides/raw/a.txt", params={"ref": "fix"}).text
+    assert raw == TEXT.replace("line 10\n", "line 10!\n")
+    message = api.get("/repos/ada/tides/commits", params={"sha": "fix"}).json()[0]["commit"]["message"]
+    assert message.startswith("Apply suggestion to a.txt\n\nCo-authored-by: bob <")
+    assert ada.post(apply).status_code == 409
+    assert ada.post(f"{AT}/pulls/1/comments/999/apply").status_code == 404
+
+
+def test_one_pending_comment_is_deleted(site: PullSite) -> None:
+    """Only by who wrote it, and only while it is pending."""
+    site.open_pull()
+    bob, ada = site.browser("bob"), site.browser("ada")
+    form = {"path": "a.txt", "side": "new", "line": "10", "then": "review"}
+    for body in ("First thought", "Second thought"):
+        assert bob.post(f"{AT}/pulls/1/comments", data={**form, "body": body}).status_code == 303
+    listed = site.api["bob"].get("/repos/ada/tides/pulls/1/reviews/1/comments").json()
+    delete = f"{AT}/pulls/1/comments/{listed[0]['id']}/delete"
+    assert ada.post(delete).status_code == 404
+    assert delete in bob.get(f"{AT}/pulls/1/files").text
+    assert bob.post(delete).status_code == 303
+    text = bob.get(f"{AT}/pulls/1/files").text
+    assert "First thought" not in text
+    assert "Second thought" in text
+    assert bob.post(delete).status_code == 404
