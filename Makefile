@@ -182,8 +182,8 @@ $(VENV)-audit/.done: requirements/audit.txt
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
-audit: $(VENV)-audit/.done ## look the locked dependencies up in a database of vulnerabilities (over the network)
-	$(VENV)-audit/bin/pip-audit --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3 keyring otel,-r requirements/$(name).txt)
+audit: $(VENV)-audit/.done ## look the locked dependencies up in a database of vulnerabilities (over the network); fail if one could not be looked up
+	$(VENV)-audit/bin/pip-audit --strict --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3 keyring otel,-r requirements/$(name).txt)
 
 packages: $(VENV)/.dev ## build the sdist, the wheels of this machine, the list of components and the checksums into dist/
 	rm -rf dist
