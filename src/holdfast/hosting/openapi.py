@@ -161,6 +161,8 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     Credentials can be wrong anywhere, a body can be malformed or too large, the database down, the disk full.
     """
     found = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
+    if endpoint.cacheable:
+        found["304"] = {"description": HTTPStatus(304).phrase}
     for status, answers in endpoint.also.items():
         found[str(status)] = success(status, answers, by_type)
     refused = {401, 403, *endpoint.refuses}

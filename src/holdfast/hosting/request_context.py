@@ -50,4 +50,9 @@ class RequestContext(EndpointRequest):
 
 def serving_options(app: App) -> ServingOptions:
     """Return how the endpoints of an application are served."""
-    return ServingOptions(app.settings, reads_on_loop=app.database.is_sqlite, upload_folder=app.folders.incoming)
+    return ServingOptions(
+        app.settings,
+        reads_on_loop=app.database.is_sqlite,
+        upload_folder=app.folders.incoming,
+        data_version=app.database.version,
+    )

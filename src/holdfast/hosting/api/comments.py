@@ -49,7 +49,13 @@ class CommentOption(msgspec.Struct, frozen=True):
     body: Annotated[str, Required] = ""
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/comments", scope="issue", guards=READ_ISSUES, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/{index}/comments",
+    scope="issue",
+    guards=READ_ISSUES,
+    slow=True,
+    cacheable=True,
+)
 def list_comments(
     request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
 ) -> list[CommentSchema]:
@@ -69,7 +75,9 @@ def list_comments(
     return comment_list(request, target.repository, [(comment, issue) for comment in found])
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/comments", scope="issue", guards=READ_ISSUES, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/comments", scope="issue", guards=READ_ISSUES, slow=True, cacheable=True
+)
 def list_repository_comments(
     request: RequestContext, target: RepositoryAccess, query: CommentsQuery, page: PageParams
 ) -> PagedList[CommentSchema]:

@@ -64,7 +64,13 @@ def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -
     return one_issue(request, target.repository, find_issue(request.app.database, target.repository, index))
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READ_ISSUES, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies",
+    scope="issue",
+    guards=READ_ISSUES,
+    slow=True,
+    cacheable=True,
+)
 def list_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
@@ -137,7 +143,9 @@ def unbounded_page(request: RequestContext) -> PageParams:
     return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, MAX_SIZE))
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READ_ISSUES, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READ_ISSUES, slow=True, cacheable=True
+)
 def list_blocks(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:

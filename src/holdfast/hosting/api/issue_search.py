@@ -48,7 +48,7 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
     return found
 
 
-@endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,))
+@endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,), cacheable=True)
 def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageParams) -> PagedList[IssueSchema]:
     """Search the issues and pull requests of all repositories the caller can read."""
     me = "" if request.actor.user is None else request.actor.user.name

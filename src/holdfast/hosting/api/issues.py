@@ -80,7 +80,7 @@ class LockIssueOption(msgspec.Struct, frozen=True):
     lock_reason: Annotated[str, Meta(max_length=255)] = ""
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READ_ISSUES, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READ_ISSUES, slow=True, cacheable=True)
 def list_issues(
     request: RequestContext, target: RepositoryAccess, query: IssueQuery, page: PageParams
 ) -> PagedList[IssueSchema]:

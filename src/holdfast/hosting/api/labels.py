@@ -90,7 +90,7 @@ def label_page(request: RequestContext, owner: LabelOwner, page: PageParams) -> 
     return PagedList([label_schema(request, owner, one) for one in found], total)
 
 
-@endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READ_ISSUES)
+@endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READ_ISSUES, cacheable=True)
 def list_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[LabelSchema]:
     """List the labels of a repository, without those of its owner."""
     return label_page(request, target, page)

@@ -68,7 +68,7 @@ class EditMilestoneOption(msgspec.Struct, frozen=True):
         )
 
 
-@endpoint("GET /repos/{owner}/{repo}/milestones", scope="issue", guards=READ_ISSUES)
+@endpoint("GET /repos/{owner}/{repo}/milestones", scope="issue", guards=READ_ISSUES, cacheable=True)
 def list_milestones(
     request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
 ) -> PagedList[MilestoneSchema]:

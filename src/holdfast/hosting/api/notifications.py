@@ -102,7 +102,7 @@ def marked(request: RequestContext, query: MarkQuery, repository_id: int | None)
     return thread_list(request, changed)
 
 
-@endpoint("GET /notifications", scope="notification", guards=SIGNED_IN, refuses=(422,), slow=True)
+@endpoint("GET /notifications", scope="notification", guards=SIGNED_IN, refuses=(422,), slow=True, cacheable=True)
 def list_notifications(
     request: RequestContext, query: NotificationsQuery, page: PageParams
 ) -> PagedList[NotificationThreadSchema]:
@@ -116,7 +116,7 @@ def mark_notifications(request: RequestContext, query: MarkQuery) -> list[Notifi
     return marked(request, query, None)
 
 
-@endpoint("GET /notifications/new", scope="notification", guards=SIGNED_IN, slow=True)
+@endpoint("GET /notifications/new", scope="notification", guards=SIGNED_IN, slow=True, cacheable=True)
 def show_notification_count(request: RequestContext) -> NotificationCount:
     """Show how many notifications are unread."""
     return NotificationCount(service.count_unread(request.app, request.actor))

@@ -75,7 +75,7 @@ def pull_schemas(request: RequestContext, target: RepositoryAccess, found: Seque
     return pull_list(request, target.repository, target.permissions, found)
 
 
-@endpoint("GET /repos/{owner}/{repo}/pulls", scope="repository", guards=READING)
+@endpoint("GET /repos/{owner}/{repo}/pulls", scope="repository", guards=READING, cacheable=True)
 def list_pulls(
     request: RequestContext, target: RepositoryAccess, query: PullQuery, page: PageParams
 ) -> PagedList[PullRequest]:

@@ -110,7 +110,7 @@ def encoded_one(request: RequestContext, target: RepositoryAccess, found: Releas
     return encoded(request, target, [found])[0]
 
 
-@endpoint("GET /repos/{owner}/{repo}/releases", scope="repository", guards=READING)
+@endpoint("GET /repos/{owner}/{repo}/releases", scope="repository", guards=READING, cacheable=True)
 def list_releases(
     request: RequestContext, target: RepositoryAccess, query: ReleasesQuery, page: PageParams
 ) -> PagedList[ReleaseSchema]:

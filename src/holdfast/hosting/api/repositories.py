@@ -330,7 +330,7 @@ def page_of_repositories(
     return encode_page(request, found)
 
 
-@endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True)
+@endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True, cacheable=True)
 def search(request: RequestContext, query: RepositorySearchQuery, page: PageParams) -> SearchResults:
     """Search repositories by name, and by description if requested."""
     filters = RepositorySearch(

@@ -278,7 +278,7 @@ def declare(
         return endpoint(address, scope=scope, guards=guards, tag=f"{word}_hooks", name=name, **options)(run)
 
     return (
-        route(list_all, f"GET {path}", f"list_{word}_hooks"),
+        route(list_all, f"GET {path}", f"list_{word}_hooks", cacheable=True),
         route(create_hook, f"POST {path}", f"create_{word}_hook", status=201, refuses=(400, *missing, 422)),
         route(show_hook, f"GET {one}", f"show_{word}_hook"),
         route(edit_hook, f"PATCH {one}", f"edit_{word}_hook", refuses=(400, *missing, 422)),

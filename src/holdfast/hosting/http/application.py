@@ -2,7 +2,8 @@
 
 On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
 writes, hashes a password, walks history or waits for a database server runs in a thread; an endpoint that finds
-out only on the way that it has to do so says it by `request.require_thread()`.
+out only on the way that it has to do so says it by `request.require_thread()`. Responses of cacheable endpoints
+are kept while the database is unchanged.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +22,7 @@ from holdfast.hosting.http.decoders import decode_body, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
 from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_route
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
+from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag, conditional
 from holdfast.hosting.http.responses import JsonResponse, RawResponse, send_response
 from holdfast.hosting.http.router import IN_BYTES, Router
 from holdfast.hosting.http.threads import run_in_thread
@@ -59,6 +61,8 @@ class ServingOptions:
     settings: Settings
     reads_on_loop: bool
     upload_folder: Callable[[], AbstractContextManager[Path]]
+    data_version: Callable[[], object]
+    """Returns the version of the data as the event loop sees it; None if it cannot be told."""
 
 
 class EndpointApp(Generic[R]):
@@ -84,6 +88,7 @@ class EndpointApp(Generic[R]):
         self._explain = explain
         self._options = options
         self._prefix = prefix
+        self._cache = ResponseCache()
         self._router: Router[Endpoint] = Router()
         self._guards: dict[str, tuple[tuple[Callable[..., object], type | None], ...]] = {}
         for endpoint in endpoints:
@@ -154,15 +159,12 @@ class EndpointApp(Generic[R]):
             await run_in_thread(self._admit, endpoint, request)
             async with spool_body(request, largest, self._options.upload_folder) as upload:
                 return await run_in_thread(self._handle, endpoint, request, b"", upload=upload)
+        if endpoint.cacheable:
+            return conditional(request, await self._kept_or_made(endpoint, request))
         if endpoint.body is None:
             if on_loop and endpoint.method == "GET" and not endpoint.slow:
                 self._admit(endpoint, request)
-                request.on_loop = True
-                try:
-                    return self._handle(endpoint, request, b"")
-                except NeedsThread:
-                    request.on_loop = False
-                return await run_in_thread(self._handle, endpoint, request, b"")
+                return await self._handle_on_loop(endpoint, request)
             return await run_in_thread(self._admit_and_handle, endpoint, request)
         if on_loop:
             self._admit(endpoint, request)
@@ -170,6 +172,35 @@ class EndpointApp(Generic[R]):
             await run_in_thread(self._admit, endpoint, request)
         content = await read_body(request, largest)
         return await run_in_thread(self._handle, endpoint, request, content)
+
+    async def _handle_on_loop(self, endpoint: Endpoint, request: R) -> object:
+        """Run a handler on the event loop, or in a thread if it finds out that it takes long."""
+        request.on_loop = True
+        try:
+            return self._handle(endpoint, request, b"")
+        except NeedsThread:
+            request.on_loop = False
+        return await run_in_thread(self._handle, endpoint, request, b"")
+
+    async def _kept_or_made(self, endpoint: Endpoint, request: R) -> Response:
+        """Return the response of a cacheable endpoint, which is kept if the version of the data is known."""
+        # Before anything is read: what is committed meanwhile makes a response newer than its version, not older.
+        version = self._options.data_version() if self._options.reads_on_loop else None
+        if version is None:
+            result = await run_in_thread(self._admit_and_handle, endpoint, request)
+        else:
+            self._admit(endpoint, request)
+            kept = self._cache.get(version, request)
+            if kept is not None:
+                return kept
+            if endpoint.slow:
+                result = await run_in_thread(self._handle, endpoint, request, b"")
+            else:
+                result = await self._handle_on_loop(endpoint, request)
+        response = respond_with(endpoint, request, result)
+        add_entity_tag(response)
+        self._cache.put(version, request, response)
+        return response
 
     def _admit_and_handle(self, endpoint: Endpoint, request: R) -> object:
         self._admit(endpoint, request)

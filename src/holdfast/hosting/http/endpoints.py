@@ -66,6 +66,8 @@ class Endpoint:
     """Whether the body is a file's bytes, which are put into a file of ours as they come."""
     name: str
     """A name nothing else has."""
+    cacheable: bool
+    """Whether the response depends on the database and the request alone, and is kept while both are equal."""
     anonymous: bool
     """Whether credentials are not looked at, so that wrong ones do not matter."""
 
@@ -112,11 +114,13 @@ def endpoint(
     slow: bool = False,
     also: dict[int, Any] | None = None,
     name: str | None = None,
+    cacheable: bool = False,
     anonymous: bool = False,
 ) -> Callable[[Callable[..., object]], Endpoint]:
     """Declare the function below it as an endpoint. `slow` keeps one that reads much off the event loop.
 
-    A function that serves several endpoints needs a `name` for each.
+    The response of a `cacheable` one depends on the database and the request alone, not on files or the clock. A
+    function that serves several endpoints needs a `name` for each.
     """
     method, path = route.split(" ")
     in_path = [name for name, _ in PARAMETER.findall(path)]
@@ -158,6 +162,7 @@ def endpoint(
             wants=wants,
             uploads=Upload in hints.values(),
             name=name or run.__name__,
+            cacheable=cacheable,
             anonymous=anonymous,
         )
 

@@ -261,18 +261,30 @@ class Database:
         found = self.rows(statement, **binds)
         return found[0] if found else None
 
+    def version(self) -> tuple[int, int] | None:
+        """Return the version of the database as this thread sees it; None in a transaction and on PostgreSQL.
+
+        SQLite tells which version of the database a connection sees (`data_version`); it does not count the
+        connection's own changes, which `total_changes` does. Versions of different threads cannot be compared.
+        """
+        if not self.is_sqlite:
+            return None
+        connection = self._raw_connection()
+        if connection.in_transaction:
+            return None
+        return connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+
     def cached(self, load: Callable[["Database", K], V | None], key: K) -> V | None:
         """Return what `load` reads for a key; on SQLite it is read again only after the database has changed.
 
-        SQLite tells which version of the database a connection sees (`data_version`); it does not count the
-        connection's own changes, which `total_changes` does. Each thread has a cache and a connection of its own.
+        Each thread has a cache and a connection of its own.
         """
         if not self.is_sqlite:
             return load(self, key)
         connection = self._raw_connection()
-        if connection.in_transaction:
+        version = self.version()
+        if version is None:
             return load(self, key)
-        version = (connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes)
         cache = connection.cache
         if version != connection.version or len(cache) >= MAX_CACHED:
             cache.clear()
@@ -356,6 +368,9 @@ class TransactionDatabase(Database):
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run a prepared statement in the transaction, on the raw driver."""
         return statement.read(self._link, **binds)
+
+    def version(self) -> None:
+        """Return None: a transaction sees its own changes."""
 
     def cached(self, load: Callable[[Database, K], V | None], key: K) -> V | None:
         """Return what `load` reads for a key; what a transaction sees is not cached."""

@@ -384,15 +384,14 @@ def kept_visible(
     return count
 
 
-def source_of(conditions: Sequence[ColumnElement[bool]]) -> FromClause:
+def source_of(filters: Filter, repository_id: int | None) -> FromClause:
     """Return the tables that conditions are about: issues alone, or with their repositories and owners."""
-    about = select(issues.c.id).where(*conditions).get_final_froms()
-    return WITH_PLACE if repositories in about or users in about else issues
+    return issues if repository_id is not None and filters.is_ready is None else WITH_PLACE
 
 
-def counting(conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
+def counting(source: FromClause, conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
     """Return the statement that counts the issues matching all conditions."""
-    return select(func.count()).select_from(source_of(conditions)).where(*conditions)
+    return select(func.count()).select_from(source).where(*conditions)
 
 
 def count_in(
@@ -400,11 +399,12 @@ def count_in(
     conditions: Sequence[ColumnElement[bool]],
     filters: Filter,
     kept: KeptCount | None,
+    repository_id: int | None,
 ) -> int:
     """Return the number of issues matching all conditions; from kept counters if only the state is asked for."""
     if kept is not None and filters == Filter(is_closed=filters.is_closed):
         return kept(connection, filters)
-    total: int = connection.execute(counting(conditions)).scalar_one()
+    total: int = connection.execute(counting(source_of(filters, repository_id), conditions)).scalar_one()
     return total
 
 
@@ -420,7 +420,7 @@ def count_issues(
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
         all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
-        return count_in(connection, all_conditions, filters, kept)
+        return count_in(connection, all_conditions, filters, kept, repository_id)
 
 
 def list_issues(
@@ -438,17 +438,18 @@ def list_issues(
     """Return one page of the issues matching the conditions and the filter, and the total.
 
     `kept` counts the issues that match the conditions, if the repositories' counters tell. `repository_id` is the
-    only repository the conditions allow, if there is one.
+    only repository the conditions allow, if there is one; they are then about issues alone, not about owners.
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
         all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
-        total = count_in(connection, all_conditions, filters, kept)
+        total = count_in(connection, all_conditions, filters, kept, repository_id)
         ids = ids_in_parts(
             connection,
             all_conditions,
             ORDERS[sort],
             parts_of(sort, first_repository),
+            source=source_of(filters, repository_id),
             total=total,
             skip=skip,
             limit=limit,
@@ -476,6 +477,7 @@ def ids_in_parts(
     order: tuple[ColumnElement[Any], bool],
     parts: Sequence[ColumnElement[bool]],
     *,
+    source: FromClause,
     total: int,
     skip: int,
     limit: int,
@@ -492,7 +494,7 @@ def ids_in_parts(
         inside = [*conditions, part]
         found += page_ids(
             connection,
-            select(issues.c.id).select_from(source_of(conditions)).where(*inside),
+            select(issues.c.id).select_from(source).where(*inside),
             key,
             issues.c.id,
             descending=descending,
@@ -503,6 +505,6 @@ def ids_in_parts(
         if found:
             skip = 0
         elif part is not parts[-1]:
-            passed = connection.execute(counting(inside)).scalar_one()
+            passed = connection.execute(counting(source, inside)).scalar_one()
             skip, size = skip - passed, size - passed
     return found

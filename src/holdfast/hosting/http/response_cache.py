@@ -1,0 +1,96 @@
+"""Responses that are kept while the data they were made from is unchanged, and conditional requests.
+
+The response of a cacheable endpoint depends on the database and on the request alone. It is kept with the version
+of the database that was read before it was made, and is sent again as long as that is the current version. Callers
+are authenticated and admitted each time. The cache belongs to the event loop and needs no lock.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.responses import Response
+
+from holdfast.hosting.http.context import EndpointRequest
+
+__all__ = ["ResponseCache", "add_entity_tag", "conditional"]
+
+MAX_BYTES: Final = 16 * 2**20
+LARGEST: Final = 2**20
+# What a response may depend on, beside the address and the URL of the service.
+VARYING: Final = (b"authorization", b"cookie", b"sudo", b"accept-encoding", b"user-agent")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResponse:
+    """A response, and the headers that its request was given for it."""
+
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+    response_headers: dict[str, str]
+
+
+class ResponseCache:
+    """Keeps responses for one version of the database, up to a number of bytes."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._version: object = None
+        self._size = 0
+        self._kept: dict[bytes, KeptResponse] = {}
+
+    def get(self, version: object, request: EndpointRequest) -> Response | None:
+        """Return the response to an equal request, if it was made from this version of the database."""
+        if version is None or version != self._version:
+            return None
+        kept = self._kept.get(key_of(request))
+        if kept is None:
+            return None
+        request.response_headers |= kept.response_headers
+        response = Response(kept.body)
+        response.raw_headers = list(kept.headers)
+        return response
+
+    def put(self, version: object, request: EndpointRequest, response: Response) -> None:
+        """Keep a response that was made from this version of the database, or from a later one."""
+        body = bytes(response.body)
+        if version is None or response.status_code != 200 or len(body) > LARGEST:
+            return
+        if version != self._version or self._size + len(body) > self._max_bytes:
+            self._kept.clear()
+            self._size, self._version = 0, version
+        kept = KeptResponse(body, tuple(response.raw_headers), dict(request.response_headers))
+        if self._kept.setdefault(key_of(request), kept) is kept:
+            self._size += len(body)
+
+
+def key_of(request: EndpointRequest) -> bytes:
+    """Return a hash of what a response depends on; credentials are not kept."""
+    scope = request.scope
+    key = hashlib.blake2b(digest_size=16)
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    for part in (path, scope["query_string"], request.root.encode("utf-8", "replace")):
+        key.update(b"%d:%b" % (len(part), part))
+    for name, value in scope["headers"]:
+        if name in VARYING:
+            key.update(b"%b=%d:%b" % (name, len(value), value))
+    return key.digest()
+
+
+def add_entity_tag(response: Response) -> None:
+    """Add an `ETag` to a successful response, a hash of its body as it is sent."""
+    if response.status_code == 200:
+        tag = hashlib.blake2b(response.body, digest_size=16).hexdigest()
+        response.raw_headers.append((b"etag", b'"%b"' % tag.encode()))
+
+
+def conditional(request: EndpointRequest, response: Response) -> Response:
+    """Return a response, or 304 if the client says with `If-None-Match` that it has it already."""
+    wanted = request.header("if-none-match")
+    tag = next((value.decode() for name, value in response.raw_headers if name == b"etag"), None)
+    if wanted is None or tag is None:
+        return response
+    tags = {part.strip().removeprefix("W/") for part in wanted.split(",")}
+    if not tags & {tag, "*"}:
+        return response
+    return Response(status_code=304, headers={"ETag": tag, "Vary": "Accept-Encoding"})

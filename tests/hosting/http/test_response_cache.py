@@ -1,0 +1,195 @@
+"""Responses are kept while the database is unchanged, and never for anybody else."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from starlette.responses import Response
+
+from holdfast.hosting.http.context import EndpointRequest
+from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag
+from tests.hosting.api_clients import ServiceClients
+
+ISSUES = "/repos/ada/ship/issues"
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Create a user with a repository and an issue."""
+    ada = clients.user("ada")
+    assert ada.post("/user/repos", json={"name": "ship"}).status_code == 201
+    assert ada.post(ISSUES, json={"title": "One"}).status_code == 201
+    return ada
+
+
+@contextmanager
+def queries() -> Iterator[list[str]]:
+    """Record the queries about issues that are run."""
+    found: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        if "FROM issues" in statement:
+            found.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def titles(client: httpx.Client) -> list[str]:
+    """List the titles of the issues, and check that they are counted."""
+    answer = client.get(ISSUES)
+    assert answer.headers["x-total-count"] == str(len(answer.json()))
+    return [one["title"] for one in answer.json()]
+
+
+def test_an_unchanged_list_is_not_read_again(clients: ServiceClients, ada: httpx.Client) -> None:
+    """On SQLite, which tells that nothing was changed; on PostgreSQL it is."""
+    first = ada.get(ISSUES)
+    with queries() as found:
+        again = ada.get(ISSUES)
+    assert bool(found) is not clients.database.is_sqlite
+    assert again.content == first.content
+    for name in ("content-type", "x-total-count", "etag", "vary", "cache-control", "x-content-type-options"):
+        assert again.headers[name] == first.headers[name], name
+    assert ada.head(ISSUES).headers["content-length"] == str(len(first.content))
+    assert ada.get(ISSUES).json() == first.json()
+
+
+def test_every_change_is_seen_at_once(clients: ServiceClients, ada: httpx.Client) -> None:
+    """By the API, by another connection, of the list itself and of what it shows of others."""
+    assert titles(ada) == ["One"]
+    assert ada.post(ISSUES, json={"title": "Two"}).status_code == 201
+    assert titles(ada) == ["Two", "One"]
+    assert ada.patch(f"{ISSUES}/1", json={"title": "First"}).status_code == 201
+    assert titles(ada) == ["Two", "First"]
+    with clients.database.write() as connection:
+        connection.exec_driver_sql("UPDATE issues SET title = 'Written elsewhere' WHERE number = 2")
+    assert titles(ada) == ["Written elsewhere", "First"]
+    assert ada.get(ISSUES).json()[0]["user"]["full_name"] == ""
+    assert ada.patch("/user/settings", json={"full_name": "Ada L."}).status_code == 200
+    assert ada.get(ISSUES).json()[0]["user"]["full_name"] == "Ada L."
+
+
+def test_what_a_writer_was_told_of_is_in_the_next_answer(ada: httpx.Client) -> None:
+    """While somebody else asks for the list all the time."""
+    stopped = threading.Event()
+
+    def poll() -> None:
+        while not stopped.is_set():
+            ada.get(ISSUES)
+
+    threads = [threading.Thread(target=poll) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(15):
+            made = ada.post(ISSUES, json={"title": f"New {number}"}).json()["title"]
+            assert titles(ada)[0] == made
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_nobody_gets_the_answer_to_somebody_else(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Nor does one whose token is revoked, or whose repository became private."""
+    eve = clients.user("eve")
+    assert ada.get(ISSUES).status_code == eve.get(ISSUES).status_code == 200
+    assert ada.patch("/repos/ada/ship", json={"private": True}).status_code == 200
+    assert ada.get(ISSUES).status_code == 200
+    assert eve.get(ISSUES).status_code == clients.anonymous.get(ISSUES).status_code == 404
+    assert clients.admin.get(ISSUES, headers={"Sudo": "eve"}).status_code == 404
+    assert clients.admin.get(ISSUES).status_code == 200
+    with clients.database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM tokens WHERE user_id = (SELECT id FROM users WHERE name = 'ada')")
+    assert ada.get(ISSUES).status_code == 401
+
+
+def test_the_addresses_in_an_answer_are_those_of_its_request(ada: httpx.Client) -> None:
+    """And it is compressed only for those who accept that."""
+    assert ada.get(ISSUES).json()[0]["url"].startswith(str(ada.base_url).rstrip("/"))
+    for _ in range(3):
+        assert ada.post(ISSUES, json={"title": "Long", "body": "word " * 200}).status_code == 201
+    packed = ada.get(ISSUES, headers={"Accept-Encoding": "gzip"})
+    plain = ada.get(ISSUES, headers={"Accept-Encoding": "identity"})
+    assert (packed.headers["content-encoding"], "content-encoding" in plain.headers) == ("gzip", False)
+    assert packed.json() == plain.json()
+    assert packed.headers["etag"] != plain.headers["etag"]
+
+
+def test_who_has_the_answer_is_told_so(ada: httpx.Client) -> None:
+    """304 with the same tag and no body, until something changes."""
+    tag = ada.get(ISSUES).headers["etag"]
+    for wanted in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        answer = ada.get(ISSUES, headers={"If-None-Match": wanted})
+        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
+    assert ada.get(ISSUES, headers={"If-None-Match": '"other"'}).status_code == 200
+    assert ada.patch(f"{ISSUES}/1", json={"title": "Changed"}).status_code == 201
+    changed = ada.get(ISSUES, headers={"If-None-Match": tag})
+    assert (changed.status_code, changed.headers["etag"] != tag) == (200, True)
+
+
+def request_for(path: str, *headers: tuple[bytes, bytes], root: str = "https://example.org") -> EndpointRequest:
+    """Make a request."""
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": list(headers)}
+
+    async def receive() -> dict[str, object]:
+        raise NotImplementedError
+
+    return EndpointRequest(scope, receive, {}, root)
+
+
+def response_of(body: bytes, status: int = 200) -> Response:
+    """Make a response with a tag."""
+    made = Response(body, status)
+    add_entity_tag(made)
+    return made
+
+
+def test_a_cache_has_a_largest_size() -> None:
+    """When it is full it begins again; what is too large alone is never kept."""
+    cache = ResponseCache(max_bytes=250)
+    requests = [request_for(f"/{number}") for number in range(3)]
+    for request in requests:
+        cache.put(1, request, response_of(b"x" * 100))
+    assert [cache.get(1, request) is not None for request in requests] == [False, False, True]
+    cache.put(1, requests[2], response_of(b"y" * 100))
+    cache.put(1, requests[1], response_of(b"x" * 100))
+    assert [cache.get(1, request) is not None for request in requests] == [False, True, True]
+    large = ResponseCache(max_bytes=4 * 2**20)
+    large.put(1, requests[0], response_of(b"x" * (2**20 + 1)))
+    assert large.get(1, requests[0]) is None
+
+
+def test_only_equal_requests_of_one_version_share_a_response() -> None:
+    """Errors are not kept, and nothing is when the version is unknown."""
+    cache = ResponseCache()
+    token = (b"authorization", b"token a")
+    asked = request_for("/a", token)
+    asked.response_headers["X-Total-Count"] = "7"
+    cache.put(1, asked, response_of(b"body"))
+    equal = request_for("/a", token, (b"x-request-id", b"1"))
+    found = cache.get(1, equal)
+    assert found is not None
+    assert (found.body, equal.response_headers) == (b"body", {"X-Total-Count": "7"})
+    others = [
+        request_for("/a"),
+        request_for("/b", token),
+        request_for("/a", (b"authorization", b"token b")),
+        request_for("/a", token, (b"cookie", b"c")),
+        request_for("/a", token, (b"sudo", b"eve")),
+        request_for("/a", token, (b"accept-encoding", b"gzip")),
+        request_for("/a", token, root="http://other.example"),
+    ]
+    assert [cache.get(1, other) for other in others] == [None] * len(others)
+    assert cache.get(2, asked) is cache.get(None, asked) is None
+    cache.put(None, asked, response_of(b"body"))
+    cache.put(2, asked, response_of(b"no", 404))
+    assert cache.get(2, asked) is cache.get(None, asked) is None
