@@ -93,3 +93,43 @@ def test_a_long_list_leads_to_all_of_it(service: Service, monkeypatch: pytest.Mo
         page = client.get("/").text
     assert "All 3 repositories" in page
     assert page.count('href="/admin/number-') == 2
+
+
+def offered(service: Service, recipient: str, *names: str) -> None:
+    """Offer new private repositories of Eve to somebody."""
+    with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
+        for name in names:
+            made = admin.post("/admin/users/eve/repos", json={"name": name, "private": True})
+            assert made.status_code == 201, made.text
+    with httpx.Client(base_url=f"{service.url}/api/v1", auth=("eve", "long enough")) as eve:
+        for name in names:
+            assert eve.post(f"/repos/eve/{name}/transfer", json={"new_owner": recipient}).status_code == 202
+
+
+def test_a_transfer_is_accepted_or_rejected_where_it_is_shown(service: Service) -> None:
+    """By who can accept it; others see nothing of it."""
+    for name in ("ada", "bob", "eve"):
+        accounts.create_user(service.database, name, Secret("long enough"))
+    offered(service, "ada", "ship", "boat")
+    heading = "Transfers waiting for you"
+    with service.client() as ada, service.client() as bob:
+        for name, client in (("ada", ada), ("bob", bob)):
+            client.post("/login", data={"name": name, "password": "long enough"})
+        page = ada.get("/").text
+        assert heading in page
+        assert 'action="/eve/ship/transfer"' in page
+        assert heading not in bob.get("/").text
+        assert bob.post("/eve/ship/transfer", data={"answer": "accept"}).status_code == 404
+        wrong = ada.post("/eve/ship/transfer", data={"answer": "perhaps"})
+        assert (wrong.status_code, "must be accept or reject" in wrong.text) == (422, True)
+        accepted = ada.post("/eve/ship/transfer", data={"answer": "accept"})
+        assert (accepted.status_code, accepted.headers["location"]) == (303, "/ada/ship")
+        rejected = ada.post("/eve/boat/transfer", data={"answer": "reject"})
+        assert (rejected.status_code, rejected.headers["location"]) == (303, "/")
+        assert "Transfer of eve/boat rejected." in ada.get("/").text
+        assert heading not in ada.get("/").text
+        assert ada.post("/eve/boat/transfer", data={"answer": "accept"}).status_code == 404
+        offered(service, "ada", "ship")
+        taken = ada.post("/eve/ship/transfer", data={"answer": "accept"})
+        assert (taken.status_code, "already has a repository with this name" in taken.text) == (409, True)
+        assert heading in taken.text

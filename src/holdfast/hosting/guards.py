@@ -21,7 +21,7 @@ from holdfast.hosting.errors import NoSuchAccount, NoSuchRepository, NoSuchTeam,
 from holdfast.hosting.http.endpoints import number
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import organizations, teams, users, webhooks
+from holdfast.hosting.services import organizations, teams, transfers, users, webhooks
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.accounts import Account
@@ -43,6 +43,7 @@ __all__ = [
     "in_organization",
     "in_repository",
     "in_team",
+    "in_transferred_repository",
     "knows_of",
     "not_archived",
     "of_user",
@@ -127,6 +128,22 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
     if found.mode == Mode.NONE:
         raise ApiError(404)
     return RepositoryAccess(repository, found)
+
+
+def in_transferred_repository(request: RequestContext) -> RepositoryAccess:
+    """Find the repository; to those who can accept its transfer it is there, private or not."""
+    try:
+        return in_repository(request)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        try:
+            found = repositories.find_repository(request.app.database, request.path["owner"], request.path["repo"])
+        except NoSuchRepository:
+            raise error from None
+        if not transfers.may_accept(request.app, request.actor, found):
+            raise
+    return RepositoryAccess(found, seen(request, found))
 
 
 def seen(request: RequestContext, repository: Repository) -> Permissions:

@@ -1,17 +1,24 @@
-"""The home page: repositories and organizations of the user; public repositories for visitors."""
+"""The home page: repositories, organizations and transfers of the user; public repositories for visitors."""
 
 from typing import Final
+from urllib.parse import quote
 
+import msgspec
 from sqlalchemy import not_
 
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import HostingError, InvalidValue
+from holdfast.hosting.guards import in_transferred_repository, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import transfers
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.backup_files import list_backup_files
-from holdfast.web.pages import page
+from holdfast.web.error_messages import message_for, status_for
+from holdfast.web.pages import page, redirect_to
 from holdfast.web.repository_list import list_lines
 
-__all__ = ["show_home"]
+__all__ = ["answer_transfer", "show_home"]
 
 SHOWN: Final = 20
 SHOWN_TO_STRANGERS: Final = 10
@@ -19,9 +26,37 @@ OTHERS_SHOWN: Final = 10
 ORGANIZATIONS_SHOWN: Final = 30
 
 
+class TransferForm(msgspec.Struct, frozen=True):
+    """The answer to a transfer: `accept` or `reject`."""
+
+    answer: str = ""
+
+
 @endpoint("GET /", slow=True)
 def show_home(request: RequestContext) -> RawResponse:
     """Show the home page; site administrators also see the backups of the data folder."""
+    return home_page(request)
+
+
+@endpoint(
+    "POST /{owner}/{repo}/transfer", scope="repository", guards=(in_transferred_repository, signed_in), slow=True
+)
+def answer_transfer(request: RequestContext, target: RepositoryAccess, body: TransferForm) -> RawResponse:
+    """Accept or reject the transfer of a repository, on the home page of who can."""
+    try:
+        if body.answer == "accept":
+            repository = transfers.accept(request.app, request.actor, target)
+            return redirect_to(f"/{quote(repository.full_name)}", "repository-transferred", repository.full_name)
+        if body.answer != "reject":
+            raise InvalidValue("Answer", "must be accept or reject")
+        transfers.reject(request.app, request.actor, target)
+    except HostingError as error:
+        return home_page(request, error)
+    return redirect_to("/", "transfer-rejected", target.repository.full_name)
+
+
+def home_page(request: RequestContext, error: HostingError | None = None) -> RawResponse:
+    """Render the home page, with the reason why a form was rejected if there is one."""
     user, database = request.actor.user, request.app.database
     if user is None:
         public, total = list_lines(request, [], limit=SHOWN_TO_STRANGERS)
@@ -40,11 +75,14 @@ def show_home(request: RequestContext) -> RawResponse:
         request,
         "home.html",
         title="Holdfast",
+        status=200 if error is None else status_for(error),
+        problem="" if error is None else message_for(error),
         mine=mine,
         my_total=my_total,
         others=others,
         other_total=other_total,
         groups=groups,
         more_groups=group_total - len(groups),
+        transfers=transfers.list_waiting(request.app, request.actor),
         shelf=list_backup_files(request.app.settings.data / "backups") if user.is_admin else [],
     )

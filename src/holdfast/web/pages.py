@@ -91,6 +91,7 @@ NOTICES: Final[Mapping[str, str]] = {
     "repository-deleted": "Repository {} deleted.",
     "repository-renamed": "Repository renamed to {}.",
     "repository-transferred": "Repository transferred to {}.",
+    "transfer-rejected": "Transfer of {} rejected.",
     "repository-unarchived": "Repository {} unarchived.",
     "review-declined": "You are no longer asked for a review.",
     "review-discarded": "Pending review discarded.",

@@ -8,12 +8,13 @@ from sqlalchemy import ColumnElement
 
 from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.api.ref_names import RefName
-from holdfast.hosting.errors import InvalidValue, NoSuchRepository
+from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.guards import (
     UserFromPath,
     administers,
     in_organization,
     in_repository,
+    in_transferred_repository,
     of_user,
     owns,
     signed_in,
@@ -21,7 +22,6 @@ from holdfast.hosting.guards import (
 )
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.organizations import team
@@ -44,7 +44,7 @@ from holdfast.hosting.services.repositories import (
 )
 from holdfast.hosting.services.repository_search import RepositoryPage, RepositorySearch
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Declared, Repository, belongs_to, find_repository
+from holdfast.hosting.store.repositories import Declared, Repository, belongs_to
 from holdfast.hosting.store.tables import repositories as table
 
 __all__ = ["create_for_organization", "create_mine", "delete", "edit", "search", "show", "transfer"]
@@ -275,29 +275,10 @@ def with_transfer(request: RequestContext, shown: RepositorySchema, stored: Repo
     return msgspec.structs.replace(shown, repo_transfer=waiting)
 
 
-def of_transfer(request: RequestContext) -> RepositoryAccess:
-    """Find the repository; to the one its transfer waits for it is there, private or not."""
-    try:
-        return in_repository(request)
-    except ApiError as error:
-        found = None if error.status != 404 else find_by_name(request)
-        if found is None or not transfers.may_accept(request.app, request.actor, found):
-            raise
-    return RepositoryAccess(found, repositories.permissions_in(request.app, request.actor, found))
-
-
-def find_by_name(request: RequestContext) -> Repository | None:
-    """Return the repository in the path, whoever may see it."""
-    try:
-        return find_repository(request.app.database, request.path["owner"], request.path["repo"])
-    except NoSuchRepository:
-        return None
-
-
 @endpoint(
     "POST /repos/{owner}/{repo}/transfer/accept",
     scope="repository",
-    guards=(of_transfer, signed_in),
+    guards=(in_transferred_repository, signed_in),
     status=202,
     refuses=(401, 403, 404, 409),
 )
@@ -309,7 +290,7 @@ def accept_transfer(request: RequestContext, target: RepositoryAccess) -> Reposi
 @endpoint(
     "POST /repos/{owner}/{repo}/transfer/reject",
     scope="repository",
-    guards=(of_transfer, signed_in),
+    guards=(in_transferred_repository, signed_in),
     refuses=(401, 403, 404),
 )
 def reject_transfer(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:

@@ -21,11 +21,12 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import record_transferred
 from holdfast.hosting.store.teams import Team
-from holdfast.hosting.store.transfers import Transfer
+from holdfast.hosting.store.transfers import Transfer, WaitingTransfer
 
-__all__ = ["accept", "find", "may_accept", "reject", "start", "teams_of"]
+__all__ = ["accept", "find", "list_waiting", "may_accept", "reject", "start", "teams_of"]
 
 MOST_TEAMS: Final = 100
+MOST_LISTED: Final = 20
 
 
 def find(app: App, repository: Repository) -> Transfer | None:
@@ -37,6 +38,13 @@ def may_accept(app: App, actor: Actor, repository: Repository) -> bool:
     """Return whether a transfer waits for the actor: for themselves, or for an organization they act for."""
     found = store.find_transfer(app.database, repository)
     return found is not None and may_create_for(app, actor, found.recipient)
+
+
+def list_waiting(app: App, actor: Actor) -> list[WaitingTransfer]:
+    """Return the repositories whose transfer waits for the actor or their organizations, the latest first."""
+    user = access.require_login(actor)
+    with app.database.read() as connection:
+        return store.transfers_for(connection, user, limit=MOST_LISTED)
 
 
 def start(

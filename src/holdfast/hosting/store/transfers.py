@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, literal, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NoSuchTransfer, TransferPending
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.notification_writes import end_transfer, notify_of_transfer
+from holdfast.hosting.store.notification_writes import end_transfer, may_act_for, notify_of_transfer
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import repository_transfers
+from holdfast.hosting.store.tables import repositories, repository_transfers, users
 
-__all__ = ["Transfer", "add_transfer", "find_transfer", "remove_transfer"]
+__all__ = ["Transfer", "WaitingTransfer", "add_transfer", "find_transfer", "remove_transfer", "transfers_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,16 @@ class Transfer:
     recipient: Account
     team_ids: tuple[int, ...] = ()
     """The teams of the new owner that get access; some may be deleted by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTransfer:
+    """A repository whose transfer waits: its owner and name, the new owner, and since when."""
+
+    owner: str
+    name: str
+    recipient: str
+    created_at: int
 
 
 OF_REPOSITORY = Statement(
@@ -45,6 +55,21 @@ def find_transfer(database: Database, repository: Repository) -> Transfer | None
     if actor is None or recipient is None:
         return None
     return Transfer(actor, recipient, msgspec.json.decode(row[2], type=tuple[int, ...]))
+
+
+def transfers_for(connection: Connection, user: Account, *, limit: int) -> list[WaitingTransfer]:
+    """Return the repositories whose transfer a user can accept, the latest first."""
+    old, new = users.alias("owner"), users.alias("recipient")
+    statement = (
+        select(old.c.name, repositories.c.name, new.c.name, repository_transfers.c.created_at)
+        .join_from(repository_transfers, repositories, repositories.c.id == repository_transfers.c.repository_id)
+        .join(old, old.c.id == repositories.c.owner_id)
+        .join(new, new.c.id == repository_transfers.c.recipient_id)
+        .where(may_act_for(repository_transfers.c.recipient_id, literal(user.id)))
+        .order_by(repository_transfers.c.created_at.desc(), repository_transfers.c.repository_id.desc())
+        .limit(limit)
+    )
+    return [WaitingTransfer(*row) for row in connection.execute(statement)]
 
 
 def add_transfer(
