@@ -1,6 +1,7 @@
 """Errors are one line, and the exit status says what kind."""
 
 import errno
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -140,3 +141,15 @@ def test_main_takes_the_words_of_the_process(
     monkeypatch.setattr(sys, "argv", ["holdfast", "version"])
     assert cli_main() == 0
     assert "core" in capsys.readouterr().out
+
+
+def test_an_error_is_a_json_document_too(run: Run, tmp_path: Path) -> None:
+    """One document on standard output whatever happens, and the error on standard error as always."""
+    missing = str(tmp_path / "none.db")
+    for words in (("archive", "chats", missing, "--json"), ("archive", "chats", "--json", "--nonsense")):
+        ran = run(*words)
+        answer = json.loads(ran.out)
+        assert set(answer) == {"error", "status"}
+        assert answer["status"] == ran.status != 0
+        assert answer["error"] in ran.err
+    assert run("archive", "chats", missing).out == ""

@@ -1,12 +1,15 @@
 """Printing for people and for programs."""
 
+import io
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from holdfast.cli import output
 from holdfast.cli.output import byte_progress, count_progress, print_error, print_json, print_note
 
 
@@ -85,3 +88,22 @@ def test_a_terminal_sees_the_count(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         outer(5)
         assert [progress(thing) for thing in range(1000)] == list(range(1000))
     assert capsys.readouterr().out == ""
+
+
+def test_a_table_fits_a_narrow_terminal_and_no_row_of_a_pipe_is_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Optional columns go first, then the flexible one is broken; a pipe gets every row on one line."""
+    columns = ("name", "kind", "messages#", "number#")
+    rows = [["A name of several words " * 3, "contact " * 3, "12,345", "125572533454190"]] * 2
+    output.print_table(columns, rows, optional=("kind",))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line == line.rstrip() and "contact" in line for line in lines[1:])
+    screen = io.StringIO()
+    monkeypatch.setattr(output, "console", lambda: Console(file=screen, width=60))
+    output.print_table(columns, rows, optional=("kind",))
+    narrow = screen.getvalue().splitlines()
+    assert max(len(line) for line in narrow) <= 60
+    assert "kind" not in narrow[0]
+    assert sum("125572533454190" in line for line in narrow) == 2

@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Final, Literal
 
 import typer
@@ -110,19 +110,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    if "--json" in words:
+        return run_json(words, debug=debug)
+    return run(words, debug=debug)
+
+
+def run_json(words: list[str], *, debug: bool) -> int:
+    """Run a command that prints one JSON document; an error is one too."""
+    from holdfast.cli.output import JsonOutput  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    JsonOutput.printed = False
+    return run(words, debug=debug, json=True)
+
+
+def run(words: list[str], *, debug: bool, json: bool = False) -> int:
+    """Run one command line, and print what goes wrong."""
+    fail = partial(report_failure, debug=debug, json=json)
     if COMPLETING in os.environ:
         from holdfast.cli import completion  # noqa: F401, PLC0415  # it tells Typer the shells there are
     try:
         result = build_command(app).main(words, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
-        return fail(message_of(error), exit_code_of(error), debug=debug)
+        return fail(message_of(error), exit_code_of(error))
     except typer.TyperException as error:
-        return fail(error.format_message(), ExitCode.USAGE, debug=debug)
+        return fail(error.format_message(), ExitCode.USAGE)
     except typer.Abort as error:
         # A question is left by Ctrl-C, or by the end of the input.
         if isinstance(error.__context__, EOFError):
-            return fail("standard input ended before the prompt was answered", ExitCode.USAGE, debug=debug)
+            return fail("standard input ended before the prompt was answered", ExitCode.USAGE)
         return ExitCode.INTERRUPTED
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -133,11 +149,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
         fault = fault_in(error)
         if fault is not None:
-            return fail(str(fault), exit_code_of(fault), debug=debug)
+            return fail(str(fault), exit_code_of(fault))
         return fail(
             f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where",
             ExitCode.BUG,
-            debug=debug,
         )
     return result if isinstance(result, int) else ExitCode.FINE
 
@@ -180,12 +195,14 @@ def fault_in(error: Exception) -> HoldfastError | None:
     return fault
 
 
-def fail(message: str, status: ExitCode, *, debug: bool) -> ExitCode:
+def report_failure(message: str, status: ExitCode, *, debug: bool, json: bool) -> ExitCode:
     """Print an error, with its traceback in debug mode, and return the exit status."""
-    from holdfast.cli.output import print_error  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    from holdfast.cli.output import print_error, print_json_error  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     if debug:
         traceback.print_exc()
     if message:  # asking for nothing prints the help instead
         print_error(message)
+        if json:
+            print_json_error(message, status)
     return status

@@ -1,25 +1,31 @@
 """Terminal, plain-text and JSON output of commands."""
 
+import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import Annotated, Final, TypeVar
+from typing import IO, Annotated, Final, Literal, TextIO, TypeVar, cast
 
 import msgspec
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 __all__ = [
+    "JsonError",
     "JsonOption",
+    "JsonOutput",
     "byte_progress",
     "console",
     "count_progress",
     "print_error",
     "print_json",
+    "print_json_error",
     "print_note",
+    "print_table",
     "printable",
     "waiting",
 ]
@@ -31,13 +37,78 @@ Item = TypeVar("Item")
 # Holds the parts of one emoji together.
 JOINER: Final = "\u200d"
 
+# More than any line of a table has.
+UNLIMITED_COLUMNS: Final = 100_000
+# Between two columns of a table.
+GAP: Final = 2
+
 # A bar that appears and vanishes at once is only noise.
 PATIENCE_BYTES: Final = 64 << 20
 
 
+class PipedOutput(io.TextIOBase):
+    """A stream that is not a terminal, without the spaces that fill the last column of a table."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # the base class has a plain attribute
+        """The encoding of the stream."""
+        return self.stream.encoding
+
+    def write(self, text: str, /) -> int:
+        """Write a text without spaces at the ends of its lines."""
+        self.stream.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self.stream.flush()
+
+
 def console(*, stderr: bool = False) -> Console:
-    """Return a console on standard output or standard error; colors only on a terminal."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+    """Return a console on standard output or standard error; colors and line breaks only on a terminal."""
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty():
+        return Console(stderr=stderr, highlight=False, soft_wrap=True)
+    # A pipe has no width: who reads it wants one row on one line.
+    return Console(
+        file=cast("IO[str]", PipedOutput(stream)), highlight=False, soft_wrap=True, width=UNLIMITED_COLUMNS
+    )
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Text | str]],
+    *,
+    optional: Sequence[str] = (),
+    wrapped: str | None = None,
+) -> None:
+    """Print a plain table; columns whose name ends in `#` are right-aligned, empty ones are left out.
+
+    Where it is wider than the terminal, the `optional` columns are left out, the first one named first, and then
+    the column that is `wrapped`, by default the first one, is broken into lines.
+    """
+    from rich.table import Table  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
+    out = console()
+    shown = [n for n, name in enumerate(columns) if not rows or any(len(row[n]) for row in rows)]
+    widths = [
+        max(cell_len(name.rstrip("#")), *(cell_len(str(row[n])) for row in rows), 0)
+        for n, name in enumerate(columns)
+    ]
+    for name in optional:
+        if sum(widths[n] + GAP for n in shown) - GAP > out.width:
+            shown = [n for n in shown if columns[n] != name]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    flexible = wrapped or columns[shown[0]]
+    for n in shown:
+        side: Literal["left", "right"] = "right" if columns[n].endswith("#") else "left"
+        table.add_column(columns[n].rstrip("#"), justify=side, no_wrap=columns[n] != flexible)
+    for row in rows:
+        table.add_row(*(row[n] for n in shown))
+    out.print(table)
 
 
 def print_error(message: str) -> None:
@@ -57,8 +128,28 @@ def printable(text: str) -> str:
     return "".join(sign for sign in line if sign.isprintable() or sign == JOINER)
 
 
+class JsonError(msgspec.Struct, frozen=True):
+    """The JSON document of a command that failed: what it prints as an error, and its exit status."""
+
+    error: str
+    status: int
+
+
+class JsonOutput:
+    """Whether the command has printed its JSON document."""
+
+    printed = False
+
+
+def print_json_error(message: str, status: int) -> None:
+    """Print an error as the JSON document of a command, unless it has printed one."""
+    if not JsonOutput.printed:
+        print_json(JsonError(printable(message), status))
+
+
 def print_json(value: object) -> None:
     """Print a value as one JSON document."""
+    JsonOutput.printed = True
     text = msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=2)
     sys.stdout.write(text.decode() + "\n")
 

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.streams import KEY_FILE, sample
 from tests.cli.conftest import Run
 
 
@@ -36,3 +38,16 @@ def test_attachments_of_a_plain_stream_cannot_be_copied(run: Run, source: str, t
     place = str(tmp_path / "a.db")
     assert run("archive", "import", "--media", place, source).status == 3
     assert "60" in run("archive", "info", place).out
+
+
+def test_of_several_snapshots_it_says_which_it_took(run: Run, tmp_path: Path) -> None:
+    """And which command takes them all."""
+    folder = phone(tmp_path)
+    (tmp_path / "key").write_text(KEY_FILE)
+    words = ("archive", "import", str(tmp_path / "a.db"), str(folder), "--key-file", str(tmp_path / "key"))
+    assert "snapshot" not in run(*words).err
+    add_snapshot(folder, later(sample(80), 1))
+    ran = run(*words, "--zone", "UTC")
+    assert "1 earlier snapshot" in ran.err
+    assert "holdfast keep" in ran.err
+    assert " UTC" in ran.err

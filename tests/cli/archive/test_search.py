@@ -46,3 +46,28 @@ def test_hostile_queries_are_one_line(run: Run, chats_db: str) -> None:
     done = run("archive", "search", chats_db, "tea chat:[red]\x9b31mx")
     assert (done.status, len(done.err.splitlines())) == (1, 1)
     assert "\x9b" not in done.err
+
+
+def test_words_find_what_begins_so_unless_whole_ones_are_wanted(run: Run, chats_db: str) -> None:
+    """As in the HTML export; a phrase and an unwanted word stay whole."""
+
+    def found(*words: str) -> set[int]:
+        ran = run("archive", "search", chats_db, "--json", "-n", "500", *words)
+        return {hit["message"]["id"] for hit in json.loads(ran.out)["hits"]}
+
+    whole = found("dinner", "--whole-words")
+    assert whole
+    assert found("dinn", "--whole-words") == set()
+    assert found("dinn") == found("dinn*", "--whole-words") >= whole
+    assert found('"dinn"') == set()
+    assert found("dinn -dinne") == found("dinn")
+
+
+def test_times_are_in_the_zone_that_is_asked_for(run: Run, chats_db: str) -> None:
+    """Each says which it is."""
+    here = run("archive", "search", chats_db, "dinner", "-n", "1", "--zone", "UTC").out.splitlines()[0]
+    there = run("archive", "search", chats_db, "dinner", "-n", "1", "--zone", "Asia/Tokyo").out.splitlines()[0]
+    assert " UTC " in here
+    assert " JST " in there
+    assert "latest (Asia/Tokyo)" in run("archive", "chats", chats_db, "--zone", "Asia/Tokyo").out
+    assert run("archive", "chats", chats_db, "--zone", "Nowhere").status != 0

@@ -118,9 +118,19 @@ class Archive(ArchiveReader):
         limit: int = 20,
         context: int = 0,
         below: int | None = None,
+        beginnings: bool = False,
     ) -> Hits:
-        """Find messages, see `parse_query` for what can be written."""
-        return search(self, text, filters=filters, order=order, limit=limit, context=context, below=below)
+        """Find messages, see `parse_query` for what can be written; with `beginnings` by how words begin."""
+        return search(
+            self,
+            text,
+            filters=filters,
+            order=order,
+            limit=limit,
+            context=context,
+            below=below,
+            beginnings=beginnings,
+        )
 
     def statistics(self, chat: int | None = None) -> Statistics:
         """Count messages by month, hour, chat and person, of all chats or of one."""

@@ -75,8 +75,11 @@ def parse_date(text: str, *, end: bool = False) -> int:
     return int(start.timestamp() * 1000) + length
 
 
-def parse_query(text: str, filters: Filters | None = None) -> Query:
-    """Read a query; filters given apart count as well as those written in it."""
+def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool = False) -> Query:
+    """Read a query; filters given apart count as well as those written in it.
+
+    With `beginnings` every word that must be there finds what begins so; phrases and unwanted words stay whole.
+    """
     if len(text) > LONGEST:
         raise QueryRefused(f"the query is too long: {len(text)} characters, {LONGEST} at most")
     chosen = filters or Filters()
@@ -99,7 +102,8 @@ def parse_query(text: str, filters: Filters | None = None) -> Query:
         if word == "OR" and not name and wanted:
             either = True
             continue
-        term = term_of(value, whole=phrase is not None)
+        begins = beginnings and phrase is None and not part["no"]
+        term = term_of(f"{value}*" if begins else value, whole=phrase is not None)
         if not term:
             continue
         if part["no"]:

@@ -60,10 +60,11 @@ def search(
     limit: int = 20,
     context: int = 0,
     below: int | None = None,
+    beginnings: bool = False,
 ) -> Hits:
-    """Find messages; `context` is how many before and after each are read too."""
+    """Find messages; `context` is how many before and after each are read too, see `parse_query` for the rest."""
     limit = max(1, min(limit, MOST))
-    query = parse_query(text, filters)
+    query = parse_query(text, filters, beginnings=beginnings)
     try:
         found = matched(reader, query, order, limit + 1, below)
     except sqlite3.OperationalError as error:

@@ -33,12 +33,14 @@ def vanished(
     below: Annotated[
         int | None, typer.Option("--below", help="Continue below this message, as printed by the previous page.")
     ] = None,
+    zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
     """List messages that the newest backup lacks, or that were edited or deleted, the latest first.
 
     The exit status is 1 if there are none. `holdfast archive history` shows what became of one of them.
     """
+    times = zone_of(zone)
     with archives.open(archive_file) as opened:
         found = opened.altered(
             what,
@@ -55,7 +57,7 @@ def vanished(
     else:
         out = console()
         for message in shown:
-            print_message(out, message, chat=True)
+            print_message(out, message, times, chat=True)
             out.print(Text(f"    message {message.id}", "dim"))
     if len(found) > limit:
         print_note(f"there are more: --below {shown[-1].id}")
@@ -79,7 +81,7 @@ def history(
         print_json(found)
         return
     out = console()
-    print_message(out, found, chat=True)
+    print_message(out, found, times, chat=True)
     for change in found.changes:
         line = f"  {times.time(change.seen_ms)}  {WORDS.get(change.what, change.what)}"
         if change.who:

@@ -14,10 +14,12 @@ from holdfast import backup
 from holdfast.backup import KeyMaterial, archives
 from holdfast.backup.archives import Archive, Imported
 from holdfast.backup.archives.imports import Progress as Tell
-from holdfast.cli.archive.shared import ArchiveArgument, format_time
+from holdfast.backup.container.folder import find_snapshots
+from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.times import Zone, ZoneOption, zone_of
 
 __all__ = ["import_backups"]
 
@@ -37,9 +39,14 @@ def import_backups(
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
+    zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Import backups into an archive, which is created if it does not exist. Each import is atomic."""
+    """Import backups into an archive, which is created if it does not exist. Each import is atomic.
+
+    Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
+    """
+    times = zone_of(zone)
     done: list[Imported] = []
     problems: list[str] = []
     with archives.open(archive_file, create=True) as opened:
@@ -52,7 +59,8 @@ def import_backups(
             imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
             done.append(imported)
             if not json:
-                print_result(imported)
+                print_result(imported, times)
+                note_snapshots(path, imported, times)
     if json:
         print_json(done)
     for problem in problems[:SHOWN]:
@@ -69,6 +77,17 @@ def note_restricted(paths: Sequence[Path]) -> None:
         print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
 
 
+def note_snapshots(path: Path, imported: Imported, times: Zone) -> None:
+    """Print a note that a phone's folder has more snapshots than the one that was imported."""
+    others = len(find_snapshots(path)) - 1 if path.is_dir() else 0
+    if others > 0:
+        more = "1 earlier snapshot" if others == 1 else f"{others:,} earlier snapshots"
+        print_note(
+            f"note: this is the latest snapshot of the folder, of {times.time(imported.made_ms)}; it has {more}, "
+            "which `holdfast keep` imports too"
+        )
+
+
 def import_one(
     opened: Archive, path: Path, keys: KeyMaterial | None, problems: list[str], *, media: bool
 ) -> Imported:
@@ -81,10 +100,10 @@ def import_one(
     return imported
 
 
-def print_result(imported: Imported) -> None:
+def print_result(imported: Imported, times: Zone) -> None:
     """Print the result of an import."""
     line = Text(printable(imported.source))
-    line.append(f" of {format_time(imported.made_ms)}: ", "dim")
+    line.append(f" of {times.time(imported.made_ms)}: ", "dim")
     if imported.known:
         line.append(f"imported before, nothing changed ({imported.messages:,} messages)")
     else:

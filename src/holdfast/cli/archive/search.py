@@ -12,6 +12,7 @@ from holdfast.backup.archives.search import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.times import Zone, ZoneOption, zone_of
 
 __all__ = ["search"]
 
@@ -21,7 +22,7 @@ def search(
     query: Annotated[
         str,
         typer.Argument(
-            help='Words, "phrases", begin*, -not, a OR b; also chat:, from:, has:media, since: and others.'
+            help='Words or how they begin, "phrases", -not, a OR b; chat:, from:, has:media, since: and others.'
         ),
     ],
     *,
@@ -47,9 +48,14 @@ def search(
     below: Annotated[
         int | None, typer.Option("--below", help="Continue below this message, as printed by the previous page.")
     ] = None,
+    whole_words: Annotated[
+        bool, typer.Option("--whole-words", help="Find only whole words, not what begins with them.")
+    ] = False,
+    zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
     """Search messages; the exit status is 1 if there are no matches."""
+    times = zone_of(zone)
     filters = Filters(chat, person, direction, has_media=has_media, has_link=has_link)
     if kind:
         filters = narrowed(filters, "kind", kind)
@@ -59,14 +65,22 @@ def search(
         parse_date(until)
         filters = narrowed(filters, "until", until)
     with archives.open(archive_file) as opened:
-        hits = opened.search(query, filters=filters, order=by, limit=limit, context=context, below=below)
+        hits = opened.search(
+            query,
+            filters=filters,
+            order=by,
+            limit=limit,
+            context=context,
+            below=below,
+            beginnings=not whole_words,
+        )
     if json:
         print_json(hits)
     else:
         for number, hit in enumerate(hits.hits):
             if number and context:
                 console().print()
-            show(hit)
+            show(hit, times)
         if hits.more:
             print_note(f"there are more: --below {hits.more}")
         if not hits.hits:
@@ -74,12 +88,12 @@ def search(
     return ExitCode.FINE if hits.hits else ExitCode.NO
 
 
-def show(hit: Hit) -> None:
+def show(hit: Hit, times: Zone) -> None:
     """Print a match with the messages around it."""
     out = console()
     for message in hit.before:
-        print_message(out, message, faint=True)
-    out.print(headline(hit.message, chat=True))
+        print_message(out, message, times, faint=True)
+    out.print(headline(hit.message, times, chat=True))
     line = Text("    ")
     rest = hit.snippet
     while rest:
@@ -89,7 +103,7 @@ def show(hit: Hit) -> None:
         line.append(spaced(found), "bold yellow")
     out.print(line)
     for message in hit.after:
-        print_message(out, message, faint=True)
+        print_message(out, message, times, faint=True)
 
 
 def spaced(text: str) -> str:

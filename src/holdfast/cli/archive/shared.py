@@ -8,27 +8,21 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.backup.archives.model import ArchivedAttachment, Message
-from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
 from holdfast.cli.summary import human_size
+from holdfast.cli.times import Zone
 
-__all__ = ["ArchiveArgument", "format_time", "headline", "print_message"]
+__all__ = ["ArchiveArgument", "headline", "print_message"]
 
 ArchiveArgument = Annotated[Path, typer.Argument(help="The archive, an SQLite file.", show_default=False)]
 
 NAME: Final = {"incoming": "bold cyan", "outgoing": "bold green", "none": "dim"}
 
 
-def format_time(ms: int | None) -> str:
-    """Format a time in UTC."""
-    date = None if ms is None else moment(ms)
-    return f"{date:%Y-%m-%d %H:%M}" if date else "unknown"
-
-
-def headline(message: Message, *, chat: bool = False) -> Text:
+def headline(message: Message, times: Zone, *, chat: bool = False) -> Text:
     """Return the author, the time, and optionally the chat of a message."""
     line = Text()
-    line.append(format_time(message.sent_ms), "dim")
+    line.append(times.time(message.sent_ms), "dim")
     if chat:
         line.append(f"  {printable(message.chat)}", "magenta")
     if message.kind != "update":
@@ -36,12 +30,12 @@ def headline(message: Message, *, chat: bool = False) -> Text:
     return line
 
 
-def print_message(out: Console, message: Message, *, chat: bool = False, faint: bool = False) -> None:
+def print_message(out: Console, message: Message, times: Zone, *, chat: bool = False, faint: bool = False) -> None:
     """Print a message with its quotes, attachments and reactions."""
     style = "dim" if faint else ""
-    line = headline(message, chat=chat)
+    line = headline(message, times, chat=chat)
     if message.vanished_ms is not None:
-        line.append(f"  (gone since {format_time(message.vanished_ms)})", "yellow")
+        line.append(f"  (gone since {times.time(message.vanished_ms)})", "yellow")
     if message.kind == "update":
         line.append(f"  {printable(message.sentence or '')}", "italic dim")
         out.print(line)
@@ -66,7 +60,7 @@ def print_message(out: Console, message: Message, *, chat: bool = False, faint: 
         out.print(Text(f"    {printable(extra)}", "dim"))
     for revision in message.revisions:
         out.print(
-            Text(f"    before {format_time(revision.sent_ms)}: {printable(revision.text or '')}", "dim strike")
+            Text(f"    before {times.time(revision.sent_ms)}: {printable(revision.text or '')}", "dim strike")
         )
 
 

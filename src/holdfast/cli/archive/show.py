@@ -3,48 +3,41 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Position
 from holdfast.backup.archives.query import parse_date
-from holdfast.cli.archive.shared import ArchiveArgument, format_time, print_message
+from holdfast.cli.archive.shared import ArchiveArgument, print_message
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
+from holdfast.cli.times import ZoneOption, zone_of
 
 __all__ = ["chats", "info", "people", "show", "skipped"]
 
 
-def table_of(*columns: str) -> Table:
-    """Return a plain table; columns whose name ends in `#` are right-aligned."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column.rstrip("#"), justify="right" if column.endswith("#") else "left")
-    return table
-
-
-def chats(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+def chats(archive_file: ArchiveArgument, *, zone: ZoneOption = None, json: JsonOption = False) -> None:
     """List the chats of an archive with their numbers."""
+    times = zone_of(zone)
     with archives.open(archive_file) as opened:
         listed = opened.chats()
     if json:
         print_json(listed)
         return
     several = len({chat.account_id for chat in listed}) > 1
-    table = table_of("chat", "kind", "messages#", "latest", "number#", *(["account"] if several else []))
-    for chat in listed:
-        name = Text(printable(chat.name), "dim" if chat.vanished else "")
-        kind = chat.kind.replace("_", " ")
-        row: list[Text | str] = [
-            name,
-            kind,
+    rows: list[list[Text | str]] = [
+        [
+            Text(printable(chat.name), "dim" if chat.vanished else ""),
+            chat.kind.replace("_", " "),
             f"{chat.messages:,}",
-            format_time(chat.latest_ms) if chat.latest_ms else "",
+            times.bare(chat.latest_ms) if chat.latest_ms else "",
             str(chat.id),
+            printable(chat.account) if several else "",
         ]
-        table.add_row(*row, *([printable(chat.account)] if several else []))
-    console().print(table)
+        for chat in listed
+    ]
+    columns = ("chat", "kind", "messages#", f"latest ({times.name})", "number#", "account")
+    print_table(columns, rows, optional=("kind", "account", columns[3]))
 
 
 def show(
@@ -64,9 +57,11 @@ def show(
     limit: Annotated[
         int, typer.Option("--limit", "-n", help="How many messages make a page.", min=1, max=1000)
     ] = 50,
+    zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show a page of a chat: the latest messages, or those around a date."""
+    times = zone_of(zone)
     with archives.open(archive_file) as opened:
         page = opened.page(
             opened.chat_id(chat),
@@ -80,7 +75,7 @@ def show(
         return
     out = console()
     for message in page.messages:
-        print_message(out, message)
+        print_message(out, message, times)
     if page.older:
         print_note(f"earlier messages: --before {format_position(page.older)}")
     if page.newer:
@@ -111,38 +106,42 @@ def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     if json:
         print_json(listed)
         return
-    table = table_of("name", "phone", "username", "messages#", "number#")
+    rows: list[list[Text | str]] = []
     for person in listed:
         name = Text(printable(person.name), "dim" if person.vanished else "")
         if person.kind == "self":
             name.append(" (you)", "green")
         if person.blocked:
             name.append(" (blocked)", "red")
-        table.add_row(
-            name, person.phone or "", printable(person.username or ""), f"{person.messages:,}", str(person.id)
-        )
-    console().print(table)
+        username = printable(person.username or "")
+        rows.append([name, person.phone or "", username, f"{person.messages:,}", str(person.id)])
+    print_table(("name", "phone", "username", "messages#", "number#"), rows, optional=("username", "phone"))
 
 
-def info(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+def info(archive_file: ArchiveArgument, *, zone: ZoneOption = None, json: JsonOption = False) -> None:
     """List the backups that were imported into an archive."""
+    times = zone_of(zone)
     with archives.open(archive_file) as opened:
         snapshots = opened.snapshots()
     if json:
         print_json(snapshots)
         return
-    table = table_of("account", "made", "by", "messages#", "imported from", "number#")
-    for snapshot in snapshots:
-        row = (
-            snapshot.account,
-            format_time(snapshot.made_ms),
-            snapshot.app_version,
-            f"{snapshot.messages:,}",
-            snapshot.source,
-            str(snapshot.id),
-        )
-        table.add_row(*(Text(printable(part)) for part in row))
-    console().print(table)
+    rows = [
+        [
+            printable(part)
+            for part in (
+                snapshot.account,
+                times.bare(snapshot.made_ms),
+                snapshot.app_version,
+                f"{snapshot.messages:,}",
+                snapshot.source,
+                str(snapshot.id),
+            )
+        ]
+        for snapshot in snapshots
+    ]
+    columns = ("account", f"made ({times.name})", "by", "messages#", "imported from", "number#")
+    print_table(columns, rows, optional=("by", "imported from"))
 
 
 def skipped(
@@ -159,18 +158,14 @@ def skipped(
     if json:
         print_json(records)
         return ExitCode.FINE
-    table = table_of("backup#", "frame#", "record", "what became of it", "what")
+    rows = []
     for record in records:
         times = f" ({record.times} times)" if record.times > 1 else ""
-        table.add_row(
-            str(record.snapshot),
-            f"{record.frame:,}",
-            record.record,
-            record.action,
-            Text(printable(record.what) + times),
-        )
+        what = printable(record.what) + times
+        rows.append([str(record.snapshot), f"{record.frame:,}", record.record, record.action, what])
     if records:
-        console().print(table)
+        columns = ("backup#", "frame#", "record", "what became of it", "what")
+        print_table(columns, rows, optional=("backup#",), wrapped="what")
     else:
         print_note("nothing was left out or read as something else")
     return ExitCode.FINE

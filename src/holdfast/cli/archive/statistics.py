@@ -1,20 +1,20 @@
 """`holdfast archive stats`: drawn in the terminal, as JSON, or as one SVG."""
 
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from holdfast.backup import archives
 from holdfast.backup.archives.chart import chart
 from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.container.whole import write_whole
-from holdfast.cli.archive.shared import ArchiveArgument, format_time
-from holdfast.cli.archive.show import table_of
-from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.archive.shared import ArchiveArgument
+from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
 from holdfast.cli.summary import human_size
+from holdfast.cli.times import Zone
 
 __all__ = ["stats"]
 
@@ -24,6 +24,8 @@ SHADES: Final = " ░▒▓█"
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MOST: Final = 15
 MONTHS: Final = 36
+# Months and hours are counted in UTC.
+UTC_ZONE: Final = Zone(UTC)
 
 
 def stats(
@@ -48,7 +50,7 @@ def stats(
 
 def show(out: Console, statistics: Statistics) -> None:
     """Print the statistics."""
-    first, last = format_time(statistics.first_ms), format_time(statistics.last_ms)
+    first, last = UTC_ZONE.bare(statistics.first_ms), UTC_ZONE.bare(statistics.last_ms)
     out.print(f"{statistics.messages:,} messages, {first} to {last} UTC")
     out.print()
     most = max((count for _, count in statistics.months), default=1)
@@ -62,23 +64,20 @@ def show(out: Console, statistics: Statistics) -> None:
         out.print(f"{name}  {shades}")
     for title, counts in (("chat", statistics.chats), ("person", statistics.people)):
         out.print()
-        table = table_of(title, "messages#", "words#", "")
         top = max((row.messages for row in counts), default=1)
-        for row in counts[:MOST]:
-            table.add_row(Text(printable(row.name)), f"{row.messages:,}", f"{row.words:,}", bar(row.messages, top))
-        out.print(table)
+        rows = [
+            [printable(row.name), f"{row.messages:,}", f"{row.words:,}", bar(row.messages, top)]
+            for row in counts[:MOST]
+        ]
+        print_table((title, "messages#", "words#", ""), rows, optional=("",))
     if statistics.replies:
         out.print()
-        table = table_of("answers in chats of two", "answers#", "half of them within#")
-        for reply in statistics.replies[:MOST]:
-            table.add_row(Text(printable(reply.name)), f"{reply.answers:,}", span(reply.median_s))
-        out.print(table)
+        rows = [[printable(one.name), f"{one.answers:,}", span(one.median_s)] for one in statistics.replies[:MOST]]
+        print_table(("answers in chats of two", "answers#", "half of them within#"), rows)
     if statistics.media:
         out.print()
-        table = table_of("media", "files#", "size#")
-        for media in statistics.media:
-            table.add_row(Text(printable(media.type)), f"{media.files:,}", human_size(media.bytes))
-        out.print(table)
+        rows = [[printable(one.type), f"{one.files:,}", human_size(one.bytes)] for one in statistics.media]
+        print_table(("media", "files#", "size#"), rows)
 
 
 def bar(count: int, most: int) -> str:
