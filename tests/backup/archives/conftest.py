@@ -23,3 +23,10 @@ def opened(archive_file: Path) -> Iterator[Archive]:
     """Open it."""
     with archives.open(archive_file) as found:
         yield found
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """Make an archive of one sample with every kind of record and message."""
+    imported(tmp_path / "a.db", write(tmp_path / "one", *copies(400)))
+    return tmp_path / "a.db"

@@ -90,14 +90,6 @@ def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
                 assert message.sentence, message
 
 
-def test_people_are_listed_with_the_owner(opened: Archive) -> None:
-    """By the owner's own name."""
-    people = opened.people()
-    assert people[0].kind == "self"
-    assert people[0].name == people[0].account
-    assert sum(person.kind == "self" for person in people) == 1
-
-
 def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
     """Numbers before mail before addresses; only messages that are cards have one."""
     found = [

@@ -1,0 +1,29 @@
+"""People who turn out to be others."""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import imported, later
+from tests.examples import examples
+
+
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.randoms(use_true_random=False), st.integers(2, 4))
+def test_people_who_become_known_bit_by_bit_are_the_same_in_any_order(
+    tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
+) -> None:
+    """By number, by PNI, by both, by ACI: ids, messages, receipts and lists are what all backups together say."""
+    home = tmp_path_factory.mktemp("people")
+    sources = [
+        later(home / f"{number}", dice, days=dice.randrange(3), messages=30, half_known=True)
+        for number in range(count)
+    ]
+    imported(home / "a.db", *sources)
+    mixed = [*sources, dice.choice(sources)]
+    dice.shuffle(mixed)
+    imported(home / "b.db", *mixed)
+    assert dump(home / "a.db") == dump(home / "b.db")

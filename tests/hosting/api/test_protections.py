@@ -1,0 +1,43 @@
+"""Branch protection rules."""
+
+import httpx
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+
+
+@pytest.fixture
+def ada(clients: ServiceClients) -> httpx.Client:
+    """Make somebody with a repository of one commit."""
+    ada = clients.user("ada")
+    made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
+    assert made.status_code == 201
+    return ada
+
+
+def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> None:
+    """Not even by the owner, until the rule is gone."""
+    ada.post("/repos/ada/notes/branches", json={"new_branch_name": "release/1"})
+    assert ada.post("/repos/ada/notes/branch_protections", json={"rule_name": "release/*"}).status_code == 201
+    shown = ada.get("/repos/ada/notes/branches/release/1").json()
+    assert (shown["protected"], shown["user_can_push"]) == (True, False)
+    assert shown["effective_branch_protection_name"] == "release/*"
+    refused = ada.delete("/repos/ada/notes/branches/release/1")
+    assert (refused.status_code, refused.json()["message"]) == (403, "Branch release/1 is protected from deletion")
+    assert ada.post("/repos/ada/notes/branches", json={"new_branch_name": "release/2"}).status_code == 403
+    assert ada.delete("/repos/ada/notes/branch_protections/release%2F*").status_code == 204
+    assert ada.delete("/repos/ada/notes/branches/release/1").status_code == 204
+
+
+def test_rules_name_people_who_exist(clients: ServiceClients, ada: httpx.Client) -> None:
+    """Names come back as they are now; a rule of the same name is refused."""
+    clients.user("bob")
+    body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
+    refused = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["x"]})
+    assert refused.status_code == 422
+    made = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["BOB"]})
+    assert (made.status_code, made.json()["push_whitelist_usernames"]) == (201, ["bob"])
+    assert ada.post("/repos/ada/notes/branch_protections", json=body).status_code == 403
+    kept = ada.patch("/repos/ada/notes/branch_protections/main", json={"required_approvals": 2}).json()
+    assert (kept["required_approvals"], kept["push_whitelist_usernames"]) == (2, ["bob"])
+    assert [rule["rule_name"] for rule in ada.get("/repos/ada/notes/branch_protections").json()] == ["main"]
