@@ -13,7 +13,7 @@ BENCHMARKS = (
     "info",
     "validate",
     "mend",
-    "compare",
+    "merge",
     "archive",
     "keep",
     "website_chats",
