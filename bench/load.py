@@ -19,7 +19,7 @@ class Load:
 
 async def ask(host: str, port: int, request: bytes, until: float) -> list[float]:
     """Send one request after the other on one connection, and return how long each took; all must succeed."""
-    reader, writer = await asyncio.open_connection(host, port)
+    reader, writer = await asyncio.open_connection(host, port, limit=2**20)
     taken = []
     while (began := time.perf_counter()) < until:
         writer.write(request)
@@ -27,9 +27,13 @@ async def ask(host: str, port: int, request: bytes, until: float) -> list[float]
         if not head.startswith(b"HTTP/1.1 200"):
             raise RuntimeError(head.split(b"\r\n")[0].decode())
         lower = head.lower()
-        start = lower.index(b"content-length:") + len(b"content-length:")
-        length = int(lower[start : lower.index(b"\r\n", start)])
-        await reader.readexactly(length)
+        if b"transfer-encoding: chunked" in lower:
+            while (size := int(await reader.readuntil(b"\r\n"), 16)) > 0:
+                await reader.readexactly(size + 2)
+            await reader.readuntil(b"\r\n")
+        else:
+            start = lower.index(b"content-length:") + len(b"content-length:")
+            await reader.readexactly(int(lower[start : lower.index(b"\r\n", start)]))
         taken.append(time.perf_counter() - began)
     writer.close()
     return taken
