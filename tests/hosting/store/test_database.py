@@ -1,6 +1,9 @@
 """Transactions on both databases."""
 
 import stat
+import subprocess
+import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import users
 from holdfast.secret import Secret
+from holdfast.settings import Settings
 
 
 def make_counter(database: Database) -> None:
@@ -224,3 +228,50 @@ def test_the_cache_is_bounded(database: Database, monkeypatch: pytest.MonkeyPatc
     loads.clear()
     assert [database.cached(load, key) for key in (24, 0)] == [25, 1]
     assert loads == ([0] if database.is_sqlite else [24, 0])
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_closing_does_not_crash_threads_that_read(settings: Settings, database: Database) -> None:
+    """In a process of its own: a crash of SQLite would end this one."""
+    del database
+    script = textwrap.dedent(
+        """
+        import sys, threading
+        from pathlib import Path
+        from sqlalchemy import select
+        from holdfast.hosting.errors import DatabaseUnavailable
+        from holdfast.hosting.store.database import Database
+        from holdfast.hosting.store.prepared_statements import Statement
+        from holdfast.hosting.store.tables import users
+
+        opened = Database.in_folder(Path(sys.argv[1]))
+        names = Statement(select(users.c.name))
+        started = threading.Barrier(5)
+        ends = []
+
+        def read():
+            opened.rows(names)
+            started.wait()
+            try:
+                while True:
+                    opened.rows(names)
+                    with opened.quick_write():
+                        pass
+            except DatabaseUnavailable:
+                ends.append("closed")
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+        opened.close()
+        for thread in threads:
+            thread.join()
+        print(ends)
+        """
+    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(settings.data)], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, f"{['closed'] * 4}\n"), done.stderr

@@ -58,7 +58,7 @@ V = TypeVar("V")
 
 
 class RawTransaction:
-    """A write transaction on a raw driver connection."""
+    """A write transaction on a raw driver connection, which was taken for it."""
 
     __slots__ = ("_durable", "_raw")
 
@@ -67,12 +67,16 @@ class RawTransaction:
         self._durable = durable
 
     def __enter__(self) -> Link:
-        if not self._durable:
-            self._raw.execute("PRAGMA synchronous = NORMAL")
         try:
-            self._raw.execute("BEGIN IMMEDIATE")
+            if not self._durable:
+                self._raw.execute("PRAGMA synchronous = NORMAL")
+            try:
+                self._raw.execute("BEGIN IMMEDIATE")
+            except BaseException:
+                self._restore_synchronous()
+                raise
         except BaseException:
-            self._restore_synchronous()
+            self._raw.uses -= 1
             raise
         return self._raw
 
@@ -81,9 +85,12 @@ class RawTransaction:
             if kind is None:
                 self._raw.execute("COMMIT")
         finally:
-            if self._raw.in_transaction:
-                self._raw.execute("ROLLBACK")
-            self._restore_synchronous()
+            try:
+                if self._raw.in_transaction:
+                    self._raw.execute("ROLLBACK")
+                self._restore_synchronous()
+            finally:
+                self._raw.uses -= 1
 
     def _restore_synchronous(self) -> None:
         if not self._durable:
@@ -101,6 +108,7 @@ class Database:
         self._webhooks_disabled = False
         self._renderer: Callable[..., str] | None = None
         self._raw: list[Bare] = []
+        self._is_closed = False
         # Only half of the pool may hold or wait for advisory locks: lock holders need connections to finish.
         self._lock_slots = threading.BoundedSemaphore(locks)
         self._wait = wait
@@ -199,7 +207,7 @@ class Database:
         """
         if not self.is_sqlite:
             return self._postgres_write(durable=durable)
-        transaction = RawTransaction(self._raw_connection(), durable=durable)
+        transaction = RawTransaction(self._take_raw_connection(), durable=durable)
         return transaction if traces.exporter is None else self._in_span(transaction)
 
     @contextmanager
@@ -251,7 +259,11 @@ class Database:
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run a prepared statement on the raw driver, outside any transaction."""
         if self.is_sqlite:
-            return statement.run_bare(self._raw_connection(), binds)
+            raw = self._take_raw_connection()
+            try:
+                return statement.run_bare(raw, binds)
+            finally:
+                raw.uses -= 1
         with self._connect(self._reading) as connection:
             result = connection.exec_driver_sql(statement.text("postgresql"), statement.binds("postgresql", binds))
             return [tuple(row) for row in result]
@@ -269,10 +281,13 @@ class Database:
         """
         if not self.is_sqlite:
             return None
-        connection = self._raw_connection()
-        if connection.in_transaction:
-            return None
-        return connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+        connection = self._take_raw_connection()
+        try:
+            if connection.in_transaction:
+                return None
+            return connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+        finally:
+            connection.uses -= 1
 
     def cached(self, load: Callable[["Database", K], V | None], key: K) -> V | None:
         """Return what `load` reads for a key; on SQLite it is read again only after the database has changed.
@@ -297,10 +312,27 @@ class Database:
         return value
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections that are not in use; nothing can be read or written from then on.
+
+        SQLite crashes if a connection is closed while another thread runs a statement on it. A thread counts its
+        use before it looks whether the database is closed, and this looks for uses after it says so: one of them
+        notices the other.
+        """
+        self._is_closed = True
         self.engine.dispose()
         while self._raw:
-            self._raw.pop().close()
+            connection = self._raw.pop()
+            if not connection.uses:
+                connection.close()
+
+    def _take_raw_connection(self) -> Bare:
+        """Return the raw SQLite connection of this thread; the caller decrements `uses` when it is done."""
+        connection = self._raw_connection()
+        connection.uses += 1
+        if self._is_closed:
+            connection.uses -= 1
+            raise DatabaseUnavailable(f"{self.name} is closed")
+        return connection
 
     def _raw_connection(self) -> Bare:
         """Return the raw SQLite connection of this thread."""

@@ -25,6 +25,8 @@ class Bare(sqlite3.Connection):
     """Whether events are recorded without queueing webhook deliveries."""
     renderer: Callable[..., str] | None = None
     """Renders the payloads of recorded events."""
+    uses = 0
+    """How many callers in its thread use it now; it must not be closed meanwhile."""
     version: tuple[int, int] | None = None
     """The version of the database that `cache` was read from."""
     cache: Final[dict[object, Any]]
