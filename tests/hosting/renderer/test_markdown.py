@@ -291,3 +291,32 @@ def test_boxes_stand_at_the_start_of_list_items(text: str, html: str) -> None:
         r"<input [^>]*>", lambda found: "<box checked>" if "checked" in found[0] else "<box>", markdown(text)
     )
     assert boxes.startswith(html)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (
+            "> [!NOTE]\n> Read *this*.\n>\n> And this.",
+            (
+                '<div class="alert alert-note">\n<p class="alert-title">Note</p>\n<p>Read <em>this</em>.</p>\n'
+                "<p>And this.</p>\n</div>\n"
+            ),
+        ),
+        ("> [!caution]", '<div class="alert alert-caution">\n<p class="alert-title">Caution</p>\n</div>\n'),
+        (
+            "> [!TIP]\n>\n> - one",
+            '<div class="alert alert-tip">\n<p class="alert-title">Tip</p>\n<ul>\n<li>one</li>\n</ul>\n</div>\n',
+        ),
+        ("> [!NOTE] on the same line", "<blockquote>\n<p>[!NOTE] on the same line</p>\n</blockquote>\n"),
+        ("> [!OTHER]\n> x", "<blockquote>\n<p>[!OTHER]\nx</p>\n</blockquote>\n"),
+        (
+            "> > [!NOTE]\n> > x",
+            "<blockquote>\n<blockquote>\n<p>[!NOTE]\nx</p>\n</blockquote>\n</blockquote>\n",
+        ),
+        ("> x\n>\n> [!NOTE]", "<blockquote>\n<p>x</p>\n<p>[!NOTE]</p>\n</blockquote>\n"),
+    ],
+)
+def test_quotations_with_a_marker_are_alerts(text: str, html: str) -> None:
+    """On the first line, alone, of an outermost quotation; anything else is a quotation."""
+    assert markdown(text) == html

@@ -1,7 +1,7 @@
 """Renders Markdown to sanitized HTML.
 
-CommonMark with tables, task lists, strikethrough and footnotes. HTML in the text is kept as far as it only shapes
-words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
+CommonMark with tables, task lists, strikethrough, footnotes and alerts. HTML in the text is kept as far as it only
+shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
 """
 
 import re
@@ -30,10 +30,13 @@ FILE_NAME: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
 # Paths on this site that stand for short references; what people write themselves is relative to their tree.
 HERE: Final = "holdfast"
+ALERTS: Final = ("note", "tip", "important", "warning", "caution")
 CLASSES: Final = {
     "a": {"mention", "elsewhere", "reference"},
+    "div": {"alert", *(f"alert-{kind}" for kind in ALERTS)},
     "li": {"task-list-item"},
     "ol": {"contains-task-list"},
+    "p": {"alert-title"},
     "ul": {"contains-task-list"},
 }
 ATTRIBUTES: Final[dict[str, set[str]]] = {
@@ -65,6 +68,7 @@ REFERENCE: Final = re.compile(
     rf"|(?P<commit>[0-9a-f]{{40}})(?![\w-])"
     rf")"
 )
+ALERT: Final = re.compile(rf"\[!({'|'.join(ALERTS)})\]", re.IGNORECASE)
 TASK: Final = re.compile(r"\[([ xX])\][ \t\n\v\f\r]")
 ALIGNED: Final = re.compile(r"text-align:(left|right|center)")
 HEADING_TAG: Final = re.compile(r"<(/?)h([1-6])(?=[\s>/])", re.IGNORECASE)
@@ -347,10 +351,65 @@ def mark_tasks(state: StateCore) -> None:
             lists[-1].attrSet("class", "contains-task-list")
 
 
+def mark_alerts(state: StateCore) -> None:
+    """Turn quotations that begin with a line such as `[!NOTE]` into alerts; only outermost ones can be."""
+    tokens: list[Token] = []
+    opening: Token | None = None
+    position = 0
+    while position < len(state.tokens):
+        token = state.tokens[position]
+        tokens.append(token)
+        position += 1
+        if token.type == "blockquote_open" and token.level == 0:
+            kind = alert_kind(state.tokens[position : position + 2])
+            opening = token if kind else None
+            if kind:
+                token.tag = "div"
+                token.attrSet("class", f"alert alert-{kind}")
+                tokens += title_tokens(kind.capitalize())
+                position = after_marker(state.tokens, position)
+        elif token.type == "blockquote_close" and token.level == 0 and opening is not None:
+            token.tag = "div"
+            opening = None
+    state.tokens = tokens
+
+
+def alert_kind(tokens: list[Token]) -> str:
+    """Return the kind of alert that the first paragraph of a quotation begins; empty for none."""
+    if [token.type for token in tokens] != ["paragraph_open", "inline"]:
+        return ""
+    marker, _, _ = tokens[1].content.partition("\n")
+    found = ALERT.fullmatch(marker.strip())
+    return found[1].lower() if found else ""
+
+
+def title_tokens(title: str) -> list[Token]:
+    """Return the paragraph with the title of an alert."""
+    text = Token("text", "", 0, content=title)
+    return [
+        Token("paragraph_open", "p", 1, {"class": "alert-title"}, level=1, block=True),
+        Token("inline", "", 0, content=title, children=[text], level=2, block=True),
+        Token("paragraph_close", "p", -1, level=1, block=True),
+    ]
+
+
+def after_marker(tokens: list[Token], position: int) -> int:
+    """Remove the marker of an alert from its paragraph, and return where the rest begins."""
+    inline = tokens[position + 1]
+    children = inline.children or []
+    end = next((index for index, child in enumerate(children) if child.type in {"softbreak", "hardbreak"}), None)
+    if end is None:
+        # The paragraph is the marker alone.
+        return position + 3
+    inline.children = children[end + 1 :]
+    return position
+
+
 def parser() -> MarkdownIt:
     """Put the parser together."""
     markdown_it = MarkdownIt("commonmark", {"xhtmlOut": False}).enable(["table", "strikethrough"])
     markdown_it.core.ruler.after("inline", "task_lists", mark_tasks)
+    markdown_it.core.ruler.after("inline", "alerts", mark_alerts)
     markdown_it.use(footnote_plugin, inline=False)
     markdown_it.core.ruler.push("fit_in", apply_context)
     return markdown_it

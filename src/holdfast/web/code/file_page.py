@@ -1,4 +1,4 @@
-"""What a file's page shows: its text with colours, a rendered text, a picture, a film, or only what it is."""
+"""What a file's page shows: its text with colours, a rendered text, a table, a picture, a film, or what it is."""
 
 import mimetypes
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from holdfast.hosting.renderer.highlight import coloured, language
 from holdfast.hosting.renderer.markdown import is_markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
+from holdfast.web.code.csv_table import CsvTable, is_csv, read_table
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import rendered_blob
 
@@ -30,7 +31,7 @@ PER_LINE: Final = 50
 LONGEST_MARKDOWN: Final = 100_000
 WAYS: Final = {"image": "image", "audio": "audio", "video": "video"}
 
-Way = Literal["text", "rendered", "image", "audio", "video", "pdf", "link", "large", "other"]
+Way = Literal["text", "rendered", "table", "image", "audio", "video", "pdf", "link", "large", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class FileShown:
     is_missing: bool = False
     target: str = ""
     is_text: bool = False
+    table: CsvTable | None = None
 
 
 def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
@@ -122,17 +124,26 @@ def file_shown(
     if is_markdown(entry.name) and not source:
         html = rendered_blob(spot, entry.raw_path, entry.id, most=LONGEST_MARKDOWN)
         return FileShown("rendered", entry.size, "Markdown", html=html, has_source=True, is_text=True)
-    return text_shown(spot, entry, first, has_source=is_markdown(entry.name))
+    if is_csv(entry.name):
+        table = None if source else read_table(entry.name, text_of(spot, entry), first)
+        if table is not None:
+            kind = entry.name[-3:].upper()
+            return FileShown("table", entry.size, kind, table=table, has_source=True, is_text=True)
+    return text_shown(spot, entry, first, has_source=is_markdown(entry.name) or (source and is_csv(entry.name)))
+
+
+def text_of(spot: CodeLocation, entry: TreeEntry) -> str:
+    """Return a text, decoded as its bytes suggest."""
+    content = trees.read_blob(spot.repo, entry.id)
+    charset = blob_media_type(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
+    return content.decode(charset, "replace").removeprefix("\ufeff")
 
 
 def text_shown(
     spot: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
 ) -> FileShown:
     """Show a text with its lines and colours."""
-    content = trees.read_blob(spot.repo, entry.id)
-    charset = blob_media_type(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
-    text = content.decode(charset, "replace").removeprefix("\ufeff")
-    lines = coloured(entry.id, entry.name, text)
+    lines = coloured(entry.id, entry.name, text_of(spot, entry))
     return FileShown(
         "text",
         entry.size,
