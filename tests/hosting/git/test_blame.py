@@ -18,7 +18,7 @@ def test_lines_lead_to_their_commits(folder: Path) -> None:
     first = commit(folder, {ODD: b"a\nb\nc\n"})
     second = commit(folder, {ODD: b"a\nB\nc\nd\n"})
     third = commit(folder, {b"other": b"x"})
-    found = blame(open_repository(folder), third, ODD)
+    found = blame(open_repository(folder), third, ODD, 1, 4)
     assert found == (
         BlameHunk(first, 1, 1),
         BlameHunk(second, 2, 1),
@@ -35,15 +35,24 @@ def test_lines_that_follow_each_other_are_one_stretch(folder: Path) -> None:
     """Also where git tells them apart."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\n3\n4\n5\nsix\n"})
-    assert blame(open_repository(folder), second, b"a") == (BlameHunk(first, 1, 5), BlameHunk(second, 6, 1))
+    assert blame(open_repository(folder), second, b"a", 1, 6) == (BlameHunk(first, 1, 5), BlameHunk(second, 6, 1))
+
+
+def test_only_the_lines_of_a_page_are_looked_at(folder: Path) -> None:
+    """Their numbers are those in the file; the last page may end before it was expected to."""
+    first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
+    second = commit(folder, {b"a": b"1\n2\nthree\n4\n5\n6\n"})
+    repo = open_repository(folder)
+    assert blame(repo, second, b"a", 3, 4) == (BlameHunk(second, 3, 1), BlameHunk(first, 4, 1))
+    assert blame(repo, second, b"a", 5, 50) == (BlameHunk(first, 5, 2),)
 
 
 def test_what_is_not_there_has_no_lines(folder: Path) -> None:
     """Neither a path nobody has, nor an empty file."""
     at = commit(folder, {b"empty": b""})
     repo = open_repository(folder)
-    assert blame(repo, at, b"nothing") == ()
-    assert blame(repo, at, b"empty") == ()
+    assert blame(repo, at, b"nothing", 1, 1) == ()
+    assert blame(repo, at, b"empty", 1, 1) == ()
 
 
 def test_what_takes_too_long_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,4 +63,4 @@ def test_what_takes_too_long_is_given_up(folder: Path, monkeypatch: pytest.Monke
         raise GitTimedOut("blame", "took too long")
 
     monkeypatch.setattr(module, "run", never)
-    assert blame(open_repository(folder), at, b"a") is None
+    assert blame(open_repository(folder), at, b"a", 1, 1) is None

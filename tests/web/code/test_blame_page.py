@@ -1,5 +1,7 @@
 """Who wrote each line."""
 
+import re
+
 import pytest
 
 from holdfast.web.code import blame_page
@@ -18,6 +20,8 @@ def test_each_line_stands_beside_its_commit(clients: ServiceClients, git: Git) -
     git("push", "-q", "origin", "main")
     page = visitor(clients).get(f"{AT}/blame/branch/main/README.md").text
     assert page.count(f'href="{AT}/commit/{commit}"') == 1
+    assert f"<code>{commit[:8]}</code>" in page
+    assert ">third</a>" in page
     assert page.count('class="first"') == 2
     assert page.count('<tr id="L') == 3
     assert "2 Jan 2026" in page
@@ -37,5 +41,22 @@ def test_what_has_no_lines_is_explained(
         assert site.get(f"{AT}/blame/branch/main/{path}").status_code == 404
     monkeypatch.setattr(blame_page, "blame", lambda *_: None)
     assert "takes too long" in site.get(f"{AT}/blame/branch/main/README.md").text
-    monkeypatch.setattr(blame_page, "LARGEST", 3)
+    monkeypatch.setattr(blame_page, "LARGEST_TEXT", 3)
     assert "too large" in site.get(f"{AT}/blame/branch/main/README.md").text
+
+
+def test_a_file_of_any_length_has_pages(clients: ServiceClients, git: Git) -> None:
+    """Only the lines of a page are asked for, and a page further on begins where the one before ended."""
+    (git.folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(1, 20_001)))
+    commit_all(git, "third")
+    git("push", "-q", "origin", "main")
+    site = visitor(clients)
+    first = site.get(f"{AT}/blame/branch/main/long.txt").text
+    after = re.search(r'href="\?line=(\d+)">Next lines', first)
+    assert after is not None
+    assert f'<tr id="L{after[1]}"' not in first
+    second = site.get(f"{AT}/blame/branch/main/long.txt?line={after[1]}").text
+    assert f'<tr id="L{after[1]}" class="first">' in second
+    last = site.get(f"{AT}/blame/branch/main/long.txt?line=20000").text
+    assert "line 20000" in last
+    assert "Next lines" not in last

@@ -28,16 +28,17 @@ class BlameHunk:
     count: int
 
 
-def blame(repo: Repo, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
-    """Return the hunks of a file in order; None after a timeout."""
-    return run_blame(repo.folder, commit, path)
+def blame(repo: Repo, commit: str, path: bytes, first: int, last: int) -> tuple[BlameHunk, ...] | None:
+    """Return the hunks of some lines of a file in order; None after a timeout."""
+    return run_blame(repo.folder, commit, path, first, last)
 
 
 @lru_cache(maxsize=KEPT)
-def run_blame(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
+def run_blame(folder: Path, commit: str, path: bytes, first: int, last: int) -> tuple[BlameHunk, ...] | None:
     """Run `git blame`, which uses the changed-path filters."""
     try:
-        output = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
+        lines = f"-L{first},{last}"
+        output = run(folder, "blame", "--incremental", lines, commit, "--", argument(path), timeout=SECONDS)
     except GitTimedOut:
         return None
     except GitFailed:

@@ -17,7 +17,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of
-from holdfast.web.code.file_page import Stretch, text_shown
+from holdfast.web.code.file_page import LARGEST_TEXT, Stretch, text_shown
 from holdfast.web.code.location import READING, CodeLocation, spot_at
 from holdfast.web.code.repository_pages import number
 from holdfast.web.code.switcher import switcher
@@ -25,9 +25,8 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["BlameRow", "page_blame", "rows_of"]
 
-LARGEST: Final = 512 * 1024
 # A line beside a commit of its own takes this much of a page.
-PER_LINE: Final = 450
+PER_LINE: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def page_blame(
     target: RepositoryAccess,
     kind: str,
     filepath: str,  # noqa: ARG001  # named in the path
-    query: BlameQuery,  # named in the path
+    query: BlameQuery,
 ) -> RawResponse:
     """Show where each line of a file came from."""
     spot = spot_at(request, target, kind)
@@ -62,15 +61,16 @@ def page_blame(
     stretch: Stretch | None = None
     if not blob_media_type(spot.repo.folder, entry.id).startswith(TEXT):
         problem = "This file is not text, so it has no lines."
-    elif entry.size > LARGEST:
-        problem = "This file is too large to be taken apart line by line."
-    else:
-        origins = blame(spot.repo, spot.commit, spot.path)
+    elif entry.size > LARGEST_TEXT:
+        problem = "This file is too large to display."
+    elif entry.size:
+        stretch = text_shown(spot, entry, number(query.line), has_source=False, each=PER_LINE).stretch
+        assert stretch is not None  # noqa: S101  # a text has lines
+        origins = blame(spot.repo, spot.commit, spot.path, stretch.first, stretch.last)
         if origins is None:
-            problem = "It takes too long to find out who wrote the lines of this file."
+            problem = "It takes too long to find out who wrote these lines."
         else:
-            stretch = text_shown(spot, entry, number(query.line), has_source=False, each=PER_LINE).stretch
-            rows = [] if stretch is None else rows_of(request, spot, stretch, origins)
+            rows = rows_of(request, spot, stretch, origins)
     return show_in(
         request,
         target,

@@ -21,7 +21,7 @@ from holdfast.web.code.csv_table import CsvTable, is_csv, read_table
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import rendered_blob
 
-__all__ = ["FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
+__all__ = ["LARGEST_TEXT", "FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
 
 # Text beyond this is not taken apart into lines; the bytes themselves are a click away.
 LARGEST_TEXT: Final = 2 * 2**20
