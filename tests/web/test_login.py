@@ -106,6 +106,23 @@ def test_the_log_holds_neither_names_nor_passwords(service: Service) -> None:
         assert secret not in stream.getvalue()
 
 
+def test_an_email_address_logs_in_as_well(service: Service) -> None:
+    """On the website and over the API; guesses are counted for the user, however they are named."""
+    accounts.create_user(service.database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
+    right = {"name": "ada@example.org", "password": "a-password-for-tests"}
+    with service.client() as client:
+        page = client.get("/login").text
+        assert "Username or email address" in page
+        assert client.post("/login", data=right).status_code == 303
+        assert (
+            client.get("/api/v1/user", auth=("ada@example.org", "a-password-for-tests")).json()["login"] == "ada"
+        )
+    with service.client() as client:
+        for name in ("ada", "ada@example.org") * 5:
+            assert client.post("/login", data={"name": name, "password": "wrong"}).status_code == 401
+        assert client.post("/login", data=right).status_code == 429
+
+
 def test_guessing_is_slow_here_too(service: Service) -> None:
     """After ten wrong passwords even the right one waits, and the page says how long."""
     with service.client() as client:

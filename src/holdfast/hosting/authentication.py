@@ -104,6 +104,7 @@ class Authenticator:
     def password_of(self, request: RequestContext, name: str, password: Secret) -> accounts.Account | None:
         """Return the user if the password is right; a recently verified one is not hashed again."""
         settings, database = request.app.settings, request.app.database
+        name = passwords.account_name(database, name)
         digest = self._digest(name, password.reveal())
         row = database.row(accounts.BY_NAME, folded=name.casefold())
         remembered = self._right.get(digest)

@@ -55,7 +55,7 @@ def show_login(request: RequestContext, query: LoginQuery) -> RawResponse:
 
 @endpoint("POST /login", anonymous=True, largest_body=LARGEST_FORM)
 def log_in(request: RequestContext, body: LoginForm) -> RawResponse:
-    """Log in with a name and a password."""
+    """Log in with a name or an e-mail address and a password."""
     return RawResponse(b"", then=partial(check_login, request, body))
 
 
@@ -68,9 +68,10 @@ async def check_login(request: RequestContext, body: LoginForm) -> RawResponse:
     if typed and body.password:
         password, address = Secret(body.password), request.address
         try:
-            await to_thread.run_sync(passwords.check_limit, app.database, app.settings, typed, address)
+            name = await to_thread.run_sync(passwords.account_name, app.database, typed)
+            await to_thread.run_sync(passwords.check_limit, app.database, app.settings, name, address)
             user = await app.password_pool.run(
-                address, passwords.check, app.database, app.settings, typed, password, address
+                address, passwords.check, app.database, app.settings, name, password, address
             )
         except TooManyGuesses as error:
             minutes = -(-error.seconds // 60)

@@ -8,7 +8,7 @@ from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import HashingBusy, LoginRequired, TooManyGuesses, WrongPassword
 from holdfast.hosting.services import passwords
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, email_addresses
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.hash_limit import HashLimiter
 from holdfast.secret import Secret
@@ -89,3 +89,24 @@ def test_a_user_confirms_their_password(app: App) -> None:
         passwords.confirm(app, admin, Secret("wrong"), "192.0.2.1")
     with pytest.raises(LoginRequired):
         passwords.confirm(app, ANONYMOUS, Secret(ADMIN_PASSWORD), "192.0.2.1")
+
+
+def test_an_address_stands_for_the_only_user_who_has_it(database: Database) -> None:
+    """As the main address or beside it, in any case; one of two users, or of nobody, stands for none."""
+    ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="Ada@example.org")
+    for name in ("bob", "eve"):
+        accounts.create_user(database, name, Secret("a-password-for-tests"), email="shared@example.org")
+    email_addresses.add_addresses(database, ada, ["ada@home.example"])
+    found = [
+        passwords.account_name(database, typed)
+        for typed in (
+            "Ada@example.org",
+            "ADA@home.example",
+            "ada",
+            "nobody@example.org",
+            "shared@example.org",
+            "@",
+        )
+    ]
+    assert found == ["ada", "ada", "ada", "nobody@example.org", "shared@example.org", "@"]
+    assert passwords.account_name(database, "a\0@example.org") == "a\0@example.org"

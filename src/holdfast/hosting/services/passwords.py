@@ -13,7 +13,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
-__all__ = ["LONGEST", "check", "check_limit", "confirm", "is_too_long"]
+__all__ = ["LONGEST", "account_name", "check", "check_limit", "confirm", "is_too_long"]
 
 # Longer input is no name or password of anybody's; it is not worth hashing.
 LONGEST: Final = 1024
@@ -22,6 +22,17 @@ LONGEST: Final = 1024
 def is_too_long(name: str, password: Secret) -> bool:
     """Tell whether this can be nobody's name and password."""
     return len(name) > LONGEST or len(password.reveal()) > LONGEST
+
+
+def account_name(database: Database, typed: str) -> str:
+    """Return the name of the user who has an e-mail address; anything else as it was typed.
+
+    An address that several users have leads to none of them. Guesses are counted for the name in either case.
+    """
+    if "@" not in typed or "\0" in typed or len(typed) > LONGEST:
+        return typed
+    names = accounts.names_with_email(database, typed)
+    return names[0] if len(names) == 1 else typed
 
 
 def check_limit(database: Database, settings: Settings, name: str, address: str) -> None:

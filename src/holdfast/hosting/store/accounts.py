@@ -37,6 +37,7 @@ __all__ = [
     "find_user",
     "hash_password",
     "names_of",
+    "names_with_email",
     "new_password",
     "rename_account",
     "renamed_to",
@@ -304,6 +305,18 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
     people = {account.email: account for account in found if account.email}
     people |= {numbers[account.id]: account for account in found if account.id in numbers}
     return people | by_other_emails(database, [email for email in addresses if email not in people])
+
+
+def names_with_email(database: Database, email: str) -> list[str]:
+    """Return the names of the users who have an e-mail address, as the main one or beside it; two at most."""
+    others = select(email_addresses.c.user_id).where(email_addresses.c.folded_email == email.lower())
+    statement = (
+        select(users.c.name)
+        .where(~users.c.is_organization, users.c.email.in_([email, email.lower()]) | users.c.id.in_(others))
+        .limit(2)
+    )
+    with database.read() as connection:
+        return list(connection.execute(statement).scalars())
 
 
 def by_other_emails(database: Database, emails: Collection[str]) -> dict[str, Account]:
