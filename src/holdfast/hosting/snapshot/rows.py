@@ -153,7 +153,8 @@ def insertion(connection: Connection, table: Table, columns: list[Column[Any]]) 
 def read_sequences(connection: Connection) -> Numbers:
     """Return the highest id ever used in each table, including deleted rows."""
     if connection.dialect.name == "sqlite":
-        known = connection.execute(text("SELECT name, seq FROM sqlite_sequence")).all()
+        # A table that a migration copied without rows has a number too, of 0.
+        known = connection.execute(text("SELECT name, seq FROM sqlite_sequence WHERE seq > 0")).all()
         return {str(name): int(number) for name, number in known}
     found = {}
     owned = (
