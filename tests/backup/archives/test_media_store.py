@@ -94,3 +94,20 @@ def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Pa
         (tmp_path / "elsewhere").write_text("secret")
         place.symlink_to(tmp_path / "elsewhere")
         assert opened.message(number).text == before.text
+
+
+def test_an_archive_of_a_stranger_names_no_files_to_delete(folder: Path, tmp_path: Path) -> None:
+    """What is marked as removed is deleted by its hash; anything else that stands there is no part of a path."""
+    place = tmp_path / "a.db"
+    with archives.open(place, create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        assert list(opened.copy_media(found))
+        files = sorted(path for path in opened.media_folder.rglob("*") if path.is_file())
+        hostile = [f"{path.name[:2]}*" for path in files]
+        opened.connection.executemany(
+            "INSERT INTO media (media_name, sha256, path, size) VALUES (?, ?, '', 1)",
+            [(f"x{number}", pattern) for number, pattern in enumerate(hostile)],
+        )
+        opened.connection.commit()
+    with archives.open(place, create=True) as opened:
+        assert sorted(path for path in opened.media_folder.rglob("*") if path.is_file()) == files

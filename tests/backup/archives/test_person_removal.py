@@ -6,6 +6,7 @@ from pathlib import Path
 from holdfast.backup import archives
 from holdfast.backup.archives.person_removal import Cleaner
 from holdfast.backup.schema import Frame
+from holdfast.backup.schema.backup_pb2 import DistributionList
 from tests.backup.archives.dump import dump
 from tests.backup.archives.histories import copies, imported, later
 from tests.backup.archives.removals import everything, query, removed, with_secrets
@@ -61,3 +62,12 @@ def test_a_frame_without_the_person_is_not_touched() -> None:
         again = Frame.FromString(frame.SerializeToString())
         assert Cleaner(frozenset({10**9}), frozenset({b"?" * 16})).clean(again)
         assert again == frame
+
+
+def test_a_person_goes_from_lists_of_ids() -> None:
+    """The others of the list stay, and so does a list that names nobody any more."""
+    cleaner = Cleaner(frozenset({7}), frozenset())
+    for ids, left in (([5, 7, 9], [5, 9]), ([7], []), ([5], [5])):
+        record = DistributionList(memberRecipientIds=ids)
+        assert cleaner.clean(record)
+        assert list(record.memberRecipientIds) == left

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archives
+from holdfast.backup.archives import removal
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import ArchiveError, NotInArchive
 from holdfast.backup.media import pointers
@@ -37,6 +38,19 @@ def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
         for number, *_rest in others:
             assert isinstance(number, int)
             assert opened.record(number)
+
+
+def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the file cannot be vacuumed, as while another program reads it."""
+    place, chat, _person = with_secrets(tmp_path)
+    monkeypatch.setattr(removal, "vacuum", lambda _connection: None)
+    with archives.open(place, create=True) as opened:
+        # Some builds of SQLite overwrite by default.
+        opened.connection.execute("PRAGMA secure_delete = OFF").fetchone()
+        opened.remove(chat=chat)
+    ((free,),) = query(place, "PRAGMA freelist_count")
+    assert free
+    assert b"xylophonsecret" not in everything(place)
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
