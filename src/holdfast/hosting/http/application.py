@@ -116,13 +116,13 @@ class EndpointApp(Generic[R]):
         """Return the response of an endpoint, or the one to what it raised."""
         try:
             try:
-                result = await self._run(endpoint, request)
+                response = await self._run(endpoint, request)
             except PasswordNeeded:
                 # Callers are authenticated before anything else is done, so nothing was.
                 await self._authenticator.check_password(request)
-                result = await self._run(endpoint, request)
-            if isinstance(result, RawResponse) and result.then is not None:
-                result = await result.then()
+                response = await self._run(endpoint, request)
+            if isinstance(response, RawResponse) and response.then is not None:
+                return await response.then()
         except ApiError as error:
             refusal = await self._authenticator.count_failure(request, error)
         except Exception as error:
@@ -132,7 +132,7 @@ class EndpointApp(Generic[R]):
                 known = ApiError(500, f"internal error; request {request.scope.get('holdfast.request', '')}")
             refusal = known
         else:
-            return respond_with(endpoint, request, result)
+            return response
         request.response_headers |= refusal.headers
         return self.error_response(request, refusal)
 
@@ -151,7 +151,7 @@ class EndpointApp(Generic[R]):
             error = MessageBody(refusal.message)
         return JsonResponse(request.scope, error, refusal.status)
 
-    async def _run(self, endpoint: Endpoint, request: R) -> object:
+    async def _run(self, endpoint: Endpoint, request: R) -> Response:
         """Authenticate, admit and handle a request, on the event loop or in a thread; the body is read between."""
         on_loop = self._options.reads_on_loop
         largest = endpoint.body_limit(self._options.settings)
@@ -173,7 +173,7 @@ class EndpointApp(Generic[R]):
         content = await read_body(request, largest)
         return await run_in_thread(self._handle, endpoint, request, content)
 
-    async def _handle_on_loop(self, endpoint: Endpoint, request: R) -> object:
+    async def _handle_on_loop(self, endpoint: Endpoint, request: R) -> Response:
         """Run a handler on the event loop, or in a thread if it finds out that it takes long."""
         request.on_loop = True
         try:
@@ -187,22 +187,20 @@ class EndpointApp(Generic[R]):
         # Before anything is read: what is committed meanwhile makes a response newer than its version, not older.
         version = self._options.data_version() if self._options.reads_on_loop else None
         if version is None:
-            result = await run_in_thread(self._admit_and_handle, endpoint, request)
+            response = await run_in_thread(self._admit_and_handle, endpoint, request)
         else:
             self._admit(endpoint, request)
             kept = self._cache.get(version, request)
             if kept is not None:
                 return kept
             if endpoint.slow:
-                result = await run_in_thread(self._handle, endpoint, request, b"")
+                response = await run_in_thread(self._handle, endpoint, request, b"")
             else:
-                result = await self._handle_on_loop(endpoint, request)
-        response = respond_with(endpoint, request, result)
-        add_entity_tag(response)
+                response = await self._handle_on_loop(endpoint, request)
         self._cache.put(version, request, response)
         return response
 
-    def _admit_and_handle(self, endpoint: Endpoint, request: R) -> object:
+    def _admit_and_handle(self, endpoint: Endpoint, request: R) -> Response:
         self._admit(endpoint, request)
         return self._handle(endpoint, request, b"")
 
@@ -224,8 +222,8 @@ class EndpointApp(Generic[R]):
     @staticmethod
     def _handle(
         endpoint: Endpoint, request: EndpointRequest, content: bytes, upload: Upload | None = None
-    ) -> object:
-        """Decode what the handler takes and run it."""
+    ) -> Response:
+        """Decode what the handler takes, run it, and encode what it returns."""
         arguments: dict[str, Any] = endpoint.arguments(request)
         if upload is not None:
             arguments["upload"] = upload
@@ -243,11 +241,14 @@ class EndpointApp(Generic[R]):
         result = endpoint.run(request, **arguments)
         if isinstance(result, PagedList) and page is not None:
             request.response_headers |= paging_headers(request, result.page or page, result.total)
-            return result.items
-        if isinstance(result, list) and "X-Total-Count" not in request.response_headers:
+            result = result.items
+        elif isinstance(result, list) and "X-Total-Count" not in request.response_headers:
             # A list that has no pages is whole.
             request.response_headers |= count_headers(len(result))
-        return result
+        response = respond_with(endpoint, request, result)
+        if endpoint.cacheable:
+            add_entity_tag(response)
+        return response
 
 
 def respond_with(endpoint: Endpoint, request: EndpointRequest, result: object) -> Response:
