@@ -1,5 +1,6 @@
 """Responses are kept while the database is unchanged, and never for anybody else."""
 
+import base64
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,16 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from starlette.responses import Response
 
+from holdfast.hosting.api import raw
+from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag
+from holdfast.hosting.services.revisions import open_git
 from tests.hosting.api_clients import ServiceClients
 
 ISSUES = "/repos/ada/ship/issues"
+RAW = "/repos/ada/ship/raw/a.txt"
+FILE_HEADERS = ("content-type", "last-modified", "content-disposition", "x-gitea-object-type", "content-length")
 
 
 @pytest.fixture
@@ -136,6 +142,56 @@ def test_who_has_the_answer_is_told_so(ada: httpx.Client) -> None:
     assert (changed.status_code, changed.headers["etag"] != tag) == (200, True)
 
 
+def write_file(client: httpx.Client, content: str, sha: str | None = None) -> str:
+    """Commit a file, and return the id of its blob."""
+    body = {"content": base64.b64encode(content.encode()).decode(), "message": "m", "sha": sha}
+    answer = client.request("POST" if sha is None else "PUT", "/repos/ada/ship/contents/a.txt", json=body)
+    assert answer.status_code in {200, 201}, answer.text
+    blob: str = answer.json()["content"]["sha"]
+    return blob
+
+
+def test_a_file_is_read_again_only_after_a_change(
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tag stays the id of its blob; conditions and ranges are answered as without a cache."""
+    blob = write_file(ada, "first\n")
+    opened: list[object] = []
+
+    def count(*given: object) -> Repo:
+        opened.append(given)
+        return open_git(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(raw, "open_git", count)
+    first = ada.get(RAW)
+    times = len(opened)
+    for _ in range(3):
+        again = ada.get(RAW)
+        assert (again.content, again.headers["etag"]) == (b"first\n", f'"{blob}"')
+        for name in FILE_HEADERS:
+            assert again.headers[name] == first.headers[name], name
+    assert (len(opened) == times) is clients.database.is_sqlite
+    assert ada.head(RAW).headers["content-length"] == "6"
+    part = ada.get(RAW, headers={"Range": "bytes=1-2"})
+    assert (part.status_code, part.content) == (206, b"ir")
+    assert ada.get(RAW, headers={"Range": "bytes=9-"}).status_code == 416
+    known = ada.get(RAW, headers={"If-None-Match": f'"{blob}"'})
+    assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", f'"{blob}"')
+    assert ada.get(RAW, headers={"If-Modified-Since": first.headers["last-modified"]}).status_code == 304
+    assert ada.get(RAW).content == b"first\n"
+    write_file(ada, "second\n", blob)
+    assert ada.get(RAW).content == b"second\n"
+    assert ada.get(RAW, headers={"If-None-Match": f'"{blob}"'}).content == b"second\n"
+
+
+def test_a_file_that_is_streamed_is_not_kept(ada: httpx.Client) -> None:
+    """It is the same each time, with the tag of its blob."""
+    blob = write_file(ada, "x" * 300_000)
+    for _ in range(2):
+        answer = ada.get(RAW)
+        assert (len(answer.content), answer.headers["etag"]) == (300_000, f'"{blob}"')
+
+
 def request_for(path: str, *headers: tuple[bytes, bytes], root: str = "https://example.org") -> EndpointRequest:
     """Make a request."""
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": list(headers)}
@@ -180,6 +236,7 @@ def test_only_equal_requests_of_one_version_share_a_response() -> None:
     assert found is not None
     assert (found.body, equal.response_headers) == (b"body", {"X-Total-Count": "7"})
     others = [
+        request_for("/a", token, (b"range", b"bytes=0-1")),
         request_for("/a"),
         request_for("/b", token),
         request_for("/a", (b"authorization", b"token b")),

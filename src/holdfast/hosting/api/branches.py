@@ -96,7 +96,7 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
     )
 
 
-@endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_branches(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Branch]:
     """List the branches by name."""
     repo = open_git(request.app, target)
@@ -111,7 +111,7 @@ def list_branches(request: RequestContext, target: RepositoryAccess, page: PageP
     return PagedList(schemas, total)
 
 
-@endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING)
+@endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING, cacheable=True)
 def show_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
     """Show a branch."""
     return one_branch(request, target, branch)

@@ -128,7 +128,14 @@ def several(
     return cast("list[CommitSchema]", found)
 
 
-@endpoint("GET /repos/{owner}/{repo}/commits", scope="repository", guards=READING, refuses=(409,), slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/commits",
+    scope="repository",
+    guards=READING,
+    refuses=(409,),
+    slow=True,
+    cacheable=True,
+)
 def list_commits(
     request: RequestContext, target: RepositoryAccess, query: CommitsQuery, page: PageParams
 ) -> PagedList[CommitSchema]:

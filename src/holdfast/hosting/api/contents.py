@@ -182,7 +182,7 @@ def contents_at(
     return cached(request, view, path, "contents", page, make)
 
 
-@endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,))
+@endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,), cacheable=True)
 def show_root(
     request: RequestContext, target: RepositoryAccess, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
@@ -190,7 +190,13 @@ def show_root(
     return contents_at(request, target, query.ref, "", page)
 
 
-@endpoint("GET /repos/{owner}/{repo}/contents/{filepath...}", scope="repository", guards=READING, refuses=(400,))
+@endpoint(
+    "GET /repos/{owner}/{repo}/contents/{filepath...}",
+    scope="repository",
+    guards=READING,
+    refuses=(400,),
+    cacheable=True,
+)
 def show_contents(
     request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:

@@ -45,7 +45,12 @@ def found_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, pa
 
 
 @endpoint(
-    "GET /repos/{owner}/{repo}/raw/{filepath...}", scope="repository", guards=READING, refuses=(400,), also=ALSO
+    "GET /repos/{owner}/{repo}/raw/{filepath...}",
+    scope="repository",
+    guards=READING,
+    refuses=(400,),
+    also=ALSO,
+    cacheable=True,
 )
 def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
     """Return the bytes of a file; its path may begin with a branch, a tag or a commit."""

@@ -210,7 +210,7 @@ def create_for_user(request: RequestContext, subject: UserFromPath, body: Create
     return create(request, subject.account, body)
 
 
-@endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,))
+@endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,), cacheable=True)
 def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
     """Show a repository."""
     return with_transfer(request, repository(request, target.repository, target.permissions), target.repository)

@@ -124,7 +124,13 @@ def list_statuses_of_commit(
     return statuses_of(request, target, sha, query, page)
 
 
-@endpoint("GET /repos/{owner}/{repo}/commits/{ref...}/status", scope="repository", guards=READING, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/commits/{ref...}/status",
+    scope="repository",
+    guards=READING,
+    slow=True,
+    cacheable=True,
+)
 def show_combined_status(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> CombinedStatus:

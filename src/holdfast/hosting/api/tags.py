@@ -94,7 +94,7 @@ def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref
     )
 
 
-@endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Tag]:
     """List the tags by name."""
     repo = open_git(request.app, target)

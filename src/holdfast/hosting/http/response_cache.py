@@ -1,8 +1,8 @@
 """Responses that are kept while the data they were made from is unchanged, and conditional requests.
 
-The response of a cacheable endpoint depends on the database and on the request alone. It is kept with the version
-of the database that was read before it was made, and is sent again as long as that is the current version. Callers
-are authenticated and admitted each time. The cache belongs to the event loop and needs no lock.
+The response of a cacheable endpoint depends on the database, on git objects and on the request alone. It is kept
+with the version of the database that was read before it was made, and is sent again as long as that is the current
+version. Callers are authenticated and admitted each time. The cache belongs to the event loop and needs no lock.
 """
 
 import hashlib
@@ -12,13 +12,28 @@ from typing import Final
 from starlette.responses import Response
 
 from holdfast.hosting.http.context import EndpointRequest
+from holdfast.hosting.http.responses import RawResponse
 
 __all__ = ["ResponseCache", "add_entity_tag", "conditional"]
 
 MAX_BYTES: Final = 16 * 2**20
 LARGEST: Final = 2**20
-# What a response may depend on, beside the address and the URL of the service.
-VARYING: Final = (b"authorization", b"cookie", b"sudo", b"accept-encoding", b"user-agent")
+# The headers a response may depend on.
+VARYING: Final = frozenset(
+    {
+        b"authorization",
+        b"cookie",
+        b"sudo",
+        b"accept-encoding",
+        b"user-agent",
+        b"range",
+        b"if-match",
+        b"if-none-match",
+        b"if-modified-since",
+        b"if-unmodified-since",
+        b"if-range",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +68,9 @@ class ResponseCache:
 
     def put(self, version: object, request: EndpointRequest, response: Response) -> None:
         """Keep a response that was made from this version of the database, or from a later one."""
-        body = bytes(response.body)
-        if version is None or response.status_code != 200 or len(body) > LARGEST:
+        if version is None or not is_whole(response) or len(response.body) > LARGEST:
             return
+        body = bytes(response.body)
         if version != self._version or self._size + len(body) > self._max_bytes:
             self._kept.clear()
             self._size, self._version = 0, version
@@ -77,9 +92,16 @@ def key_of(request: EndpointRequest) -> bytes:
     return key.digest()
 
 
+def is_whole(response: Response) -> bool:
+    """Return whether a response is a success whose body is in memory, not made in pieces or later."""
+    if isinstance(response, RawResponse) and (response.pieces is not None or response.then is not None):
+        return False
+    return response.status_code == 200
+
+
 def add_entity_tag(response: Response) -> None:
-    """Add an `ETag` to a successful response, a hash of its body as it is sent."""
-    if response.status_code == 200:
+    """Add an `ETag` to a successful response without one, a hash of its body as it is sent."""
+    if is_whole(response) and all(name != b"etag" for name, _ in response.raw_headers):
         tag = hashlib.blake2b(response.body, digest_size=16).hexdigest()
         response.raw_headers.append((b"etag", b'"%b"' % tag.encode()))
 
