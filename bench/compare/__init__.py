@@ -5,5 +5,6 @@
 
 `BINARY` is a Gitea, and `FOLDER` one in which npm installed `@signalapp/libsignal-client`. Neither is part of the
 project. Both hosts get the same content through the same API, on SQLite and on the same disk; both libraries read
-the same generated file. They take turns, and what counts is the ratio of the medians.
+the same generated file. They take turns, and what counts is the ratio of the medians. Requests are sent by `wrk`
+if it is installed.
 """

@@ -2,6 +2,7 @@
 
 import argparse
 import platform
+import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.gitea is None and options.libsignal is None:
         parser.error("name something to compare with: --gitea or --libsignal")
-    print(f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, Python {platform.python_version()}\n")
+    client = "wrk" if shutil.which("wrk") else "a client in Python"
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, Python {platform.python_version()}, by {client}\n")
     if options.gitea is not None:
         print_table("Gitea", compare_hosts(options.gitea.resolve(), options.rounds, options.seconds))
     if options.libsignal is not None:

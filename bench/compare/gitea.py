@@ -14,9 +14,9 @@ from pathlib import Path
 import httpx
 
 from bench.compare.hosts import NAME, Host, run_gitea, run_holdfast
+from bench.compare.requests import send_requests
 from bench.compare.tables import Comparison
 from bench.history import make_history
-from bench.load import load
 
 __all__ = ["compare_hosts"]
 
@@ -89,13 +89,13 @@ def in_turns(name: str, peer: Host, ours: Host, rounds: int, measure: Callable[[
 
 def rate_of(host: Host, path: str, seconds: float) -> float:
     """Return how many requests a second are answered, four at a time."""
-    return load(host.port, f"/api/v1{path}", host.headers, seconds=seconds, connections=4).rate
+    return send_requests(host, f"/api/v1{path}", seconds=seconds, connections=4).rate
 
 
 def pace_of(host: Host, connections: int, seconds: float) -> float:
     """Return one divided by the 99th percentile of the seconds that the issue list takes."""
     path = f"/api/v1{HERE}/issues?limit=30"
-    return 1000 / load(host.port, path, host.headers, seconds=seconds, connections=connections).slowest
+    return 1000 / send_requests(host, path, seconds=seconds, connections=connections).slowest
 
 
 def commit_files(host: Host, seconds: float, numbers: Iterator[int]) -> float:
