@@ -30,6 +30,17 @@ class RequestContext(EndpointRequest):
         """The actor that was found there."""
 
     @property
+    def caller(self) -> object:
+        """The ids of the user, the token and the administrator behind the user, and whether there is a password."""
+        actor = self.actor
+        return (
+            actor.user and actor.user.id,
+            actor.token and actor.token.id,
+            actor.impersonated_by and actor.impersonated_by.id,
+            actor.by_password,
+        )
+
+    @property
     def app(self) -> App:
         """The application."""
         return self._app

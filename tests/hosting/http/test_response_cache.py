@@ -2,8 +2,10 @@
 
 import base64
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 import pytest
@@ -16,6 +18,7 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag
 from holdfast.hosting.services.revisions import open_git
+from holdfast.hosting.store import accounts, sessions, tokens
 from tests.hosting.api_clients import ServiceClients
 
 ISSUES = "/repos/ada/ship/issues"
@@ -118,6 +121,26 @@ def test_nobody_gets_the_answer_to_somebody_else(clients: ServiceClients, ada: h
     assert ada.get(ISSUES).status_code == 401
 
 
+def test_the_same_credentials_may_be_somebody_else(
+    clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cookie that another site makes a browser send is nobody's, nor is a token from when it has expired."""
+    assert ada.patch("/repos/ada/ship", json={"private": True}).status_code == 200
+    account = accounts.find_user(clients.database, "ada")
+    session = sessions.start_session(clients.database, account, days=1)
+    browser = clients.client(Cookie=f"{sessions.COOKIE}={session.reveal()}")
+    for _ in range(2):
+        assert browser.get(ISSUES).status_code == 200
+    assert browser.get(ISSUES, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 404
+    end = int(time.time()) + 3600
+    _, value = tokens.create_token(clients.database, account, "short", ("all",), expires_at=end)
+    holder = clients.client(Authorization=f"token {value.reveal()}")
+    for _ in range(2):
+        assert holder.get(ISSUES).status_code == 200
+    monkeypatch.setattr(time, "time", partial(float, end))
+    assert holder.get(ISSUES).status_code == 401
+
+
 def test_the_addresses_in_an_answer_are_those_of_its_request(ada: httpx.Client) -> None:
     """And it is compressed only for those who accept that."""
     assert ada.get(ISSUES).json()[0]["url"].startswith(str(ada.base_url).rstrip("/"))
@@ -192,14 +215,24 @@ def test_a_file_that_is_streamed_is_not_kept(ada: httpx.Client) -> None:
         assert (len(answer.content), answer.headers["etag"]) == (300_000, f'"{blob}"')
 
 
-def request_for(path: str, *headers: tuple[bytes, bytes], root: str = "https://example.org") -> EndpointRequest:
+class RequestOf(EndpointRequest):
+    """A request whose caller is known."""
+
+    caller: object = None
+
+
+def request_for(
+    path: str, *headers: tuple[bytes, bytes], caller: object = None, root: str = "https://example.org"
+) -> EndpointRequest:
     """Make a request."""
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": list(headers)}
 
     async def receive() -> dict[str, object]:
         raise NotImplementedError
 
-    return EndpointRequest(scope, receive, {}, root)
+    made = RequestOf(scope, receive, {}, root)
+    made.caller = caller
+    return made
 
 
 def response_of(body: bytes, status: int = 200) -> Response:
@@ -227,23 +260,20 @@ def test_a_cache_has_a_largest_size() -> None:
 def test_only_equal_requests_of_one_version_share_a_response() -> None:
     """Errors are not kept, and nothing is when the version is unknown."""
     cache = ResponseCache()
-    token = (b"authorization", b"token a")
-    asked = request_for("/a", token)
+    asked = request_for("/a", caller=7)
     asked.response_headers["X-Total-Count"] = "7"
     cache.put(1, asked, response_of(b"body"))
-    equal = request_for("/a", token, (b"x-request-id", b"1"))
+    equal = request_for("/a", (b"x-request-id", b"1"), caller=7)
     found = cache.get(1, equal)
     assert found is not None
     assert (found.body, equal.response_headers) == (b"body", {"X-Total-Count": "7"})
     others = [
-        request_for("/a", token, (b"range", b"bytes=0-1")),
         request_for("/a"),
-        request_for("/b", token),
-        request_for("/a", (b"authorization", b"token b")),
-        request_for("/a", token, (b"cookie", b"c")),
-        request_for("/a", token, (b"sudo", b"eve")),
-        request_for("/a", token, (b"accept-encoding", b"gzip")),
-        request_for("/a", token, root="http://other.example"),
+        request_for("/a", caller=8),
+        request_for("/b", caller=7),
+        request_for("/a", (b"range", b"bytes=0-1"), caller=7),
+        request_for("/a", (b"accept-encoding", b"gzip"), caller=7),
+        request_for("/a", caller=7, root="http://other.example"),
     ]
     assert [cache.get(1, other) for other in others] == [None] * len(others)
     assert cache.get(2, asked) is cache.get(None, asked) is None

@@ -189,10 +189,11 @@ class EndpointApp(Generic[R]):
         if version is None:
             response = await run_in_thread(self._admit_and_handle, endpoint, request)
         else:
-            self._admit(endpoint, request)
+            self._authenticate(endpoint, request)
             kept = self._cache.get(version, request)
             if kept is not None:
                 return kept
+            self._run_guards(endpoint, request)
             if endpoint.slow:
                 response = await run_in_thread(self._handle, endpoint, request, b"")
             else:
@@ -205,15 +206,22 @@ class EndpointApp(Generic[R]):
         return self._handle(endpoint, request, b"")
 
     def _admit(self, endpoint: Endpoint, request: R) -> None:
-        """Authenticate a request and run its guards; nothing has a NUL in its name.
+        self._authenticate(endpoint, request)
+        self._run_guards(endpoint, request)
 
-        A path of a file that has one is refused by the handler, with all else no file can be called.
+    def _authenticate(self, endpoint: Endpoint, request: R) -> None:
+        """Find out who sent a request; a path with a NUL is refused before.
+
+        The path of a file that has one is refused by the handler, like all other invalid paths.
         """
         for name, value in request.path.items():
             if "\0" in value and name != IN_BYTES:
                 raise ApiError(404)
         if not endpoint.anonymous:
             self._authenticator.authenticate(request, endpoint.scope, writes=endpoint.writes)
+
+    def _run_guards(self, endpoint: Endpoint, request: R) -> None:
+        """Run the guards of an endpoint in order, and keep what each finds."""
         for guard, kind in self._guards[endpoint.name]:
             found = guard(request)
             if kind is not None:

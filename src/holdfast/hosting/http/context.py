@@ -40,6 +40,11 @@ class EndpointRequest(Request):
         """Whether the handler runs on the event loop, so that all other requests wait for it."""
 
     @property
+    def caller(self) -> object:
+        """Who sent it, once that is known; responses to different callers are kept apart."""
+        return None
+
+    @property
     def method(self) -> str:
         """The method; HEAD is GET."""
         method: str = self.scope["method"]

@@ -2,7 +2,8 @@
 
 The response of a cacheable endpoint depends on the database, on git objects and on the request alone. It is kept
 with the version of the database that was read before it was made, and is sent again as long as that is the current
-version. Callers are authenticated and admitted each time. The cache belongs to the event loop and needs no lock.
+version. Callers are authenticated each time, and the caller is part of the key. Guards are not run again: they read
+the same database. The cache belongs to the event loop and needs no lock.
 """
 
 import hashlib
@@ -21,9 +22,6 @@ LARGEST: Final = 2**20
 # The headers a response may depend on.
 VARYING: Final = frozenset(
     {
-        b"authorization",
-        b"cookie",
-        b"sudo",
         b"accept-encoding",
         b"user-agent",
         b"range",
@@ -80,11 +78,12 @@ class ResponseCache:
 
 
 def key_of(request: EndpointRequest) -> bytes:
-    """Return a hash of what a response depends on; credentials are not kept."""
+    """Return a hash of what a response depends on."""
     scope = request.scope
     key = hashlib.blake2b(digest_size=16)
     path: bytes = scope.get("raw_path") or scope["path"].encode()
-    for part in (path, scope["query_string"], request.root.encode("utf-8", "replace")):
+    root, caller = request.root.encode("utf-8", "replace"), repr(request.caller).encode()
+    for part in (path, scope["query_string"], root, caller):
         key.update(b"%d:%b" % (len(part), part))
     for name, value in scope["headers"]:
         if name in VARYING:
