@@ -480,7 +480,7 @@ def read_file(path: Path) -> Mapping[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"the settings file {path} is not TOML: {error}") from error
     for name in content:
-        known(name, name, f"file {path}")
+        check_name(name, name, f"file {path}")
     return content
 
 
@@ -490,12 +490,12 @@ def read_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
     for variable, value in environ.items():
         if variable.startswith(PREFIX) and not variable.startswith(NOT_SETTINGS) and value:
             name = variable.removeprefix(PREFIX).lower()
-            known(name, variable, "environment")
+            check_name(name, variable, "environment")
             found[name] = value
     return found
 
 
-def known(name: str, given: str, source: str) -> None:
+def check_name(name: str, given: str, source: str) -> None:
     """Refuse a name that is no setting, and offer the one that was probably meant."""
     if name not in Settings.__struct_fields__:
         near = difflib.get_close_matches(name, Settings.__struct_fields__, n=1)

@@ -9,7 +9,7 @@ from holdfast.hosting.errors import Permission
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import faults
 
-__all__ = ["answering", "refusal_for"]
+__all__ = ["error_status", "refusal_for"]
 
 # The `Retry-After` of failures of the database or the disk, in seconds.
 RETRY_SECONDS: Final = {503: "5", 507: "60"}
@@ -132,7 +132,7 @@ def message_of(error: Exception) -> str:
 
 
 @contextmanager
-def answering(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
+def error_status(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
     """Respond to errors of some types with another status than usual, where clients expect that."""
     try:
         yield

@@ -118,13 +118,13 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
         repository = repositories.find_repository(database, owner, name)
     except NoSuchRepository:
         moved = repositories.redirected_repository(database, owner, name)
-        if moved is not None and seen(request, moved).mode > Mode.NONE:
+        if moved is not None and permissions_of_caller(request, moved).mode > Mode.NONE:
             raise redirect(request, 301, (owner, name), (moved.owner.name, moved.name)) from None
         renamed = accounts.renamed_to(database, owner)
         if renamed is not None and knows_of(request, renamed):
             raise redirect(request, 307, (owner,), (renamed.name,)) from None
         raise ApiError(404) from None
-    found = seen(request, repository)
+    found = permissions_of_caller(request, repository)
     if found.mode == Mode.NONE:
         raise ApiError(404)
     return RepositoryAccess(repository, found)
@@ -143,10 +143,10 @@ def in_transferred_repository(request: RequestContext) -> RepositoryAccess:
             raise error from None
         if not transfers.may_accept(request.app, request.actor, found):
             raise
-    return RepositoryAccess(found, seen(request, found))
+    return RepositoryAccess(found, permissions_of_caller(request, found))
 
 
-def seen(request: RequestContext, repository: Repository) -> Permissions:
+def permissions_of_caller(request: RequestContext, repository: Repository) -> Permissions:
     """Return the caller's permissions in a repository."""
     return permissions_in(request.app, request.actor, repository)
 

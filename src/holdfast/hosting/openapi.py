@@ -87,11 +87,11 @@ def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
     for endpoint in endpoints:
         found += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
         answers = (endpoint.answers, *endpoint.also.values())
-        found += [kind for answer in answers if (kind := answered(answer)) is not None]
+        found += [kind for answer in answers if (kind := schema_type_of(answer)) is not None]
     return found
 
 
-def answered(answers: Any) -> Any:
+def schema_type_of(answers: Any) -> Any:
     """Return the type an answer is written from: a page of things is a list of them."""
     if answers in {type(None), RawResponse}:
         return None
@@ -100,7 +100,7 @@ def answered(answers: Any) -> Any:
     if get_origin(answers) is PagedList:
         return list[get_args(answers)[0]]  # type: ignore[misc]  # a type made at run time
     if get_origin(answers) is tuple:
-        return answered(get_args(answers)[1])
+        return schema_type_of(get_args(answers)[1])
     return answers
 
 
@@ -194,7 +194,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
 def success(status: int, answers: Any, by_type: dict[Any, Any]) -> dict[str, Any]:
     """Describe an answer that is no error."""
     made: dict[str, Any] = {"description": HTTPStatus(status).phrase}
-    kind = answered(answers)
+    kind = schema_type_of(answers)
     if answers is RawResponse:
         made["content"] = {"*/*": {}}
     elif kind is not None:

@@ -10,7 +10,7 @@ import msgspec
 from holdfast.hosting.access import Unit
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.file_names import file_names
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
@@ -106,7 +106,8 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
     root = f"/{quote(repository.full_name)}/src/branch/{quote(repository.default_branch)}"
     found = names.holding(words)
     results = [
-        FileFound(repository.full_name, shown(path), f"{root}/{quote(path)}") for path in found[:FILES_SHOWN]
+        FileFound(repository.full_name, display_name(path), f"{root}/{quote(path)}")
+        for path in found[:FILES_SHOWN]
     ]
     return results, names.is_cut or len(found) > FILES_SHOWN
 

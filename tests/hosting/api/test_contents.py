@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.contents import found_at, listed, view_at
+from holdfast.hosting.api.contents import directory_page, entry_at_path, view_at
 from holdfast.hosting.app import App
 from holdfast.hosting.http.context import NeedsThread
 from holdfast.hosting.http.pagination import PageParams
@@ -350,11 +350,11 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(clients: ServiceClien
     request = RequestContext(host, {"type": "http", "query_string": b"", "headers": []})
     target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
     view = view_at(request, target, "")
-    directory = found_at(view, "all")
-    listed(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
+    directory = entry_at_path(view, "all")
+    directory_page(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
     request.on_loop = True
     with pytest.raises(NeedsThread):
-        listed(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
+        directory_page(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
     host.close()
 
 

@@ -3,20 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.git.encoding import argument, is_id, raw, shown, well_formed
+from holdfast.hosting.git.encoding import argument, display_name, is_id, raw, well_formed
 
 
 @given(st.binary())
 def test_any_bytes_can_be_shown_and_passed_on(name: bytes) -> None:
     """What is shown is text; what is passed on is the same bytes."""
-    shown(name).encode()
+    display_name(name).encode()
     assert raw(argument(name)) == name == raw(name)
 
 
 @given(st.binary(), st.text())
 def test_any_text_can_be_made_fit_for_people(name: bytes, text: str) -> None:
     """What stands for bytes is shown, and real text stays as it is."""
-    assert well_formed(argument(name)) == shown(name)
+    assert well_formed(argument(name)) == display_name(name)
     assert well_formed(text) == text
 
 

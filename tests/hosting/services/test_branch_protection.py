@@ -21,9 +21,9 @@ from holdfast.hosting.services import branch_protection, repositories
 from holdfast.hosting.services.branch_protection import (
     BranchChange,
     ProtectionEdit,
-    matching,
     may_commit,
     refusal_of,
+    rule_for,
 )
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
@@ -53,12 +53,12 @@ def change(*, deletes: bool = False, forced: bool = False, paths: tuple[str, ...
 def test_the_first_rule_that_matches_counts() -> None:
     """By priority, then plain names before patterns, then by age."""
     glob, plain = rule("m*", number=1), rule("MAIN", number=2)
-    assert matching([glob, plain], "main") == plain
-    assert matching([glob, replace(plain, priority=2)], "main") == glob
+    assert rule_for([glob, plain], "main") == plain
+    assert rule_for([glob, replace(plain, priority=2)], "main") == glob
     older = rule("ma*", number=3, created_at=-1)
-    assert matching([glob, older], "main") == older
-    assert matching([glob, plain], "other") is None
-    assert matching([rule("release/*")], "release/1/2") is None
+    assert rule_for([glob, older], "main") == older
+    assert rule_for([glob, plain], "other") is None
+    assert rule_for([rule("release/*")], "release/1/2") is None
 
 
 @pytest.mark.parametrize(

@@ -491,9 +491,9 @@ def test_large_files_of_a_failed_commit_are_not_kept(
         commit_files(app, wanted(app, repository, put("x.bin", b"large")))
     with app.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
-    assert len(lfs_objects.stored(app)) == 1
+    assert len(lfs_objects.stored_objects(app)) == 1
     assert maintenance.clean(app, now=time.time() + lfs_objects.GRACE + 60).lfs_objects == 1
-    assert not lfs_objects.stored(app)
+    assert not lfs_objects.stored_objects(app)
 
 
 @pytest.mark.parametrize("durable", [True, False])

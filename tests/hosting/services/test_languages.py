@@ -68,24 +68,24 @@ def test_what_is_kept_is_not_counted_again(app: App, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(counting, "languages", None)
     assert shown(app, ship) == [("Python", 10), ("C", 5)]
     languages.count(app, ship.id)
-    assert rows.outdated(app.database, 10) == []
+    assert rows.outdated_repositories(app.database, 10) == []
 
 
 def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """After an upgrade, or after the process that took the push has ended; one that is damaged only once."""
     ship = make(app)
-    assert rows.outdated(app.database, 10) == [ship.id]
+    assert rows.outdated_repositories(app.database, 10) == [ship.id]
     languages.count_missed(app)
-    assert rows.outdated(app.database, 10) == []
+    assert rows.outdated_repositories(app.database, 10) == []
     push(app, ship)
-    assert rows.outdated(app.database, 10) == [ship.id]
+    assert rows.outdated_repositories(app.database, 10) == [ship.id]
 
     def fail(*_: object) -> dict[str, int]:
         raise GitDamaged("a tree is missing")
 
     monkeypatch.setattr(counting, "languages", fail)
     languages.count_missed(app)
-    assert rows.outdated(app.database, 10) == []
+    assert rows.outdated_repositories(app.database, 10) == []
     assert rows.find_statistics(app.database, ship.id) == rows.LanguageStatistics("", {})
 
 
@@ -96,4 +96,4 @@ def test_an_empty_or_deleted_repository_has_none(app: App) -> None:
     languages.count(app, made.id)
     languages.count(app, 999_999)
     assert shown(app, made) == []
-    assert rows.outdated(app.database, 10) == []
+    assert rows.outdated_repositories(app.database, 10) == []

@@ -172,7 +172,7 @@ def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.Monkey
     bringing.start()
     lfs.release_unlinked(app.database, [oid])
     bringing.join()
-    assert list(lfs_objects.stored(app)) == [oid]
+    assert list(lfs_objects.stored_objects(app)) == [oid]
 
 
 def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repository) -> None:

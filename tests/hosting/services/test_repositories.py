@@ -70,7 +70,7 @@ def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
     repositories.create(app, admin, admin, NewRepository(name="notes"))
     with pytest.raises(RepositoryTaken):
         repositories.create(app, admin, admin, NewRepository(name="NOTES"), {"a": b"a"})
-    assert repository_log.fragmented(app.database, at_least=1) == []
+    assert repository_log.repositories_with_packs(app.database, at_least=1) == []
 
 
 def test_an_object_format_nobody_can_read_is_refused(app: App, admin: Account) -> None:

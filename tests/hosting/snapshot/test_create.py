@@ -103,7 +103,7 @@ class Load:
         """Pack everything again and again, which moves every object, and delete what was replaced at once."""
         host = App.open(self.service.settings)
         while not self.stop.is_set():
-            numbers = repository_log.fragmented(host.database, at_least=1)
+            numbers = repository_log.repositories_with_packs(host.database, at_least=1)
             self.collected.update(maintenance.collect_garbage(host, numbers).compacted)
             with host.database.write() as connection:
                 connection.execute(packs.update().where(packs.c.superseded_at > 0).values(superseded_at=1))

@@ -304,7 +304,7 @@ def test_repositories_with_moved_refs_and_with_many_packs_are_found(
         for number in range(3):
             pack = NewPack(f"{number:040}", 4, 1, content=b"pack")
             repository_log.add_packs(connection, other.id, 1, [pack])
-    assert repository_log.fragmented(database) == [other.id]
-    assert repository_log.fragmented(database, at_least=4) == []
+    assert repository_log.repositories_with_packs(database) == [other.id]
+    assert repository_log.repositories_with_packs(database, at_least=4) == []
     assert not repository_log.has_refs(database, repository.id)
     assert repository_log.has_refs(database, other.id)

@@ -1,17 +1,17 @@
 """The other issue of a relation."""
 
 from holdfast.hosting.store.visible_issues import VisibleIssue
-from holdfast.web.issues.related import Related, related
+from holdfast.web.issues.related import Related, related_issue
 from tests.web.issues.conftest import AT, Harbour
 
 
 def test_as_much_is_shown_as_somebody_may_see(harbour: Harbour) -> None:
     """All of it, its name alone, or that it is there."""
     gauge, private = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
-    seen = related(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)
+    seen = related_issue(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)
     assert (seen.path, seen.name, seen.title) == (f"{AT}/issues/1", "#1", "Gauge")
-    known = related(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
+    known = related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
     assert (known.path, known.name, known.title) == ("", "ada/secret#1", "Private matter")
-    assert related(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == Related(
+    assert related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == Related(
         is_hidden=True
     )

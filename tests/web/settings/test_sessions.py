@@ -5,7 +5,7 @@ import re
 import pytest
 
 from holdfast.hosting.store.tables import sessions
-from holdfast.web.settings.sessions import named
+from holdfast.web.settings.sessions import browser_name
 from tests.hosting.api_clients import PASSWORD
 from tests.web.organization_fixture import OrganizationFixture
 
@@ -62,4 +62,4 @@ CHROME = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile
 )
 def test_browsers_are_called_what_people_call_them(agent: str, name: str) -> None:
     """Most call themselves by several names."""
-    assert named(agent) == name
+    assert browser_name(agent) == name

@@ -165,7 +165,7 @@ def gc(
         if needed:
             collected = maintenance.compact_all(opened)
         else:
-            numbers = repository_log.fragmented(opened.database, at_least=1)
+            numbers = repository_log.repositories_with_packs(opened.database, at_least=1)
             collected = maintenance.collect_garbage(opened, numbers, progress=count)
             maintenance.delete_packs(opened)
         cleaned = maintenance.clean(opened)

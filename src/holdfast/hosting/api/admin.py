@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import LastOwner, PasswordRefused
 from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
 from holdfast.hosting.http.decoders import Required
@@ -100,7 +100,7 @@ def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
         is_restricted=body.restricted,
         must_change_password=body.must_change_password,
     )
-    with answering(400, PasswordRefused):
+    with error_status(400, PasswordRefused):
         return user(request, users.create(request.app, request.actor, wanted))
 
 
@@ -122,7 +122,7 @@ def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOpti
         may_create_organizations=body.allow_create_organization,
         is_restricted=body.restricted,
     )
-    with answering(400, PasswordRefused):
+    with error_status(400, PasswordRefused):
         return user(request, users.edit(request.app, request.actor, subject.account, changes))
 
 
@@ -141,5 +141,5 @@ def rename_user(request: RequestContext, subject: UserFromPath, body: RenameUser
 @endpoint("DELETE /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(401, 403, 404, 422))
 def delete_user(request: RequestContext, subject: UserFromPath, query: DeleteUserQuery) -> None:
     """Remove somebody's account; what they wrote stays, without its author."""
-    with answering(422, LastOwner):
+    with error_status(422, LastOwner):
         users.delete(request.app, request.actor, subject.account, purge=query.purge)

@@ -76,7 +76,7 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
     rules: list[Protection],
 ) -> Branch:
     """Encode a branch."""
-    rule = branch_protection.matching(rules, name)
+    rule = branch_protection.rule_for(rules, name)
     may = target.permissions.may_write(Unit.CODE) and not target.repository.is_archived
     if rule is not None and may and request.actor.user is not None:
         teams = ref_updates.teams_in(request.app, request.actor.user, target.repository)

@@ -3,7 +3,7 @@
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import NoSuchAccount
 from holdfast.hosting.guards import administers, in_repository, signed_in
 from holdfast.hosting.http.endpoints import endpoint
@@ -58,7 +58,7 @@ def list_collaborators(
 )
 def check_collaborator(request: RequestContext, target: RepositoryAccess, collaborator: str) -> None:
     """Respond with 204 if a user is a collaborator, else 404."""
-    with answering(422, NoSuchAccount):
+    with error_status(422, NoSuchAccount):
         if not collaborators.is_collaborator(request.app, request.actor, target, collaborator):
             raise ApiError(404)
 
@@ -73,7 +73,7 @@ def add_collaborator(
     request: RequestContext, target: RepositoryAccess, collaborator: str, body: AddCollaboratorOption
 ) -> None:
     """Add a collaborator, or change their permission."""
-    with answering(422, NoSuchAccount):
+    with error_status(422, NoSuchAccount):
         collaborators.add(request.app, request.actor, target, collaborator, body.permission)
 
 
@@ -85,7 +85,7 @@ def add_collaborator(
 )
 def remove_collaborator(request: RequestContext, target: RepositoryAccess, collaborator: str) -> None:
     """Remove a collaborator."""
-    with answering(422, NoSuchAccount):
+    with error_status(422, NoSuchAccount):
         collaborators.remove(request.app, request.actor, target, collaborator)
 
 

@@ -34,7 +34,7 @@ __all__ = [
     "FileOptions",
     "Identity",
     "LongPath",
-    "commit_asked_for",
+    "commit_request",
     "encode_files",
     "largest_body",
     "mode_given",
@@ -105,7 +105,7 @@ def mode_given(text: str) -> int | None:
     return MODES.get(text)
 
 
-def signed(name: str, email: str, date: datetime | None, now: int) -> Signature:
+def signature_at(name: str, email: str, date: datetime | None, now: int) -> Signature:
     """Return a signature with a date and its time zone; a missing or zero date is now."""
     when = due(date, "Dates")
     if date is None or not when:
@@ -124,14 +124,16 @@ def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signatur
     names = plain(options.author.name), plain(options.committer.name)
     emails = plain(options.author.email), plain(options.committer.email)
     return (
-        signed(names[0] or names[1] or own_name, emails[0] or emails[1] or own_email, options.dates.author, now),
-        signed(
+        signature_at(
+            names[0] or names[1] or own_name, emails[0] or emails[1] or own_email, options.dates.author, now
+        ),
+        signature_at(
             names[1] or names[0] or own_name, emails[1] or emails[0] or own_email, options.dates.committer, now
         ),
     )
 
 
-def commit_asked_for(
+def commit_request(
     request: RequestContext, options: FileOptions, changes: list[FileChange], fingerprint: bytes
 ) -> FileCommit:
     """Return the requested commit; `fingerprint` is a digest of the request for its idempotency key."""

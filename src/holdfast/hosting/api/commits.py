@@ -26,11 +26,11 @@ from holdfast.hosting.services.revisions import open_git, resolve_commit
 __all__ = [
     "READING",
     "compare_commits",
+    "encode_commit",
     "found_commit",
     "list_commits",
     "show_commit",
     "show_git_commit",
-    "whole",
 ]
 
 READING: Final = (in_repository, reads(Unit.CODE))
@@ -74,7 +74,7 @@ class Compare(msgspec.Struct, frozen=True):
     files: list[AffectedFile]
 
 
-def whole(
+def encode_commit(
     request: RequestContext, target: RepositoryAccess, repo: Repo, commit: Commit, *, files: bool, stat: bool
 ) -> CommitSchema:
     """Encode one commit."""
@@ -188,7 +188,7 @@ def show_git_commit(
         if sha.endswith(suffix):
             return text_of(request, target, sha.removesuffix(suffix), suffix)
     repo, commit = found_commit(request, target, sha)
-    return whole(request, target, repo, commit, files=query.files, stat=query.stat)
+    return encode_commit(request, target, repo, commit, files=query.files, stat=query.stat)
 
 
 def text_of(request: RequestContext, target: RepositoryAccess, name: str, suffix: str) -> RawResponse:
@@ -204,7 +204,7 @@ def text_of(request: RequestContext, target: RepositoryAccess, name: str, suffix
 def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery) -> CommitSchema:
     """Show a commit at an alternative path that some clients use."""
     repo, commit = found_commit(request, target, sha)
-    return whole(request, target, repo, commit, files=query.files, stat=query.stat)
+    return encode_commit(request, target, repo, commit, files=query.files, stat=query.stat)
 
 
 @endpoint("GET /repos/{owner}/{repo}/compare/{basehead...}", scope="repository", guards=READING, slow=True)

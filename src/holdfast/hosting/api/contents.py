@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
 from holdfast.hosting.git import last_commits, refs, trees
@@ -32,7 +32,7 @@ from holdfast.hosting.schemas.contents import (
 from holdfast.hosting.services.revisions import open_git
 
 __all__ = [
-    "found_at",
+    "entry_at_path",
     "show_contents",
     "show_contents_extended",
     "show_root",
@@ -89,14 +89,14 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> Comm
     return CommitView(request, target, repo, named.commit, ref_shown(named, requested))
 
 
-def found_at(view: CommitView, path: str) -> TreeEntry:
+def entry_at_path(view: CommitView, path: str) -> TreeEntry:
     """Return the entry at a path of a request."""
-    with answering(400, PathRefused):
+    with error_status(400, PathRefused):
         normalized = requested_path(path)
-    return found_exactly(view, normalized)
+    return entry_at(view, normalized)
 
 
-def found_exactly(view: CommitView, path: str) -> TreeEntry:
+def entry_at(view: CommitView, path: str) -> TreeEntry:
     """Return the entry at a normalized path."""
     entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, path)
     if isinstance(entry, MissingPath):
@@ -105,7 +105,7 @@ def found_exactly(view: CommitView, path: str) -> TreeEntry:
     return entry
 
 
-def listed(
+def directory_page(
     request: RequestContext, view: CommitView, directory: TreeEntry, includes: ContentsOptions, page: PageParams
 ) -> tuple[list[ContentsResponse], int]:
     """Return a page of a directory's entries in git's order, and the total."""
@@ -120,7 +120,7 @@ def listed(
     return schemas, found.total
 
 
-def single(
+def encode_entry(
     request: RequestContext, view: CommitView, entry: TreeEntry, includes: ContentsOptions
 ) -> ContentsResponse:
     """Encode one entry."""
@@ -142,7 +142,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
 
     The number of entries of a directory is stored in front of the JSON.
     """
-    with answering(400, PathRefused):
+    with error_status(400, PathRefused):
         normalized = requested_path(path)
     repository = view.target.repository
     key = (
@@ -158,7 +158,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
     )
     known = responses.get(key)
     if known is None:
-        encoded, total = make(found_exactly(view, normalized))
+        encoded, total = make(entry_at(view, normalized))
         known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(encoded))
         responses.put(key, known)
     counted, _, content = known.partition(b"\n")
@@ -176,8 +176,8 @@ def contents_at(
 
     def make(entry: TreeEntry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
         if entry.type == "dir":
-            return listed(request, view, entry, ContentsOptions(commit_metadata=True), page)
-        return single(request, view, entry, WHOLE), None
+            return directory_page(request, view, entry, ContentsOptions(commit_metadata=True), page)
+        return encode_entry(request, view, entry, WHOLE), None
 
     return cached(request, view, path, "contents", page, make)
 
@@ -204,7 +204,7 @@ def show_contents(
     return contents_at(request, target, query.ref, filepath, page)
 
 
-def included(includes: str) -> ContentsOptions:
+def parse_includes(includes: str) -> ContentsOptions:
     """Decode the list of further fields to include."""
     options = [option for option in includes.split(",") if option]
     for option in options:
@@ -219,20 +219,20 @@ def included(includes: str) -> ContentsOptions:
     )
 
 
-def extended(
+def extended_contents(
     request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, path: str, page: PageParams
 ) -> ContentsExtResponse:
     """Show a file or a directory with the included fields; only a single file has its content."""
-    includes = included(query.includes)
+    includes = parse_includes(query.includes)
     view = view_at(request, target, query.ref)
     in_list = replace(includes, content=False, lfs="lfs_metadata" in query.includes.split(","))
     page = page_or_all(request, page)
 
     def make(entry: TreeEntry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
-            schemas, total = listed(request, view, entry, in_list, page)
+            schemas, total = directory_page(request, view, entry, in_list, page)
             return ContentsExtResponse(dir_contents=schemas), total
-        return ContentsExtResponse(file_contents=single(request, view, entry, includes)), None
+        return ContentsExtResponse(file_contents=encode_entry(request, view, entry, includes)), None
 
     return cached(request, view, path, f"{includes} {in_list}", page, make)
 
@@ -242,7 +242,7 @@ def show_root_extended(
     request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, page: PageParams
 ) -> ContentsExtResponse:
     """List the root directory, with the included fields of each entry."""
-    return extended(request, target, query, "", page)
+    return extended_contents(request, target, query, "", page)
 
 
 @endpoint(
@@ -252,4 +252,4 @@ def show_contents_extended(
     request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsExtQuery, page: PageParams
 ) -> ContentsExtResponse:
     """Show a file or list a directory, with the included fields of each entry."""
-    return extended(request, target, query, "" if filepath in {".", "/"} else filepath, page)
+    return extended_contents(request, target, query, "" if filepath in {".", "/"} else filepath, page)

@@ -12,7 +12,7 @@ from holdfast.hosting.api.commit_options import (
     WRITING,
     FileOptions,
     LongPath,
-    commit_asked_for,
+    commit_request,
     encode_files,
     largest_body,
     mode_given,
@@ -107,13 +107,13 @@ def change_of(entry: ChangeFileOperation) -> FileChange:
     )
 
 
-def committed(
+def commit_changes(
     request: RequestContext, target: RepositoryAccess, body: FileOptions, entries: list[ChangeFileOperation]
 ) -> CommitResult:
     """Decode the changes and commit them."""
     writes_branch(request)
     changes = [change_of(entry) for entry in entries]
-    options = commit_asked_for(request, body, changes, msgspec.json.encode(body))
+    options = commit_request(request, body, changes, msgspec.json.encode(body))
     return file_commits.commit(request.app, request.actor, target, options)
 
 
@@ -132,7 +132,7 @@ def one_file(request: RequestContext, target: RepositoryAccess, result: CommitRe
 )
 def change_files(request: RequestContext, target: RepositoryAccess, body: ChangeFilesOptions) -> FilesResponse:
     """Create, update, rename and delete files in one commit."""
-    result = committed(request, target, body, body.files)
+    result = commit_changes(request, target, body, body.files)
     return FilesResponse(encode_files(request, target, result), *file_commit(request, target, result.commit))
 
 
@@ -149,7 +149,7 @@ def create_file(
 ) -> FileResponse:
     """Create a file."""
     entry = ChangeFileOperation("create", filepath, body.content, mode=body.mode)
-    return one_file(request, target, committed(request, target, body, [entry]))
+    return one_file(request, target, commit_changes(request, target, body, [entry]))
 
 
 @endpoint(
@@ -174,7 +174,7 @@ def update_file(
         body.last_commit_id,
         body.mode,
     )
-    return 200 if is_update else 201, one_file(request, target, committed(request, target, body, [entry]))
+    return 200 if is_update else 201, one_file(request, target, commit_changes(request, target, body, [entry]))
 
 
 @endpoint(
@@ -187,7 +187,7 @@ def delete_file(
     request: RequestContext, target: RepositoryAccess, filepath: str, body: DeleteFileOptions
 ) -> FileDeleteResponse:
     """Delete a file."""
-    result = committed(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
+    result = commit_changes(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
     return FileDeleteResponse(None, *file_commit(request, target, result.commit))
 
 
@@ -204,6 +204,6 @@ def apply_diff_patch(
 ) -> FileResponse:
     """Apply a patch to a branch and commit the result; `content` of the response is null."""
     writes_branch(request)
-    options = commit_asked_for(request, body, [], msgspec.json.encode(body))
+    options = commit_request(request, body, [], msgspec.json.encode(body))
     result = patch_commits.commit_patch(request.app, request.actor, target, body.content, options)
     return FileResponse(None, *file_commit(request, target, result.commit))

@@ -12,7 +12,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ErrorBody
 from holdfast.hosting.http.pagination import DEFAULT_SIZE, PagedList, PageParams, page_of, whole_number
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.dependencies import DependencyGraph, reader, shown
+from holdfast.hosting.schemas.dependencies import DependencyGraph, dependent_issues, reader
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.services import dependencies, issues
 from holdfast.hosting.services.dependencies import IssueReference
@@ -80,7 +80,9 @@ def list_dependencies(
     found, total = visible_issues.blockers_of(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return PagedList(shown(request, found, writes=access.may_write_issue(target.permissions, issue)), total)
+    return PagedList(
+        dependent_issues(request, found, writes=access.may_write_issue(target.permissions, issue)), total
+    )
 
 
 @endpoint(
@@ -155,7 +157,7 @@ def list_blocks(
     found, total = visible_issues.blocked_by(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return PagedList(shown(request, found), total, page)
+    return PagedList(dependent_issues(request, found), total, page)
 
 
 @endpoint(

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
+from holdfast.hosting.api.contents import ContentsQuery, entry_at_path, view_at
 from holdfast.hosting.guards import in_repository, reads, signed_in, writes
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
@@ -40,12 +40,12 @@ class FilesAsked(msgspec.Struct, frozen=True):
     files: list[str | None] | None = None
 
 
-def found(view: CommitView, path: str) -> ContentsResponse | None:
+def contents_or_none(view: CommitView, path: str) -> ContentsResponse | None:
     """Encode the entry at a path; None if it does not exist."""
     if "\0" in path:
         return None
     try:
-        return contents_of(view, found_at(view, path), WHOLE)
+        return contents_of(view, entry_at_path(view, path), WHOLE)
     except ApiError:
         return None
 
@@ -58,7 +58,7 @@ def files_at(
     shown: list[ContentsResponse | None] = []
     size = 0
     for path in paths[:MOST_FILES]:
-        one = found(view, path)
+        one = contents_or_none(view, path)
         size += 0 if one is None or one.content is None else len(one.content)
         if size > MOST_BYTES:
             break

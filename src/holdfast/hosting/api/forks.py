@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.repositories import encode, encode_page
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import MergeRefused, NotAFork, NotFastForward
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.endpoints import endpoint
@@ -80,6 +80,6 @@ def merge_upstream(
     request: RequestContext, target: RepositoryAccess, body: MergeUpstreamRequest
 ) -> MergeUpstreamResponse:
     """Update a branch of a fork from its parent."""
-    with answering(400, NotAFork, NotFastForward), answering(409, MergeRefused):
+    with error_status(400, NotAFork, NotFastForward), error_status(409, MergeRefused):
         merged = forks.merge_upstream(request.app, request.actor, target, body.branch, ff_only=body.ff_only)
     return MergeUpstreamResponse(merged)

@@ -5,7 +5,7 @@ from holdfast.hosting.api.release_assets import (
     AttachmentQuery,
     EditAttachmentOptions,
     largest_attachment,
-    uploaded,
+    uploaded_file,
 )
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.body import Upload
@@ -33,7 +33,7 @@ def create(
     request: RequestContext, target: RepositoryAccess, owner: FilesOwner, query: AttachmentQuery, upload: Upload
 ) -> AttachmentSchema:
     """Add an uploaded file to an issue or a comment."""
-    name, path = uploaded(request, upload, query)
+    name, path = uploaded_file(request, upload, query)
     return attachment(request, service.add(request.app, request.actor, target, owner, name=name, path=path))
 
 

@@ -33,7 +33,7 @@ __all__ = [
 ABOUT_SOMEBODY: Final = (in_organization, signed_in, of_user, person)
 
 
-def listed(
+def list_people(
     request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
 ) -> PagedList[UserSchema]:
     """List an organization's people."""
@@ -48,7 +48,7 @@ def list_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[UserSchema]:
     """List the members of an organization; strangers see those who want to be seen."""
-    return listed(request, organization, page, publicly=False)
+    return list_people(request, organization, page, publicly=False)
 
 
 @endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
@@ -74,7 +74,7 @@ def list_public_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[UserSchema]:
     """List the members who want everybody to know."""
-    return listed(request, organization, page, publicly=True)
+    return list_people(request, organization, page, publicly=True)
 
 
 @endpoint(

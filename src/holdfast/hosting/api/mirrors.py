@@ -1,7 +1,7 @@
 """Mirrors of repositories."""
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import NotAMirror
 from holdfast.hosting.guards import in_repository, reads, signed_in, writes
 from holdfast.hosting.http.endpoints import endpoint
@@ -21,6 +21,6 @@ __all__ = ["sync_mirror"]
 )
 def sync_mirror(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Update a mirror, within seconds."""
-    with answering(400, NotAMirror):
+    with error_status(400, NotAMirror):
         mirrors.request_sync(request.app, request.actor, target)
     return RawResponse((), status=200)

@@ -3,7 +3,7 @@
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.commits import READING, found_commit, whole
+from holdfast.hosting.api.commits import READING, encode_commit, found_commit
 from holdfast.hosting.git import notes
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -36,4 +36,4 @@ def show_note(request: RequestContext, target: RepositoryAccess, sha: str, query
     message = notes.note_about(repo, commit.id)
     if message is None:
         raise ApiError(404, f"there is no note about {commit.id}")
-    return Note(message, whole(request, target, repo, commit, files=query.files, stat=True))
+    return Note(message, encode_commit(request, target, repo, commit, files=query.files, stat=True))

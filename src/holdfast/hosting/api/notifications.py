@@ -73,7 +73,7 @@ def kinds(names: list[str]) -> tuple[bool, ...]:
     return tuple(kind for name in names for kind in KINDS.get(name.lower(), ())) if names else (False, True)
 
 
-def listed(
+def list_threads(
     request: RequestContext, query: NotificationsQuery, page: PageParams, repository_id: int | None
 ) -> PagedList[NotificationThreadSchema]:
     """List notifications, everywhere or in a repository."""
@@ -89,7 +89,9 @@ def listed(
     return PagedList(thread_list(request, found), total)
 
 
-def marked(request: RequestContext, query: MarkQuery, repository_id: int | None) -> list[NotificationThreadSchema]:
+def mark_threads(
+    request: RequestContext, query: MarkQuery, repository_id: int | None
+) -> list[NotificationThreadSchema]:
     """Mark notifications, everywhere or in a repository."""
     which = NotificationFilter(
         statuses=STATUSES if query.all else statuses(query.status_types, ("unread",)),
@@ -107,13 +109,13 @@ def list_notifications(
     request: RequestContext, query: NotificationsQuery, page: PageParams
 ) -> PagedList[NotificationThreadSchema]:
     """List one's notifications, the latest first."""
-    return listed(request, query, page, None)
+    return list_threads(request, query, page, None)
 
 
 @endpoint("PUT /notifications", scope="notification", guards=SIGNED_IN, status=205, refuses=(422,))
 def mark_notifications(request: RequestContext, query: MarkQuery) -> list[NotificationThreadSchema]:
     """Mark notifications up to a time as read, unread or pinned; the first of those that changed are returned."""
-    return marked(request, query, None)
+    return mark_threads(request, query, None)
 
 
 @endpoint("GET /notifications/new", scope="notification", guards=SIGNED_IN, slow=True, cacheable=True)
@@ -148,7 +150,7 @@ def list_repository_notifications(
     request: RequestContext, target: RepositoryAccess, query: NotificationsQuery, page: PageParams
 ) -> PagedList[NotificationThreadSchema]:
     """List one's notifications about a repository, the latest first."""
-    return listed(request, query, page, target.repository.id)
+    return list_threads(request, query, page, target.repository.id)
 
 
 @endpoint(
@@ -162,4 +164,4 @@ def mark_repository_notifications(
     request: RequestContext, target: RepositoryAccess, query: MarkQuery
 ) -> list[NotificationThreadSchema]:
     """Mark one's notifications about a repository as read, unread or pinned."""
-    return marked(request, query, target.repository.id)
+    return mark_threads(request, query, target.repository.id)

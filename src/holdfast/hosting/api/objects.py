@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import is_id, shown
+from holdfast.hosting.git.encoding import display_name, is_id
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.endpoints import endpoint
@@ -92,7 +92,9 @@ def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, nam
     if at is None or kind is None:
         return None
     api = repository_api(request, target.repository)
-    return Reference(shown(name), f"{api}/git/{shown(name)}", GitObject(kind[0], at, f"{api}/git/{kind[0]}s/{at}"))
+    return Reference(
+        display_name(name), f"{api}/git/{display_name(name)}", GitObject(kind[0], at, f"{api}/git/{kind[0]}s/{at}")
+    )
 
 
 def references(
@@ -103,7 +105,7 @@ def references(
     names = sorted(
         name
         for name in refs.all_refs(repo)
-        if shown(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
+        if display_name(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
     )
     page_names = names[page.skip : page.skip + page.size]
     found = [encoded for name in page_names if (encoded := reference(request, target, repo, name)) is not None]

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import ProtectionTaken
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.endpoints import endpoint
@@ -63,7 +63,7 @@ def create_protection(
 ) -> BranchProtection:
     """Protect a branch, or every branch a pattern matches."""
     name = body.rule_name or body.branch_name
-    with answering(403, ProtectionTaken):
+    with error_status(403, ProtectionTaken):
         return encode(request, branch_protection.create(request.app, request.actor, target, name, body))
 
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import MergeRefused
 from holdfast.hosting.guards import in_repository, not_archived, sees_pulls, signed_in
 from holdfast.hosting.http.decoders import Required, given
@@ -96,6 +96,6 @@ def cancel_scheduled_merge(request: RequestContext, target: RepositoryAccess, in
 def update_pull(request: RequestContext, target: RepositoryAccess, index: int, query: UpdateQuery) -> RawResponse:
     """Merge the base branch into the head branch of a pull request, or rebase the head branch on it."""
     issue = pulls.find(request.app, target, index)
-    with answering(409, MergeRefused):
+    with error_status(409, MergeRefused):
         pull_merges.update_head(request.app, request.actor, target, issue, query.style)
     return RawResponse(())

@@ -26,7 +26,7 @@ class RawQuery(msgspec.Struct, frozen=True):
     ref: str = ""
 
 
-def found_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, path: str) -> CommittedFile:
+def find_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, path: str) -> CommittedFile:
     """Find a file by a path that may begin with a branch, a tag or a commit."""
     if target.repository.is_empty:
         raise ApiError(404, "repository is empty")
@@ -54,7 +54,7 @@ def found_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, pa
 )
 def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
     """Return the bytes of a file; its path may begin with a branch, a tag or a commit."""
-    return blob_response(found_by_ref(request, target, query.ref, filepath))
+    return blob_response(find_by_ref(request, target, query.ref, filepath))
 
 
 @endpoint(
@@ -66,4 +66,4 @@ def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, qu
 )
 def get_media(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
     """Return the bytes of a file; for an LFS pointer, those of its object."""
-    return media_response(found_by_ref(request, target, query.ref, filepath))
+    return media_response(find_by_ref(request, target, query.ref, filepath))

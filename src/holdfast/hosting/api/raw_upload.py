@@ -13,12 +13,12 @@ from holdfast.hosting.api.commit_options import (
     Branch,
     FileOptions,
     NewBranch,
-    commit_asked_for,
+    commit_request,
     encode_files,
     mode_given,
     writes_branch,
 )
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.file_responses.entity_tags import tags_of
 from holdfast.hosting.http.body import Upload
@@ -113,8 +113,8 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     fingerprint = msgspec.json.encode(
         [query, conditions, digest(upload) if "idempotency-key" in request.headers else ""]
     )
-    commit = commit_asked_for(request, options, [change], fingerprint)
-    with answering(412, ConditionFailed):
+    commit = commit_request(request, options, [change], fingerprint)
+    with error_status(412, ConditionFailed):
         result = file_commits.commit(request.app, request.actor, target, commit)
     response = FileResponse(encode_files(request, target, result)[0], *file_commit(request, target, result.commit))
     return 201 if result.files[0] is not None and result.files[0].is_new else 200, response

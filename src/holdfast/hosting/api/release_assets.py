@@ -30,7 +30,7 @@ __all__ = [
     "largest_attachment",
     "list_release_assets",
     "show_release_asset",
-    "uploaded",
+    "uploaded_file",
 ]
 
 
@@ -51,7 +51,7 @@ def largest_attachment(settings: Settings) -> int:
     return settings.max_lfs_mb * 2**20 + 65_536
 
 
-def uploaded(request: RequestContext, upload: Upload, query: AttachmentQuery) -> tuple[str, Path]:
+def uploaded_file(request: RequestContext, upload: Upload, query: AttachmentQuery) -> tuple[str, Path]:
     """Return the name and the path of an uploaded file: the field `attachment` of a form, or the whole body."""
     content_type = request.headers.get("content-type", "")
     name, path = query.name, upload.path
@@ -91,7 +91,7 @@ def create_release_asset(
 ) -> AttachmentSchema:
     """Add a file to a release: the field `attachment` of a form, or the body with `?name=`."""
     found = releases.find(request.app, target, id)
-    name, path = uploaded(request, upload, query)
+    name, path = uploaded_file(request, upload, query)
     made = service.add(request.app, request.actor, target, found, name=name, path=path)
     return release_asset(request, target.repository, found.tag_name, made)
 

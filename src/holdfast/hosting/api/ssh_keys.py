@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import SshKeyTaken
 from holdfast.hosting.guards import (
     UserFromPath,
@@ -126,7 +126,7 @@ def deploy_key(request: RequestContext, key: SshKey, target: RepositoryAccess) -
     )
 
 
-def requested(body: CreateKeyOption) -> ssh_keys.NewSshKey:
+def new_key_from(body: CreateKeyOption) -> ssh_keys.NewSshKey:
     """Return the key that a request wants to add."""
     return ssh_keys.NewSshKey(body.title, body.key, body.read_only)
 
@@ -148,8 +148,8 @@ def list_own_keys(request: RequestContext, query: KeyQuery, page: PageParams) ->
 @endpoint("POST /user/keys", scope="user", guards=(signed_in,), status=201, refuses=(401, 403, 422))
 def add_key(request: RequestContext, body: CreateKeyOption) -> PublicKey:
     """Add an SSH key; one that anybody has already is refused."""
-    with answering(422, SshKeyTaken):
-        added = ssh_keys.add(request.app, request.actor, request.user, requested(body))
+    with error_status(422, SshKeyTaken):
+        added = ssh_keys.add(request.app, request.actor, request.user, new_key_from(body))
     return public_key(request, added, request.user)
 
 
@@ -181,8 +181,8 @@ ADMIN: Final = (site_admin, of_user, person)
 )
 def add_key_for_user(request: RequestContext, subject: UserFromPath, body: CreateKeyOption) -> PublicKey:
     """Add an SSH key to a user, as an administrator."""
-    with answering(422, SshKeyTaken):
-        added = ssh_keys.add(request.app, request.actor, subject.account, requested(body))
+    with error_status(422, SshKeyTaken):
+        added = ssh_keys.add(request.app, request.actor, subject.account, new_key_from(body))
     return public_key(request, added, subject.account)
 
 
@@ -223,8 +223,8 @@ def list_deploy_keys(
 )
 def add_deploy_key(request: RequestContext, target: RepositoryAccess, body: CreateKeyOption) -> DeployKey:
     """Add a deploy key to a repository."""
-    with answering(422, SshKeyTaken):
-        added = ssh_keys.add_deploy_key(request.app, request.actor, target, requested(body))
+    with error_status(422, SshKeyTaken):
+        added = ssh_keys.add_deploy_key(request.app, request.actor, target, new_key_from(body))
     return deploy_key(request, added, target)
 
 

@@ -54,7 +54,7 @@ class CreateStatusOption(msgspec.Struct, frozen=True):
         )
 
 
-def encoded(
+def encode_statuses(
     request: RequestContext, target: RepositoryAccess, found: Sequence[CommitStatus]
 ) -> list[CommitStatusSchema]:
     """Encode statuses with their creators, which are one query."""
@@ -81,7 +81,7 @@ def statuses_of(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(encoded(request, target, found), total)
+    return PagedList(encode_statuses(request, target, found), total)
 
 
 @endpoint(
@@ -145,7 +145,7 @@ def show_combined_status(
         state=commit_statuses.combined_state(states.values()),
         sha=sha,
         total_count=len(states),
-        statuses=encoded(request, target, found),
+        statuses=encode_statuses(request, target, found),
         repository=repository(request, home, target.permissions),
         commit_url=f"{api}/commits/{sha}",
         url=f"{api}/commits/{sha}/status",

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.error_responses import answering
+from holdfast.hosting.error_responses import error_status
 from holdfast.hosting.errors import ProtectionTaken
 from holdfast.hosting.guards import administers, in_repository, not_archived
 from holdfast.hosting.http.decoders import Required
@@ -100,7 +100,7 @@ def create_tag_protection(
 ) -> TagProtectionSchema:
     """Protect the tags that a pattern matches."""
     wanted = TagProtectionEdit(body.name_pattern, body.whitelist_usernames, body.whitelist_teams)
-    with answering(403, ProtectionTaken):
+    with error_status(403, ProtectionTaken):
         return encode(request, [tag_protection.create(request.app, request.actor, target, wanted)])[0]
 
 
@@ -118,7 +118,7 @@ def edit_tag_protection(
 ) -> TagProtectionSchema:
     """Change a rule of protected tags."""
     changes = TagProtectionEdit(body.name_pattern, body.whitelist_usernames, body.whitelist_teams)
-    with answering(422, ProtectionTaken):
+    with error_status(422, ProtectionTaken):
         return encode(request, [tag_protection.edit(request.app, request.actor, target, id, changes)])[0]
 
 

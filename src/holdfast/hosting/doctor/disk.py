@@ -44,7 +44,7 @@ def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[DoctorF
     with app.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
     try:
-        stored = lfs_objects.stored(app)
+        stored = lfs_objects.stored_objects(app)
     except LfsError as error:
         yield DoctorFinding(FindingKind.LFS_STORE, str(app.settings.s3_bucket or "lfs"), str(error))
         return

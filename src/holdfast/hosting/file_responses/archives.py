@@ -50,7 +50,7 @@ class ArchiveRequest:
     paths: tuple[str, ...]
 
 
-def named(repo: Repo, ref: str) -> ResolvedRef | None:
+def resolve_revision(repo: Repo, ref: str) -> ResolvedRef | None:
     """Resolve a tag, a branch, or any other revision of a commit."""
     for kind, found in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
         commit = None if found is None else refs.commit_of(repo, found.id)
@@ -78,7 +78,7 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
 def archive_response(request: RequestContext, target: RepositoryAccess, archive: ArchiveRequest) -> RawResponse:
     """Respond with an archive made by git."""
     repo, name = open_git(request.app, target), target.repository.name
-    found = named(repo, archive.ref)
+    found = resolve_revision(repo, archive.ref)
     if found is None:
         raise ApiError(404, f"unrecognized repository reference: {archive.ref}")
     if archive.suffix == "bundle" and archive.paths:

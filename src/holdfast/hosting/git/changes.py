@@ -12,7 +12,7 @@ from typing import Final, Literal
 from holdfast.hosting.git import stats_cache
 from holdfast.hosting.git.command_output import git_output, stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.stats_cache import Pair
 from holdfast.hosting.git.trees import DIRECTORY, MOST_ENTRIES, children
@@ -55,7 +55,7 @@ class TreeChange:
     @property
     def path(self) -> str:
         """The path, decoded."""
-        return shown(self.raw_path)
+        return display_name(self.raw_path)
 
 
 @dataclass(frozen=True, slots=True)

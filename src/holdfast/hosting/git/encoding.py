@@ -8,12 +8,12 @@ import os
 import re
 from typing import Final
 
-__all__ = ["argument", "is_id", "raw", "shown", "well_formed"]
+__all__ = ["argument", "display_name", "is_id", "raw", "well_formed"]
 
 ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def shown(name: bytes) -> str:
+def display_name(name: bytes) -> str:
     """Return a name decoded for display, always valid for JSON."""
     return name.decode(errors="replace")
 
@@ -30,7 +30,7 @@ def raw(name: str | bytes) -> bytes:
 
 def well_formed(text: str) -> str:
     """Return a text with surrogates replaced."""
-    return text if text.isascii() else shown(raw(text))
+    return text if text.isascii() else display_name(raw(text))
 
 
 def is_id(text: str) -> bool:

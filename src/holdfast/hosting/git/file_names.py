@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import DIRECTORY, walk
 
@@ -37,13 +37,13 @@ class FileNames:
 
 def file_names(repo: Repo, commit: str) -> FileNames:
     """Return the paths in a commit; cached, as they never change."""
-    return named(repo.folder, commit)
+    return list_file_names(repo.folder, commit)
 
 
 @lru_cache(maxsize=KEPT)
-def named(folder: Path, commit: str) -> FileNames:
+def list_file_names(folder: Path, commit: str) -> FileNames:
     """List the paths of a commit, up to the limit."""
     repo = open_repository(folder)
     nodes = list(islice(walk(repo, read_commit(repo, commit).tree), MOST + 1))
     paths = tuple(path for mode, path, _ in nodes[:MOST] if mode != DIRECTORY)
-    return FileNames(paths, tuple(shown(path).casefold() for path in paths), len(nodes) > MOST)
+    return FileNames(paths, tuple(display_name(path).casefold() for path in paths), len(nodes) > MOST)

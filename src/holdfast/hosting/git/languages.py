@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK, walk
 
@@ -132,7 +132,7 @@ def language_of(path: bytes) -> str | None:
     """Return the language of a file by its name; None if it does not count."""
     if OF_OTHERS.search(path):
         return None
-    name = shown(path.rpartition(b"/")[2]).lower()
+    name = display_name(path.rpartition(b"/")[2]).lower()
     if name in NAMES:
         return NAMES[name]
     stem, dot, extension = name.rpartition(".")

@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, NoSuchObject
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.encoding import display_name, raw
 from holdfast.hosting.git.patches import LARGEST, DiffLine, Hunk, diff_trees, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import MissingPath, find, read_blob
@@ -55,7 +55,7 @@ def moved_file(repo: Repo, old_commit: str, new_commit: str, path: str) -> FileA
         return None
     for file in changed.files:
         if file.status == "renamed" and file.old_path == raw(path):
-            return file_at(repo, new_commit, shown(file.new_path))
+            return file_at(repo, new_commit, display_name(file.new_path))
     return None
 
 
@@ -86,7 +86,7 @@ def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
     texts = before.split(b"\n")[first - 1 : line]
     start, other_start = first, first if other is None else other
     lines = tuple(
-        DiffLine(" ", number, number, shown(text).rstrip("\r")) for number, text in enumerate(texts, start)
+        DiffLine(" ", number, number, display_name(text).rstrip("\r")) for number, text in enumerate(texts, start)
     )
     old_start, new_start = (start, other_start) if is_old_side else (other_start, start)
     return unified(lines, Hunk(old_start, new_start, "", lines), starts=(old_start, new_start))

@@ -16,7 +16,7 @@ import pygit2
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.changes import EMPTY_TREE
 from holdfast.hosting.git.command_output import git_output
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import SUBMODULE, read_blob
 
@@ -59,7 +59,7 @@ class FileDiff:
     @property
     def path(self) -> str:
         """The current path, or the last one, decoded."""
-        return shown(self.new_path)
+        return display_name(self.new_path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def parse_heading(header: str) -> str:
 
 def parse_line(line: "pygit2.DiffLine") -> DiffLine:
     """Parse a line; markers of git have no number."""
-    text = shown(line.raw_content).rstrip("\r\n")
+    text = display_name(line.raw_content).rstrip("\r\n")
     if line.origin in "=<>":
         return DiffLine("\\", None, None, "No newline at the end of the file")
     sign: Sign = "+" if line.origin == "+" else "-" if line.origin == "-" else " "

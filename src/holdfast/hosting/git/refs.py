@@ -12,7 +12,7 @@ import msgspec
 import pygit2
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, RefRefused
-from holdfast.hosting.git.encoding import argument, is_id, raw, shown
+from holdfast.hosting.git.encoding import argument, display_name, is_id, raw
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 
@@ -53,7 +53,7 @@ class Ref(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The name, decoded."""
-        return shown(self.raw_name)
+        return display_name(self.raw_name)
 
 
 class ResolvedRef(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
         # `refs/heads/a/b` below a branch `a` is a path below a file: no such ref.
         if "directory" in str(error):
             return None
-        raise GitDamaged(f"the ref {shown(raw(ref))} cannot be read") from error
+        raise GitDamaged(f"the ref {display_name(raw(ref))} cannot be read") from error
     return str(found.target)
 
 
@@ -176,7 +176,7 @@ def head(repo: Repo) -> str | None:
     except (pygit2.GitError, KeyError, ValueError) as error:
         raise GitDamaged(f"the HEAD of {repo.folder.name} cannot be read") from error
     if isinstance(found, bytes) and found.startswith(BRANCHES):
-        return shown(found.removeprefix(BRANCHES))
+        return display_name(found.removeprefix(BRANCHES))
     return None
 
 

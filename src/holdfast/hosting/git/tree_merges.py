@@ -18,7 +18,7 @@ import msgspec
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut, MergeConflict, MergeTooLarge
 from holdfast.hosting.git.commits import Signature, commit_content
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.packs import object_id
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import BY_NAME, Kind
@@ -310,7 +310,7 @@ def conflict_names(output: bytes, *sides: str) -> tuple[str, ...]:
     names = output.split(b"\0")[1:-1]
     suffixes = tuple(f"~{side}".encode() for side in sides)
     paths = (name[: name.rindex(b"~")] if name.endswith(suffixes) else name for name in names)
-    return tuple(dict.fromkeys(map(shown, paths)))[:MOST_CONFLICTS]
+    return tuple(dict.fromkeys(map(display_name, paths)))[:MOST_CONFLICTS]
 
 
 def tree_links(content: bytes, width: int) -> Iterator[str]:

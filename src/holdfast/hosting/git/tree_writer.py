@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.commits import Signature, commit_content, parse_commit
-from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.encoding import display_name, raw
 from holdfast.hosting.git.packs import PackedObject, object_id
 from holdfast.hosting.git.repository import Kind, Repo
 from holdfast.hosting.git.tree_entries import Folder, TreeCache, parse
@@ -105,8 +105,8 @@ class Draft:
         if len(spots) == len(parts):
             return spots[-1]
         if spots and spots[-1].mode != DIRECTORY:
-            return Nowhere(shown(parts[len(spots) - 1]))
-        return Nowhere(path if len(spots) == len(parts) - 1 else shown(parts[len(spots)]))
+            return Nowhere(display_name(parts[len(spots) - 1]))
+        return Nowhere(path if len(spots) == len(parts) - 1 else display_name(parts[len(spots)]))
 
     def way(self, root: Folder, path: str) -> Way:
         """Follow a path from a directory."""
@@ -134,7 +134,7 @@ class Draft:
         *above, name = way.parts
         for part, spot in zip(above, way.spots, strict=False):
             if spot.mode != DIRECTORY:
-                raise GitDamaged(f"{shown(part)} is no directory")
+                raise GitDamaged(f"{display_name(part)} is no directory")
         folders = way.folders.copy()
         while len(folders) < len(way.parts):
             folders.append(self.empty())
@@ -162,7 +162,7 @@ class Draft:
         if isinstance(at, Folder):
             return at
         if mode != DIRECTORY:
-            raise GitDamaged(f"{shown(name)} is no directory")
+            raise GitDamaged(f"{display_name(name)} is no directory")
         return self.folder(at.hex())
 
     def tree(self, folder: Folder) -> str:

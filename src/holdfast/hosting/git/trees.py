@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
 from holdfast.hosting.git.command_output import CHUNK, stream_output
-from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.encoding import display_name, raw
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import HEADER, Repo, damaged_error
 
@@ -58,12 +58,12 @@ class TreeEntry(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         """The path, decoded."""
-        return shown(self.raw_path)
+        return display_name(self.raw_path)
 
     @property
     def name(self) -> str:
         """The last part of the path, decoded."""
-        return shown(self.raw_path.rpartition(b"/")[2])
+        return display_name(self.raw_path.rpartition(b"/")[2])
 
     @property
     def type(self) -> EntryType:
@@ -147,7 +147,7 @@ def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
         is_last = number == len(parts)
         node = next((child for child in children(repo, at) if child[1] == part), None)
         if node is None or (not is_last and node[0] != DIRECTORY):
-            return MissingPath(shown(part), is_last)
+            return MissingPath(display_name(part), is_last)
         if is_last:
             return with_size(repo, (node[0], raw_path, node[2]))
         at = node[2]
@@ -258,4 +258,6 @@ def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
         key, _, value = pair.partition(b"\n")
         section, _, name = key.rpartition(b".")
         values.setdefault(section, {})[name] = value
-    return {both[b"path"]: shown(both[b"url"]) for both in values.values() if both.keys() == {b"path", b"url"}}
+    return {
+        both[b"path"]: display_name(both[b"url"]) for both in values.values() if both.keys() == {b"path", b"url"}
+    }

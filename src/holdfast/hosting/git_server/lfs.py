@@ -141,7 +141,7 @@ class VerifiedLocks(msgspec.Struct, frozen=True):
 def writes(method: str, what: str, body: bytes) -> bool:
     """Return whether a request requires write access; a batch says so in its body."""
     if what == "objects/batch":
-        return bool(decoded(LfsBatchRequest, body).operation == "upload")
+        return bool(decode_request(LfsBatchRequest, body).operation == "upload")
     return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
 
 
@@ -157,7 +157,7 @@ def answer(value: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type=MEDIA_TYPE)
 
 
-def decoded(kind: type[Any], body: bytes) -> Any:
+def decode_request(kind: type[Any], body: bytes) -> Any:
     """Decode a request."""
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
@@ -170,18 +170,18 @@ async def respond(app: App, session: GitSession, what: str, body: bytes, receive
     method = session.call.method
     routes: dict[tuple[str, str], Callable[[], Response]] = {
         ("GET", "locks"): lambda: list_locks(app, session),
-        ("POST", "locks"): lambda: create_lock(app, session, decoded(LockRequest, body)),
-        ("POST", "locks/verify"): lambda: verify_locks(app, session, decoded(VerifyLocksRequest, body)),
+        ("POST", "locks"): lambda: create_lock(app, session, decode_request(LockRequest, body)),
+        ("POST", "locks/verify"): lambda: verify_locks(app, session, decode_request(VerifyLocksRequest, body)),
     }
     if what == "objects/batch" and method == "POST":
-        return await batch(app, session, decoded(LfsBatchRequest, body))
+        return await batch(app, session, decode_request(LfsBatchRequest, body))
     if what == "verify" and method == "POST":
-        return await verify(app, session, decoded(LfsObject, body))
+        return await verify(app, session, decode_request(LfsObject, body))
     if (method, what) in routes:
         return await to_thread.run_sync(routes[method, what])
     unlocked = UNLOCK.fullmatch(what)
     if unlocked and method == "POST":
-        wanted = decoded(UnlockRequest, body)
+        wanted = decode_request(UnlockRequest, body)
         return await to_thread.run_sync(unlock, app, session, int(unlocked["id"]), wanted)
     place = OBJECT.fullmatch(what)
     if place and is_oid(place["oid"]):

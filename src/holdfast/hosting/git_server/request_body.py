@@ -7,7 +7,7 @@ from typing import IO, Final
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge
 
-__all__ = ["held", "inflate", "spool"]
+__all__ = ["inflate", "limit_body", "spool"]
 
 CHUNK: Final = 64 * 1024
 IN_MEMORY: Final = 1024 * 1024
@@ -41,7 +41,7 @@ async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> Asy
         raise BodyDamaged("the request's body is truncated")
 
 
-async def held(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]:
+async def limit_body(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]:
     """Yield a body up to a size limit."""
     size = 0
     async for chunk in body:
@@ -55,7 +55,7 @@ async def spool(body: AsyncIterator[bytes], *, most: int) -> IO[bytes]:
     """Read a whole body into a temporary file."""
     file = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
     try:
-        async for chunk in held(body, most=most):
+        async for chunk in limit_body(body, most=most):
             file.write(chunk)
         file.seek(0)
     except BaseException:

@@ -10,7 +10,7 @@ from holdfast.hosting.access import Actor, Mode, Permissions, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
-from holdfast.hosting.guards import seen
+from holdfast.hosting.guards import permissions_of_caller
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import maintainer_edits
@@ -61,14 +61,14 @@ def open_session(authenticator: Authenticator, request: RequestContext, *, writi
         repository = find_repository(request.app.database, request.path["owner"], request.path["repo"])
     except NoSuchRepository:
         # Anonymous clients are always challenged, so as not to reveal which private repositories exist.
-        raise unknown(anonymous=anonymous) from None
-    may = seen(request, repository)
+        raise not_found_error(anonymous=anonymous) from None
+    may = permissions_of_caller(request, repository)
     if may.mode == Mode.NONE:
-        raise unknown(anonymous=anonymous)
+        raise not_found_error(anonymous=anonymous)
     if not access.allows(request.actor, ("repository",), write=writing):
         raise ApiError(403, "the token's scopes do not reach this repository")
     if writing and anonymous:
-        raise unknown(anonymous=True)
+        raise not_found_error(anonymous=True)
     only = only_branches(request.app, request.actor, repository, may) if writing else None
     require_code(repository, may, writing=writing, only_branches=only)
     return GitSession(request, repository, may, only)
@@ -119,7 +119,7 @@ def find_current_or_former(database: Database, owner: str, name: str) -> Reposit
         return repositories.redirected_repository(database, owner, name)
 
 
-def unknown(*, anonymous: bool) -> ApiError:
+def not_found_error(*, anonymous: bool) -> ApiError:
     """Return the 404 error, or the 401 challenge for anonymous clients."""
     if anonymous:
         return ApiError(401, "credentials are needed", headers=CHALLENGE)

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, start, stream
-from holdfast.hosting.git_server.request_body import held, spool
+from holdfast.hosting.git_server.request_body import limit_body, spool
 
 __all__ = ["Service", "advertise", "converse", "protocol_variables", "upload_archive", "upload_pack"]
 
@@ -64,7 +64,7 @@ async def converse(
     """
     process = await start(folder, "upload-pack", str(folder), feed=True, variables=protocol_variables(protocol))
     watchdog = Watchdog(idle_timeout, process.end)
-    feeding = asyncio.create_task(feed(process, held(body, most=MOST_ASKED), watchdog))
+    feeding = asyncio.create_task(feed(process, limit_body(body, most=MOST_ASKED), watchdog))
     try:
         while chunk := await process.stdout.read(CHUNK):
             watchdog.touch()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.git.command_output import split_output, stream_output
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
@@ -78,7 +78,7 @@ def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
     for line in listed.split(b"\n"):
         name, _, path = line.partition(b" ")
         if name.decode(errors="replace") in remaining:
-            found.append(shown(path))
+            found.append(display_name(path))
             if len(found) == most:
                 break
     return found

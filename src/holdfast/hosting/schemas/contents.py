@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.refs import ResolvedRef
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
@@ -154,7 +154,7 @@ def contents_of(
     """Encode the entry at a path; `last` is the last commit that changed it, if loaded."""
     ref, repository = view.ref, view.target.repository
     kind = entry.type
-    path = shown(entry.raw_path)
+    path = display_name(entry.raw_path)
     escaped = quote(entry.raw_path, safe=PLAIN)
     api, page = repository_api(view.viewer, repository), repository_page(view.viewer, repository)
     below = f"{ref.kind}/{escaped_ref(ref.name)}/{escaped}"
@@ -174,7 +174,7 @@ def contents_of(
             if found is not None:
                 lfs_oid, lfs_size = found.oid, found.size
     elif kind == "symlink":
-        target = shown(view.blob(entry)[:LONGEST_TARGET])
+        target = display_name(view.blob(entry)[:LONGEST_TARGET])
     elif kind == "submodule":
         tree = read_commit(view.repo, view.commit).tree
         submodule = trees.submodule_urls(view.repo, tree).get(entry.raw_path) or None

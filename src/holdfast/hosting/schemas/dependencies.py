@@ -23,11 +23,11 @@ __all__ = [
     "DependencyEdge",
     "DependencyGraph",
     "DependencyNode",
+    "dependent_issues",
     "full_name",
+    "hidden_issue",
     "node",
     "reader",
-    "reduced",
-    "shown",
     "shown_by_id",
 ]
 
@@ -101,7 +101,7 @@ def reader(viewer: Viewer) -> Reader:
     return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
-def reduced(seen: VisibleIssue) -> IssueSchema:
+def hidden_issue(seen: VisibleIssue) -> IssueSchema:
     """Encode an issue for a user who may know that it is a blocker, but not read it."""
     place = seen.repository
     return msgspec.structs.replace(
@@ -114,12 +114,13 @@ def reduced(seen: VisibleIssue) -> IssueSchema:
     )
 
 
-def shown(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
+def dependent_issues(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
     """Encode issues; unreadable ones are hidden, or reduced for who `writes` the other side."""
     readable = [one.issue for one in found if one.is_readable]
     parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
     return [
-        issue(viewer, one.issue, parts) if one.is_readable else reduced(one) if writes else HIDDEN for one in found
+        issue(viewer, one.issue, parts) if one.is_readable else hidden_issue(one) if writes else HIDDEN
+        for one in found
     ]
 
 
@@ -129,7 +130,7 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
         return {}
     with viewer.app.database.read() as connection:
         found = visible_issues_by_id(connection, ids, reader(viewer))
-    return dict(zip(found, shown(viewer, list(found.values())), strict=True))
+    return dict(zip(found, dependent_issues(viewer, list(found.values())), strict=True))
 
 
 def full_name(seen: VisibleIssue | None) -> str:

@@ -36,11 +36,11 @@ __all__ = [
     "find",
     "is_official_team",
     "list_all",
-    "matching",
     "may_commit",
     "may_force_push",
     "may_push",
     "refusal_of",
+    "rule_for",
     "rule_of",
 ]
 
@@ -61,7 +61,7 @@ class BranchChange:
     """The first commit without a valid signature, if any."""
 
 
-def matching(rules: Iterable[Protection], branch: str) -> Protection | None:
+def rule_for(rules: Iterable[Protection], branch: str) -> Protection | None:
     """Return the rule that applies to a branch, or None."""
     found = [protection for protection in rules if matches(protection.rule_name, branch)]
     if not found:
@@ -78,7 +78,7 @@ def matches(pattern: str, branch: str) -> bool:
 
 def rule_of(database: Database, repository: Repository, branch: str) -> ProtectionRule | None:
     """Return the rule that protects a branch of a repository, if there is one."""
-    found = matching(store.protections_of(database, repository), branch)
+    found = rule_for(store.protections_of(database, repository), branch)
     return None if found is None else found.rule
 
 
@@ -89,7 +89,9 @@ def is_official_team(rule: ProtectionRule | None, team: Team) -> bool:
     return team.units.get(Unit.CODE, team.mode if not team.units else Mode.NONE) >= Mode.WRITE
 
 
-def listed(user: Account, teams: frozenset[int], users: tuple[int, ...], allowed_teams: tuple[int, ...]) -> bool:
+def is_on_allowlist(
+    user: Account, teams: frozenset[int], users: tuple[int, ...], allowed_teams: tuple[int, ...]
+) -> bool:
     """Return whether a user is on an allowlist, directly or through a team."""
     return user.id in users or not teams.isdisjoint(allowed_teams)
 
@@ -100,7 +102,7 @@ def may_push(rule: ProtectionRule, user: Account, teams: frozenset[int], *, by_d
         return False
     if by_deploy_key:
         return not rule.enable_push_whitelist or rule.push_whitelist_deploy_keys
-    return not rule.enable_push_whitelist or listed(user, teams, rule.push_users, rule.push_teams)
+    return not rule.enable_push_whitelist or is_on_allowlist(user, teams, rule.push_users, rule.push_teams)
 
 
 def may_force_push(
@@ -111,7 +113,7 @@ def may_force_push(
         return False
     if by_deploy_key:
         return not rule.enable_force_push_allowlist or rule.force_push_allowlist_deploy_keys
-    return not rule.enable_force_push_allowlist or listed(
+    return not rule.enable_force_push_allowlist or is_on_allowlist(
         user, teams, rule.force_push_users, rule.force_push_teams
     )
 

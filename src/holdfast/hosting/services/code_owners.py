@@ -14,7 +14,7 @@ from holdfast.hosting.errors import GitDamaged, GitFailed, NoSuchFolder, NoSuchO
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import changes_between
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import MissingPath, find, read_blob
 from holdfast.hosting.services import branch_protection
@@ -107,7 +107,7 @@ def read_rules(repo: Repo, commit: str) -> tuple[list[OwnerRule], bool]:
         found = find(repo, tree, path)
         if not isinstance(found, MissingPath) and found.type == "file" and found.size <= LARGEST:
             is_github = path == GITHUB
-            return parse(shown(read_blob(repo, found.id)), is_github=is_github), is_github
+            return parse(display_name(read_blob(repo, found.id)), is_github=is_github), is_github
     return [], False
 
 

@@ -194,7 +194,7 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
     found = draft.find(base.root, change.from_path)
     if isinstance(found, Nowhere):
         if change.operation != "upload":
-            raise missing(found)
+            raise missing_path(found)
         if change.sha:
             raise mismatch(change.sha, "")
         return
@@ -250,7 +250,7 @@ def make(
     if again:
         raise FileRefused(f"path is changed more than once in one request [path: {change.path}]")
     if change.operation in {"delete", "rename"} and isinstance(before, Nowhere):
-        raise missing(before)
+        raise missing_path(before)
     if change.operation == "delete":
         applied.root = draft.remove(applied.root, change.path)
         applied.spots.append(None)
@@ -294,7 +294,7 @@ def mode_of(change: FileChange, source: Spot | None) -> int:
     return PROGRAM if source is not None and source.mode == PROGRAM and change.operation != "create" else FILE
 
 
-def missing(found: Nowhere) -> NoSuchObject:
+def missing_path(found: Nowhere) -> NoSuchObject:
     """Return the error for a path that does not exist."""
     return NoSuchObject(f"object does not exist [id: , rel_path: {found.path}]")
 

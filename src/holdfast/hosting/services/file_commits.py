@@ -436,7 +436,7 @@ def keep(
 
 def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
     """Ask the rule of the branch about each file."""
-    rule = branch_protection.matching(batch.rules, request.target)
+    rule = branch_protection.rule_for(batch.rules, request.target)
     if rule is None:
         return
     teams = ref_updates.teams_in(batch.host, request.actor, request.repository)
@@ -450,7 +450,7 @@ def check_rules(
     batch: CommitBatch, request: CommitRequest, update: RefUpdate, base: Base, current: str | None
 ) -> None:
     """Ask the rule of the branch about its update, as for a push."""
-    if branch_protection.matching(batch.rules, request.target) is None:
+    if branch_protection.rule_for(batch.rules, request.target) is None:
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
 
@@ -460,7 +460,7 @@ def check_rules(
         )
         if base.commit is not None and base.commit != current:
             # git is asked about the commit it is made on top of: it does not know the new one.
-            below = ref_updates.described(
+            below = ref_updates.branch_change_of(
                 batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
             )
             return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 @lru_cache(maxsize=1)
-def expected() -> str:
+def expected_revision() -> str:
     """Return the expected schema revision; cached, as it reads all migrations."""
     return migrate.latest()
 
@@ -34,8 +34,8 @@ def problems(app: App) -> dict[str, str]:
     except (SQLAlchemyError, DatabaseError):
         found["database"] = "does not answer"
     else:
-        if revision != expected():
-            found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected()}"
+        if revision != expected_revision():
+            found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected_revision()}"
     problem = folder_problem(app.settings.data)
     if not problem and not found:
         problem = instance_problem(app)

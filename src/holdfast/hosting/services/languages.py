@@ -15,7 +15,12 @@ from holdfast.hosting.git import languages, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import walk
-from holdfast.hosting.store.languages import LanguageStatistics, find_statistics, outdated, save_statistics
+from holdfast.hosting.store.languages import (
+    LanguageStatistics,
+    find_statistics,
+    outdated_repositories,
+    save_statistics,
+)
 from holdfast.hosting.store.repositories import Repository, find_by_id
 
 __all__ = ["count", "count_missed", "list_languages"]
@@ -78,7 +83,7 @@ def count(app: App, repository_id: int) -> None:
 def count_missed(app: App) -> None:
     """Compute the statistics of repositories that no process has computed after their last push."""
     until = time.monotonic() + SECONDS_PER_RUN
-    for repository_id in outdated(app.database, MOST_REPOSITORIES):
+    for repository_id in outdated_repositories(app.database, MOST_REPOSITORIES):
         if time.monotonic() > until:
             return
         try:

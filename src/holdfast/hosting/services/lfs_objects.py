@@ -23,7 +23,7 @@ from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["GRACE", "add_object", "brought", "collect_garbage", "stored"]
+__all__ = ["GRACE", "add_object", "brought", "collect_garbage", "stored_objects"]
 
 # Grace period: an LFS object is uploaded before the commit that names it, possibly by days.
 GRACE: Final = 7 * 86_400
@@ -75,7 +75,7 @@ def brought(app: App, repo: Repo, source: Repository, new: str, known: str) -> d
     return found
 
 
-def stored(app: App) -> dict[str, StoredLfsObject]:
+def stored_objects(app: App) -> dict[str, StoredLfsObject]:
     """Return all objects of the store by id."""
     return {one.oid: one for one in app.lfs.stored()}
 

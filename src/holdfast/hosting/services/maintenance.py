@@ -146,7 +146,7 @@ def collect_expired(app: App, *, now: float | None = None) -> Compacted:
 
 def compact_all(app: App) -> Compacted:
     """Compact every repository that needs it: also those whose writes a process did not live to follow."""
-    return compact(app, repository_log.fragmented(app.database))
+    return compact(app, repository_log.repositories_with_packs(app.database))
 
 
 def delete_packs(app: App) -> None:

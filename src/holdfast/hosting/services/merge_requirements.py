@@ -92,7 +92,7 @@ def may_override(app: App, target: RepositoryAccess, user: Account, issue: Issue
         return target.permissions.is_admin
     if rule.enable_bypass_allowlist:
         teams = ref_updates.teams_in(app, user, target.repository)
-        if branch_protection.listed(user, teams, rule.bypass_users, rule.bypass_teams):
+        if branch_protection.is_on_allowlist(user, teams, rule.bypass_users, rule.bypass_teams):
             return True
     return target.permissions.is_admin and not rule.block_admin_merge_override
 
@@ -159,7 +159,7 @@ def may_merge(app: App, target: RepositoryAccess, user: Account, rule: Protectio
     if rule is None or not rule.enable_merge_whitelist:
         return True
     teams = ref_updates.teams_in(app, user, target.repository)
-    return branch_protection.listed(user, teams, rule.merge_users, rule.merge_teams)
+    return branch_protection.is_on_allowlist(user, teams, rule.merge_users, rule.merge_teams)
 
 
 def changing_requirements(database: Database, target: RepositoryAccess, issue: Issue) -> list[UnmetRequirement]:

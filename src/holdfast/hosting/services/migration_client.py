@@ -74,7 +74,7 @@ class MigrationClient:
                         return
                     request = redirected(request, response.status, response.header("location"))
             except AddressNotAllowed as error:
-                raise remotes.refused(error.host, list(error.addresses)) from None
+                raise remotes.address_error(error.host, list(error.addresses)) from None
             except HttpClientError as error:
                 raise RemoteFailed(f"{what} cannot be read: {error}") from None
         raise RemoteFailed(f"{what} redirects more than {MOST_REDIRECTS} times")

@@ -109,7 +109,7 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
     for start in range(0, len(wanted), BATCH):
         some = {one.oid: one for one in wanted[start : start + BATCH]}
         sizes: dict[str, int] = {}
-        for oid, action in offered(client, endpoint, list(some.values())):
+        for oid, action in download_actions(client, endpoint, list(some.values())):
             if oid in some and oid not in sizes:
                 fetch_object(app, client, some[oid], action)
                 sizes[oid] = some[oid].size
@@ -120,7 +120,7 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
     return done
 
 
-def offered(
+def download_actions(
     client: MigrationClient, endpoint: HttpUrl, wanted: Sequence[LfsPointer]
 ) -> Iterator[tuple[str, SourceLfsAction]]:
     """Ask where objects are, and go through those that are there."""

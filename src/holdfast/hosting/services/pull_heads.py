@@ -164,7 +164,7 @@ def dismiss_stale_approvals(
     stale = review_changes.stale_approvals(link, issue, sha)
     if not stale:
         return
-    found = branch_protection.matching(protections.protections_in(link, repository), issue.base_branch)
+    found = branch_protection.rule_for(protections.protections_in(link, repository), issue.base_branch)
     if found is not None and found.rule.dismiss_stale_approvals:
         review_changes.dismiss_approvals(link, issue, stale, actor_id=actor_id, now=now)
 

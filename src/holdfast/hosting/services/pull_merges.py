@@ -263,7 +263,7 @@ def make_tip(attempt: MergeAttempt) -> str:
         return merges.add_squash(draft, base, head, author=by, committer=own, message=message)
     add = merges.add_rebase_merge if style == MergeStyle.REBASE_MERGE else merges.add_merge_commit
     title = order.title.strip() or default_title(app, issue)
-    return add(draft, base, head, author=own, committer=own, message=joined(title, order.message))
+    return add(draft, base, head, author=own, committer=own, message=commit_message(title, order.message))
 
 
 def manual_commit(repo: Repo, base: str, commit: str) -> str:
@@ -289,7 +289,7 @@ def default_title(app: App, issue: Issue) -> str:
     return f"Merge pull request '{issue.title}' (#{issue.number}) from {head} into {issue.base_branch}"
 
 
-def joined(title: str, message: str) -> str:
+def commit_message(title: str, message: str) -> str:
     """Return a commit message of a title and a text."""
     text = message.replace("\r\n", "\n").strip()
     return f"{title}\n\n{text}\n" if text else f"{title}\n"
@@ -306,7 +306,7 @@ def commits_between(repo: Repo, base: str, head: str) -> list[Commit]:
 
 def squash_message(issue: Issue, order: MergeOrder, commits: Sequence[Commit], author: Signature) -> str:
     """Return the message of a squashed commit, with a trailer for each further author of its commits."""
-    message = joined(order.title.strip() or f"{issue.title} (#{issue.number})", order.message)
+    message = commit_message(order.title.strip() or f"{issue.title} (#{issue.number})", order.message)
     others: dict[str, str] = {}
     for commit in reversed(commits):
         if commit.author.email.casefold() != author.email.casefold():
@@ -346,7 +346,7 @@ def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
         return []
     with app.database.read() as connection:
         others = [one for one in pulls.open_with_head(connection, repository.id, name) if one.id != issue.id]
-    described = ref_updates.described(attempt.draft.repo, update, repository.default_branch)
+    described = ref_updates.branch_change_of(attempt.draft.repo, update, repository.default_branch)
     refused = ref_updates.check_rules(app, repository, attempt.user, [update], lambda _: described)
     return [] if others or refused else [update]
 
@@ -370,7 +370,7 @@ def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
             change.add_entries(issue, "delete_branch", [("", {"old_ref": issue.head_branch})])
 
 
-def packed(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
+def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
     """Pack the objects of a draft; large ones are in the local copy too, and others where that is asked for."""
     objects = draft.objects()
     is_small = sum(len(one.content) for one in objects) <= INLINE_LIMIT
@@ -440,7 +440,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
 
     try:
         made = ActorUpdates(user.id, [*updates, *removed], commits)
-        packs = packed(app, draft, to_copy=commits is None or is_shown(app, repository, made))
+        packs = pack_draft(app, draft, to_copy=commits is None or is_shown(app, repository, made))
         ref_updates.record(
             app, repository, [made], packs, merging=close, mentioned=mentioned, own_number=issue.number
         )
@@ -618,10 +618,10 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
         update = RefUpdate(BRANCHES + issue.head_branch, head, tip)
         if not update.has_effect:
             return
-        packs = packed(app, draft, to_copy=True)
+        packs = pack_draft(app, draft, to_copy=True)
         if is_fork:
             packs += ref_updates.pack_targets(app, repo, [base])
-        described = ref_updates.described(repo, update, home.default_branch)
+        described = ref_updates.branch_change_of(repo, update, home.default_branch)
         refused = ref_updates.check_rules(app, home, user, [update], lambda _: described)
         if refused:
             raise PushRefused(refused[0][1])

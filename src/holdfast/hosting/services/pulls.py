@@ -44,7 +44,7 @@ def find(app: App, target: RepositoryAccess, number: int) -> Issue:
 def find_between(app: App, target: RepositoryAccess, base: str, head: str) -> Issue:
     """Return the newest pull request from a head (`branch` or `owner:branch`) into a base, an open one first."""
     owner, _, branch = head.rpartition(":")
-    found = pulls.between(app.database, target.repository, base, branch, owner)
+    found = pulls.pull_between(app.database, target.repository, base, branch, owner)
     if found is None or not target.permissions.may_read(Unit.PULLS):
         raise NoSuchIssue(f"pull request does not exist [head_branch: {head}, base_branch: {base}]")
     return found

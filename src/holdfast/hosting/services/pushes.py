@@ -102,7 +102,7 @@ class Pushing:
         """Record the pack, the ref updates and their events in one transaction; return the rejected updates."""
         app, repository = self.host, self.repository
         with app.copies.writing(repository.id) as repo:
-            updates = existing(app, repository, pushed.changes)
+            updates = without_missing_deletions(app, repository, pushed.changes)
             refused = not_commits(repo, updates)
             if pushed.atomic and refused:
                 return [PushRejection(update.ref, refused[0].reason) for update in updates]
@@ -148,7 +148,7 @@ def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]
     return found
 
 
-def existing(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> list[RefUpdate]:
+def without_missing_deletions(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> list[RefUpdate]:
     """Leave out deletions of refs that do not exist: git clients expect them to succeed without an event."""
     if not any(update.deletes for update in updates):
         return [update for update in updates if update.has_effect]

@@ -42,8 +42,8 @@ from holdfast.hosting.webhooks.payloads.pushes import PushedCommits, read_push
 
 __all__ = [
     "ActorUpdates",
+    "branch_change_of",
     "check_rules",
-    "described",
     "read_pushes",
     "record",
     "teams_in",
@@ -100,7 +100,7 @@ def check_rules(
         return rejected
     teams = frozenset[int]() if by_deploy_key else teams_in(app, actor, repository)
     for update in branches:
-        rule = branch_protection.matching(rules, update.ref.removeprefix(BRANCHES))
+        rule = branch_protection.rule_for(rules, update.ref.removeprefix(BRANCHES))
         if rule is None:
             continue
         reason = branch_protection.refusal_of(rule, describe(update), actor, teams, by_deploy_key=by_deploy_key)
@@ -126,7 +126,7 @@ def check_tags(
     ]
 
 
-def described(repo: Repo, update: RefUpdate, default_branch: str) -> branch_protection.BranchChange:
+def branch_change_of(repo: Repo, update: RefUpdate, default_branch: str) -> branch_protection.BranchChange:
     """Describe an update between commits the repository has already."""
 
     def before() -> str | None:
@@ -172,7 +172,11 @@ def update_refs(
     """
     with app.copies.writing(repository.id) as repo:
         rejected = check_rules(
-            app, repository, actor, updates, lambda update: described(repo, update, repository.default_branch)
+            app,
+            repository,
+            actor,
+            updates,
+            lambda update: branch_change_of(repo, update, repository.default_branch),
         )
         if rejected:
             raise PushRefused(rejected[0][1])

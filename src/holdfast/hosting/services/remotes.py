@@ -24,13 +24,13 @@ from holdfast.redacted_repr import redacted
 __all__ = [
     "Credentials",
     "GitService",
+    "address_error",
     "allowed_hosts",
     "checked_addresses",
     "credentials_for",
     "limits_of",
     "open_remote",
     "parse_address",
-    "refused",
 ]
 
 GitService = Literal["git-upload-pack", "git-receive-pack"]
@@ -90,7 +90,7 @@ def parse_address(address: str, field: str) -> HttpUrl:
     return HttpUrl(found.scheme, found.host, found.port, found.path.rstrip("/"), found.credentials)
 
 
-def refused(host: str, addresses: list[Address]) -> RemoteFailed:
+def address_error(host: str, addresses: list[Address]) -> RemoteFailed:
     """Return the error for addresses that may not be connected to."""
     what = "repositories may not be migrated or mirrored with"
     return RemoteFailed(refusal(host, addresses, what=what, setting="migration_allowed_hosts"))
@@ -121,7 +121,7 @@ def open_remote(
                 break
             request = redirected(request, status, location)
         except AddressNotAllowed as error:
-            raise refused(error.host, list(error.addresses)) from None
+            raise address_error(error.host, list(error.addresses)) from None
         except HttpClientError as error:
             raise RemoteFailed(f"the remote repository cannot be reached: {error}") from None
     else:
@@ -163,5 +163,5 @@ def checked_addresses(app: App, url: HttpUrl) -> tuple[str, ...]:
             raise RemoteFailed(f"the host {url.host} cannot be found") from None
     chosen = [one for one in found if allowed.allows(url.host, one) and "%" not in str(one)]
     if not chosen:
-        raise refused(url.host, found)
+        raise address_error(url.host, found)
     return tuple(str(one) for one in chosen[:MOST_ADDRESSES])

@@ -35,7 +35,7 @@ class TagProtectionEdit(msgspec.Struct, frozen=True):
     whitelist_teams: list[str] | UnsetType = UNSET
 
 
-def compiled(pattern: str) -> Glob:
+def compile_pattern(pattern: str) -> Glob:
     """Compile a pattern; raise `PatternRefused` for one that is invalid."""
     if len(pattern) < 3 or not (pattern.startswith("/") and pattern.endswith("/")):
         return compile_glob(pattern, "")
@@ -48,7 +48,7 @@ def compiled(pattern: str) -> Glob:
 
 def matches(pattern: str, tag: str) -> bool:
     """Return whether a pattern matches the name of a tag."""
-    return compiled(pattern).matches(tag)
+    return compile_pattern(pattern).matches(tag)
 
 
 def is_allowed(
@@ -79,7 +79,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, wanted: TagProtecti
     """Protect the tags that a pattern matches."""
     access.require_repository_admin(actor, target)
     access.require_unarchived(target)
-    pattern = checked("" if wanted.name_pattern is UNSET else wanted.name_pattern)
+    pattern = check_pattern("" if wanted.name_pattern is UNSET else wanted.name_pattern)
     users = () if wanted.whitelist_usernames is UNSET else user_ids(app, wanted.whitelist_usernames)
     teams = () if wanted.whitelist_teams is UNSET else team_ids(app, target, wanted.whitelist_teams)
     return store.add_tag_protection(app.database, target.repository, pattern, users, teams)
@@ -91,7 +91,7 @@ def edit(
     """Change a rule."""
     rule = find(app, actor, target, number)
     access.require_unarchived(target)
-    pattern = rule.name_pattern if changes.name_pattern is UNSET else checked(changes.name_pattern)
+    pattern = rule.name_pattern if changes.name_pattern is UNSET else check_pattern(changes.name_pattern)
     users = rule.users if changes.whitelist_usernames is UNSET else user_ids(app, changes.whitelist_usernames)
     teams = rule.teams if changes.whitelist_teams is UNSET else team_ids(app, target, changes.whitelist_teams)
     return store.change_tag_protection(
@@ -104,13 +104,13 @@ def delete(app: App, actor: Actor, target: RepositoryAccess, number: int) -> Non
     store.delete_tag_protection(app.database, find(app, actor, target, number).id)
 
 
-def checked(pattern: str) -> str:
+def check_pattern(pattern: str) -> str:
     """Return a pattern without spaces around it; raise an error for one that is invalid."""
     stripped = pattern.strip()
     check_required(stripped, FIELD)
     check_length(stripped, FIELD, LONGEST_RULE_NAME)
     try:
-        compiled(stripped)
+        compile_pattern(stripped)
     except PatternRefused as error:
         raise InvalidValue(FIELD, str(error)) from None
     return stripped

@@ -100,16 +100,16 @@ def create(app: App, actor: Actor, organization: OrganizationAccess, settings: T
     """Create a team."""
     access.require_organization_owner(actor, organization)
     check_required(settings.name or "", "Name")
-    return store.create_team(app.database, organization.account, merged(None, settings))
+    return store.create_team(app.database, organization.account, checked_team(None, settings))
 
 
 def edit(app: App, actor: Actor, target: TeamAccess, changes: TeamSettings) -> Team:
     """Edit a team; raise `OwnersStay` for what the owners' team keeps."""
     access.require_organization_owner(actor, target.organization)
-    return store.change_team(app.database, target.team, merged(target.team, changes))
+    return store.change_team(app.database, target.team, checked_team(target.team, changes))
 
 
-def merged(team: Team | None, settings: TeamSettings) -> NewTeam:
+def checked_team(team: Team | None, settings: TeamSettings) -> NewTeam:
     """Return a team with these settings, after checking them."""
     current = team or NewTeam(name="", mode=Mode.READ, units={})
     is_owners = team is not None and team.is_owners

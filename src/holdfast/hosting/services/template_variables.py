@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged, PatternRefused
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.packs import PackedObject
 from holdfast.hosting.git.paths import clean, may_hold_file
 from holdfast.hosting.git.repository import Repo
@@ -102,7 +102,7 @@ def expand_path(path: str, known: Mapping[str, str]) -> str:
 def patterns_in(text: bytes) -> list[Glob]:
     """Read the globs of a template file; those that are invalid match nothing."""
     found: list[Glob] = []
-    for line in shown(text).splitlines():
+    for line in display_name(text).splitlines():
         pattern = line.strip()
         if not pattern or pattern.startswith("#"):
             continue
@@ -127,7 +127,7 @@ def expand_tree(repo: Repo, tree: str, known: Mapping[str, str]) -> tuple[str, l
     root = draft.remove(root, TEMPLATE_FILE)
     left = MOST_BYTES
     for mode, path, at in islice(walk(repo, tree), MOST_ENTRIES):
-        name = shown(path)
+        name = display_name(path)
         if mode in {DIRECTORY, SUBMODULE, SYMLINK} or name == TEMPLATE_FILE or name.encode() != path:
             continue
         if not any(one.matches(name) for one in globs):

@@ -99,7 +99,7 @@ def teams_of(app: App, transfer: Transfer) -> list[Team]:
 def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
     """Accept the transfer that waits for the actor, who then owns the repository, or whose organization does."""
     user = access.require_login(actor)
-    found = required(app, target)
+    found = find_transfer(app, target)
     if not may_create_for(app, actor, found.recipient):
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
@@ -113,7 +113,7 @@ def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
 def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
     """Reject the transfer that waits, as its recipient, or take it back as an owner of the repository."""
     access.require_login(actor)
-    found = required(app, target)
+    found = find_transfer(app, target)
     if not may_create_for(app, actor, found.recipient) and not target.permissions.is_owner:
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
@@ -121,7 +121,7 @@ def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
     return target.repository
 
 
-def required(app: App, target: RepositoryAccess) -> Transfer:
+def find_transfer(app: App, target: RepositoryAccess) -> Transfer:
     """Return the transfer that waits; raise `NoSuchTransfer` without one."""
     found = store.find_transfer(app.database, target.repository)
     if found is None:

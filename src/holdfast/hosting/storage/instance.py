@@ -120,7 +120,7 @@ def establish(database: Database, settings: Settings) -> None:
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
         known = None if row is None else InstanceIdentity(*row)
         kept = read_file(settings.data)
-        contents = look(connection, settings.data)
+        contents = read_contents(connection, settings.data)
         if known is None:
             refuse_strange(database, settings, contents)
             known = InstanceIdentity(secrets.token_hex(16) if kept is None else kept.instance_id)
@@ -260,7 +260,7 @@ def refuse_blank(database: Database, settings: Settings) -> None:
         )
 
 
-def look(connection: Connection, data: Path) -> Contents:
+def read_contents(connection: Connection, data: Path) -> Contents:
     """Read what a database and a folder contain."""
     folders = Folders(data / "repositories")
     numbers = list(connection.execute(select(repositories.c.id).limit(LOOKED_AT)).scalars())

@@ -217,7 +217,7 @@ def are_few(connection: Connection, filters: Filter, repository_id: int | None) 
     return False
 
 
-def planned(
+def with_planner_hints(
     database: Database,
     connection: Connection,
     conditions: Sequence[ColumnElement[bool]],
@@ -389,7 +389,7 @@ def source_of(filters: Filter, repository_id: int | None) -> FromClause:
     return issues if repository_id is not None and filters.is_ready is None else WITH_PLACE
 
 
-def counting(source: FromClause, conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
+def count_statement(source: FromClause, conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
     """Return the statement that counts the issues matching all conditions."""
     return select(func.count()).select_from(source).where(*conditions)
 
@@ -404,7 +404,7 @@ def count_in(
     """Return the number of issues matching all conditions; from kept counters if only the state is asked for."""
     if kept is not None and filters == Filter(is_closed=filters.is_closed):
         return kept(connection, filters)
-    total: int = connection.execute(counting(source_of(filters, repository_id), conditions)).scalar_one()
+    total: int = connection.execute(count_statement(source_of(filters, repository_id), conditions)).scalar_one()
     return total
 
 
@@ -419,7 +419,11 @@ def count_issues(
     """Return the number of issues matching the conditions and the filter."""
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
-        all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
+        all_conditions = [
+            true(),
+            *with_planner_hints(database, connection, conditions, filters, repository_id),
+            *narrowed,
+        ]
         return count_in(connection, all_conditions, filters, kept, repository_id)
 
 
@@ -442,7 +446,11 @@ def list_issues(
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
-        all_conditions = [true(), *planned(database, connection, conditions, filters, repository_id), *narrowed]
+        all_conditions = [
+            true(),
+            *with_planner_hints(database, connection, conditions, filters, repository_id),
+            *narrowed,
+        ]
         total = count_in(connection, all_conditions, filters, kept, repository_id)
         ids = ids_in_parts(
             connection,
@@ -505,6 +513,6 @@ def ids_in_parts(
         if found:
             skip = 0
         elif part is not parts[-1]:
-            passed = connection.execute(counting(source, inside)).scalar_one()
+            passed = connection.execute(count_statement(source, inside)).scalar_one()
             skip, size = skip - passed, size - passed
     return found

@@ -10,7 +10,7 @@ from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories, repository_languages
 
-__all__ = ["LanguageStatistics", "find_statistics", "outdated", "save_statistics"]
+__all__ = ["LanguageStatistics", "find_statistics", "outdated_repositories", "save_statistics"]
 
 
 class LanguageStatistics(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ def save_statistics(database: Database, repository: Repository, found: LanguageS
         connection.execute(insert(repository_languages), row)
 
 
-def outdated(database: Database, limit: int) -> list[int]:
+def outdated_repositories(database: Database, limit: int) -> list[int]:
     """Return repositories that were written to since their statistics were computed, by id."""
     kept = repository_languages.c
     statement = (

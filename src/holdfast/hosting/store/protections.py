@@ -88,15 +88,15 @@ decoder = msgspec.json.Decoder(ProtectionRule)
 
 def protections_of(database: Database, repository: Repository) -> list[Protection]:
     """Return a repository's protections by priority."""
-    return decoded(database.rows(OF_REPOSITORY, repository_id=repository.id))
+    return protections_from(database.rows(OF_REPOSITORY, repository_id=repository.id))
 
 
 def protections_in(link: Link, repository: Repository) -> list[Protection]:
     """Return a repository's protections by priority, in a transaction."""
-    return decoded(OF_REPOSITORY.read(link, repository_id=repository.id))
+    return protections_from(OF_REPOSITORY.read(link, repository_id=repository.id))
 
 
-def decoded(rows: Sequence[tuple[Any, ...]]) -> list[Protection]:
+def protections_from(rows: Sequence[tuple[Any, ...]]) -> list[Protection]:
     """Build protections from their rows."""
     return [
         Protection(number, name, priority, decoder.decode(rule), created, updated)

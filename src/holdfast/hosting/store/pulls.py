@@ -40,7 +40,6 @@ __all__ = [
     "ScheduledMerge",
     "add_pull",
     "behind_their_branch",
-    "between",
     "cancel_scheduled_merge",
     "editable_heads",
     "find_head_repository",
@@ -51,6 +50,7 @@ __all__ = [
     "open_with_head",
     "open_without_branch",
     "outdated_pulls",
+    "pull_between",
     "pull_parts",
     "repositories_with_outdated_pulls",
     "retarget",
@@ -464,7 +464,9 @@ def merged_with(database: Database, repository: Repository, sha: str) -> Issue |
     return None if row is None else Issue(*row)
 
 
-def between(database: Database, repository: Repository, base: str, head: str, owner: str = "") -> Issue | None:
+def pull_between(
+    database: Database, repository: Repository, base: str, head: str, owner: str = ""
+) -> Issue | None:
     """Return the newest pull request between two branches, an open one first; the head's owner if one is named."""
     from_own = issues.c.head_repository_id == repository.id
     if owner and owner.casefold() != repository.owner.name.casefold():

@@ -62,7 +62,7 @@ def events_of(update: RefUpdate) -> list[tuple[str, str]]:
 def details_of(update: RefUpdate, kind: str, event: str, options: Sequence[str]) -> dict[str, object]:
     """Return what an event says of an update."""
     details: dict[str, object] = {
-        "ref": shown(update.ref),
+        "ref": display_ref(update.ref),
         "before": update.old,
         "after": update.new,
         "ref_type": kind,
@@ -70,6 +70,6 @@ def details_of(update: RefUpdate, kind: str, event: str, options: Sequence[str])
     return {**details, "push_options": list(options)} if options and event == "push" else details
 
 
-def shown(ref: str) -> str:
+def display_ref(ref: str) -> str:
     """Return a ref as people see it."""
     return ref if ref.isascii() else os.fsencode(ref).decode(errors="replace")

@@ -49,7 +49,6 @@ __all__ = [
     "delete_packs",
     "find_ref",
     "former_targets",
-    "fragmented",
     "has_refs",
     "import_refs",
     "last_actor",
@@ -59,6 +58,7 @@ __all__ = [
     "pack_contents",
     "read_refs",
     "ref_name",
+    "repositories_with_packs",
     "set_refs",
     "stored_name",
     "target_of",
@@ -393,7 +393,7 @@ def pack_contents(connection: Connection, found: Iterable[PackRow]) -> list[byte
     return [contents[number] for number in ids]
 
 
-def fragmented(database: Database, *, at_least: int = 2) -> list[int]:
+def repositories_with_packs(database: Database, *, at_least: int = 2) -> list[int]:
     """Return the repositories that have so many packs."""
     live = packs.c.superseded_at == 0
     statement = select(packs.c.repository_id).where(live).group_by(packs.c.repository_id)

@@ -79,7 +79,7 @@ def entry_at(spot: CodeLocation, *, is_text: bool = True) -> TreeEntry:
 def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path: str) -> str:
     """Return why the user cannot commit a file to a branch; empty if they can."""
     rules = protections.protections_of(request.app.database, target.repository)
-    rule = branch_protection.matching(rules, branch)
+    rule = branch_protection.rule_for(rules, branch)
     if rule is None:
         return ""
     teams = ref_updates.teams_in(request.app, request.user, target.repository)

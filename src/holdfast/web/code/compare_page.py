@@ -254,7 +254,9 @@ def pull_form(
     if not target.permissions.may_read(Unit.PULLS) or not are_branches(sides):
         return None
     owner, _, branch = sides.head.rpartition(":")
-    existing = pull_rows.between(request.app.database, repository, sides.base, branch, owner.partition("/")[0])
+    existing = pull_rows.pull_between(
+        request.app.database, repository, sides.base, branch, owner.partition("/")[0]
+    )
     if existing is not None and not existing.is_closed:
         return PullFormShown(existing=existing, existing_path=page_path(repository, existing))
     if request.actor.user is None or repository.is_archived:

@@ -9,7 +9,7 @@ import msgspec
 from markupsafe import escape
 
 from holdfast.hosting.file_responses.blobs import blob_media_type
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hunks_of
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
@@ -221,7 +221,7 @@ def patch_shown(
             if context < MOST_CONTEXT and file.old_mode and file.new_mode:
                 more_context = address(file=file.path, context=WIDER if context < WIDER else MOST_CONTEXT)
     view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
-    old_name = shown(file.old_path) if file.old_path != file.new_path else ""
+    old_name = display_name(file.old_path) if file.old_path != file.new_path else ""
     return PatchShown(
         number,
         file,

@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.trees import EntryType, TreeEntry
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of, summary_of
@@ -68,7 +68,7 @@ def directory(request: RequestContext, spot: CodeLocation, tree: str, number: in
 def row_of(spot: CodeLocation, entry: TreeEntry, commit: Commit | None) -> DirectoryRow:
     """Describe an entry."""
     address = "" if entry.type == "submodule" else spot.address("src", entry.raw_path)
-    name = shown(entry.raw_path.rpartition(b"/")[2])
+    name = display_name(entry.raw_path.rpartition(b"/")[2])
     if commit is None:
         return DirectoryRow(name, entry.type, entry.size, address)
     summary, _ = summary_of(commit.message)

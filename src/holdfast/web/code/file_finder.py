@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, walk
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -86,7 +86,7 @@ def best_matches(paths: tuple[bytes, ...], typed: str) -> list[bytes]:
     words = typed.casefold().split()
     if not words:
         return list(paths[:SHOWN])
-    ranked = [(found, path) for path in paths if (found := rank(shown(path), words)) is not None]
+    ranked = [(found, path) for path in paths if (found := rank(display_name(path), words)) is not None]
     return [path for _, path in sorted(ranked)[:SHOWN]]
 
 
@@ -111,6 +111,6 @@ def page_file_finder(
         spot=spot,
         switch=switcher(spot, target.repository.default_branch, "find"),
         typed=typed,
-        files=[FoundFile(shown(path), spot.address("src", path)) for path in best_matches(paths, typed)],
+        files=[FoundFile(display_name(path), spot.address("src", path)) for path in best_matches(paths, typed)],
         total=len(paths),
     )

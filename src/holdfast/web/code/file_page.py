@@ -10,7 +10,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.file_responses.blobs import blob_media_type
 from holdfast.hosting.file_responses.media_types import TEXT
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.renderer.highlight import coloured, language
@@ -109,7 +109,7 @@ def file_shown(
 ) -> FileShown:
     """Decide how a file is shown; `source` asks for the text of one that could be shown rendered."""
     if entry.type == "symlink":
-        return FileShown("link", entry.size, target=shown(trees.read_blob(spot.repo, entry.id)))
+        return FileShown("link", entry.size, target=display_name(trees.read_blob(spot.repo, entry.id)))
     if entry.size <= MOST_BYTES:
         pointer = LfsPointer.parse(trees.read_blob(spot.repo, entry.id))
         if pointer is not None:

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.encoding import display_name, raw
 from holdfast.hosting.git.paths import requested_path
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
@@ -70,12 +70,12 @@ class CodeLocation:
     @property
     def title(self) -> str:
         """The path as text."""
-        return shown(self.path)
+        return display_name(self.path)
 
     @property
     def file_name(self) -> str:
         """The file name as text."""
-        return shown(self.path.rpartition(b"/")[2])
+        return display_name(self.path.rpartition(b"/")[2])
 
     def address(self, page: str, path: bytes | None = None) -> str:
         """Return the address of another page about this spot, or about another path in the same commit."""
@@ -102,7 +102,7 @@ class CodeLocation:
         at = b""
         for part in self.path.split(b"/") if self.path else ():
             at = at + b"/" + part if at else part
-            crumbs.append(Crumb(shown(part), self.address(page, at)))
+            crumbs.append(Crumb(display_name(part), self.address(page, at)))
         return crumbs
 
 

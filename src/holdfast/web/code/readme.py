@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.encoding import display_name
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.renderer.markdown import MarkdownContext, is_markdown, markdown
 from holdfast.web.code.location import CodeLocation
@@ -43,7 +43,7 @@ def markdown_context(spot: CodeLocation, path: bytes) -> MarkdownContext:
         repository=spot.root,
         pages=spot.address("src", b""),
         files=spot.address("media", b""),
-        folder=shown(path.rpartition(b"/")[0]),
+        folder=display_name(path.rpartition(b"/")[0]),
         deeper=1,
         anchors="text",
     )
@@ -69,4 +69,4 @@ def readme_of(spot: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None
     address = spot.address("src", entry.raw_path)
     if is_markdown(entry.name):
         return Readme(entry.name, address, rendered_blob(spot, entry.raw_path, entry.id), "")
-    return Readme(entry.name, address, None, shown(trees.read_blob(spot.repo, entry.id))[:LONGEST_TEXT])
+    return Readme(entry.name, address, None, display_name(trees.read_blob(spot.repo, entry.id))[:LONGEST_TEXT])

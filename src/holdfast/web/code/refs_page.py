@@ -75,7 +75,7 @@ class RefRow:
     """How many commits a branch is behind and ahead of the default branch."""
 
 
-def chosen(repo: Repo, kind: str, query: RefListQuery, default: str) -> tuple[list[Ref], int, int]:
+def page_of_refs(repo: Repo, kind: str, query: RefListQuery, default: str) -> tuple[list[Ref], int, int]:
     """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
     page = number(query.page)
     look = refs.branches if kind == "branch" else refs.tags
@@ -141,7 +141,7 @@ def list_page(
     """Show a list of branches or of tags."""
     repo, root = open_git(request.app, target), root_path(target)
     default = target.repository.default_branch
-    found, total, page = chosen(repo, kind, query, default)
+    found, total, page = page_of_refs(repo, kind, query, default)
     counted = distances(repo, found, default) if kind == "branch" else {}
     commits = [commit_at(repo, ref) for ref in found]
     rows_by_commit = {
@@ -161,7 +161,7 @@ def list_page(
                 address=choice_of(repo, spot, spot.kind, ref, "src").address,
                 last=None if commit is None else rows_by_commit[commit.id],
                 is_default=kind == "branch" and ref.name == default,
-                is_protected=branch_protection.matching(rules, ref.name) is not None,
+                is_protected=branch_protection.rule_for(rules, ref.name) is not None,
                 archive="" if commit is None else f"/api/v1/repos/{full_name}/archive/{commit.id}",
                 compare=f"{root}/compare/{sides}" if is_linkable(ref) and ref.name != default else "",
                 telling=tag_message(repo, ref, kind),

@@ -13,7 +13,7 @@ from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import dependencies, issues
 from holdfast.hosting.store import visible_issues
 from holdfast.web.issues.dependency_forms import BLOCKS, SIDES, side_of
-from holdfast.web.issues.related import related
+from holdfast.web.issues.related import related_issue
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.repository_frame import ISSUES, show_in
 
@@ -46,7 +46,9 @@ def page_dependency_list(
     writes = (
         side != BLOCKS and not target.repository.is_archived and access.may_write_issue(target.permissions, issue)
     )
-    rows = [related(one, target.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS]
+    rows = [
+        related_issue(one, target.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS
+    ]
     return show_in(
         request,
         target,

@@ -87,7 +87,7 @@ class LockForm(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def changed(
+def apply_change(
     request: RequestContext,
     target: RepositoryAccess,
     index: int,
@@ -151,7 +151,7 @@ def submit_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: LabelsForm
 ) -> RawResponse:
     """Replace the labels of an issue."""
-    return changed(request, target, index, issues.replace_labels, as_ids(body.label))
+    return apply_change(request, target, index, issues.replace_labels, as_ids(body.label))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=CHANGE_ISSUES)
@@ -160,13 +160,13 @@ def submit_assignees(
 ) -> RawResponse:
     """Replace the assignees of an issue."""
     names = [name for name in (*body.assignee, body.more.strip()) if name]
-    return changed(request, target, index, issues.edit, IssueEdit(assignees=names))
+    return apply_change(request, target, index, issues.edit, IssueEdit(assignees=names))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=CHANGE_ISSUES)
 def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Assign an issue to the user."""
-    return changed(request, target, index, issues.add_assignees, [request.user.name])
+    return apply_change(request, target, index, issues.add_assignees, [request.user.name])
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/milestone", scope="issue", guards=CHANGE_ISSUES)
@@ -175,7 +175,7 @@ def submit_issue_milestone(
 ) -> RawResponse:
     """Set or remove the milestone of an issue."""
     milestone_id = next(iter(as_ids([body.milestone])), 0)
-    return changed(request, target, index, issues.edit, IssueEdit(milestone_id=milestone_id))
+    return apply_change(request, target, index, issues.edit, IssueEdit(milestone_id=milestone_id))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/deadline", scope="issue", guards=CHANGE_ISSUES)
@@ -183,7 +183,7 @@ def submit_deadline(
     request: RequestContext, target: RepositoryAccess, index: int, body: DeadlineForm
 ) -> RawResponse:
     """Set or remove the due date of an issue."""
-    return changed(request, target, index, set_due_day, body.due_date)
+    return apply_change(request, target, index, set_due_day, body.due_date)
 
 
 def set_due_day(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, day: str) -> None:
@@ -195,8 +195,8 @@ def set_due_day(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
 def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, body: LockForm) -> RawResponse:
     """Lock an issue, or unlock it."""
     if body.locked != "true":
-        return changed(request, target, index, issues.unlock)
-    return changed(request, target, index, issues.lock, body.reason.strip())
+        return apply_change(request, target, index, issues.unlock)
+    return apply_change(request, target, index, issues.lock, body.reason.strip())
 
 
 @endpoint(

@@ -19,7 +19,7 @@ from holdfast.hosting.services import issues, pull_changes, pulls
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
-from holdfast.web.issues.related import Related, related
+from holdfast.web.issues.related import Related, related_issue
 from holdfast.web.issues.rows import issue_path, page_path, rows_of
 from holdfast.web.issues.timeline import TextBudget, TimelineEntry, timeline_entries
 from holdfast.web.pages import redirect_to
@@ -212,9 +212,9 @@ def dependencies(
     blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
     blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
     dependencies = Dependencies(
-        sorted((related(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
+        sorted((related_issue(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
         all_blockers,
-        sorted((related(one, here) for one in blocked if one.is_readable), key=lambda one: one.is_closed),
+        sorted((related_issue(one, here) for one in blocked if one.is_readable), key=lambda one: one.is_closed),
         all_blocked,
     )
     return dependencies, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from holdfast.hosting.schemas.dependencies import HIDDEN, reduced
+from holdfast.hosting.schemas.dependencies import HIDDEN, hidden_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.rows import page_path
 
-__all__ = ["Related", "related"]
+__all__ = ["Related", "related_issue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Related:
     is_pull: bool = False
 
 
-def related(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Related:
+def related_issue(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Related:
     """Return a related issue; `writes` is whether the viewer may edit the issue it is related to."""
     if not seen.is_readable and not writes:
         return Related(is_hidden=True)
-    shape = reduced(seen)
+    shape = hidden_issue(seen)
     place = seen.repository
     return Related(
         is_hidden=False,

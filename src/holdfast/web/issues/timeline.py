@@ -16,7 +16,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.reviews import Review
 from holdfast.hosting.store.visible_issues import visible_issues_by_id
 from holdfast.web.issues.label_colors import LabelBadge, tag
-from holdfast.web.issues.related import Related, related
+from holdfast.web.issues.related import Related, related_issue
 from holdfast.web.pulls.timeline import LineRemark, PullTimeline, PushShown
 
 __all__ = ["TextBudget", "TimelineEntry", "comment_entry", "timeline_entries"]
@@ -110,7 +110,7 @@ def timeline_entries(
             seen = visible_issues_by_id(
                 connection, [number for number in named if number is not None], reader(request)
             )
-        others = {number: related(one, repository) for number, one in seen.items()}
+        others = {number: related_issue(one, repository) for number, one in seen.items()}
     timeline: list[TimelineEntry] = []
     about = about or PullTimeline()
     replies = line_comment_entries(entries, parts, budget, about)

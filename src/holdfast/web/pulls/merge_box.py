@@ -145,7 +145,7 @@ def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, p
     return MergeBox(
         checks=[StatusShown(one.context, one.state, one.description, one.target_url) for one in statuses],
         combined=commit_statuses.combined_state(states.values()),
-        missing=[described(request, target, issue, one, rule) for one in unmet],
+        missing=[requirement_text(request, target, issue, one, rule) for one in unmet],
         mergeability=pull.mergeability if is_compared else "",
         conflicts=conflicts[:MOST_FILES],
         more_conflicts=max(0, len(conflicts) - MOST_FILES),
@@ -218,7 +218,7 @@ def requirements(  # noqa: PLR0917  # all of them are needed
     return [*found, *merge_requirements.changing_requirements(app.database, target, issue)]
 
 
-def described(
+def requirement_text(
     request: RequestContext,
     target: RepositoryAccess,
     issue: Issue,

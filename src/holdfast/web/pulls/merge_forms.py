@@ -19,7 +19,7 @@ from holdfast.web.pages import redirect_to
 
 __all__ = [
     "CHANGE_PULLS",
-    "rejected",
+    "show_rejection",
     "submit_base",
     "submit_cancel_merge",
     "submit_delete_head",
@@ -63,7 +63,9 @@ class BaseForm(msgspec.Struct, frozen=True):
     base: str = ""
 
 
-def rejected(request: RequestContext, target: RepositoryAccess, index: int, error: HostingError) -> RawResponse:
+def show_rejection(
+    request: RequestContext, target: RepositoryAccess, index: int, error: HostingError
+) -> RawResponse:
     """Show the conversation with the reason for which a form was rejected."""
     status = status_for(error)
     # The API answers 405 for a merge that is refused; a page that exists answers 409.
@@ -94,7 +96,7 @@ def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, 
     except Missing:
         raise
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     notice = "pull-merged" if is_merged else "pull-scheduled"
     return redirect_to(page_path(target.repository, issue), notice, name_of(issue))
 
@@ -106,7 +108,7 @@ def submit_cancel_merge(request: RequestContext, target: RepositoryAccess, index
     try:
         pull_merges.cancel_scheduled(request.app, request.actor, target, issue)
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), "pull-merge-cancelled", name_of(issue))
 
 
@@ -119,7 +121,7 @@ def submit_update_head(
     try:
         pull_merges.update_head(request.app, request.actor, target, issue, body.style)
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), "pull-updated", issue.head_branch)
 
 
@@ -132,7 +134,7 @@ def submit_delete_head(request: RequestContext, target: RepositoryAccess, index:
     try:
         branches.delete(request.app, request.actor, target, issue.head_branch)
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), "branch-deleted", issue.head_branch)
 
 
@@ -146,7 +148,7 @@ def submit_draft(request: RequestContext, target: RepositoryAccess, index: int, 
         changes = IssueEdit(title=f"{DRAFT}{title}" if is_draft else title)
         pulls.edit(request.app, request.actor, target, issue, changes)
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     notice = "pull-draft" if is_draft else "pull-ready"
     return redirect_to(page_path(target.repository, issue), notice, name_of(issue))
 
@@ -168,5 +170,5 @@ def submit_base(request: RequestContext, target: RepositoryAccess, index: int, b
         check_required(base, "Base")
         pulls.edit(request.app, request.actor, target, issue, IssueEdit(base_branch=base))
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), "pull-base-changed", base)

@@ -19,7 +19,7 @@ from holdfast.web.issues.choices import as_ids
 from holdfast.web.issues.rows import page_path
 from holdfast.web.pages import redirect_to
 from holdfast.web.pulls.files_page import FilesPageQuery, RejectedReview, files_page
-from holdfast.web.pulls.merge_forms import CHANGE_PULLS, rejected
+from holdfast.web.pulls.merge_forms import CHANGE_PULLS, show_rejection
 from holdfast.web.pulls.reviewers import last_reviews
 
 __all__ = [
@@ -103,7 +103,7 @@ def submit_reviewers(
         else:
             reviews.request(request.app, request.actor, target, issue, asked)
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), notice, subject)
 
 
@@ -161,7 +161,7 @@ def submit_dismiss_review(
             request.app, request.actor, target, issue, found, message=body.message.strip(), priors=False
         )
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), "review-dismissed")
 
 
@@ -225,7 +225,7 @@ def submit_suggestion(
     except Missing:
         raise
     except HostingError as error:
-        return rejected(request, target, index, error)
+        return show_rejection(request, target, index, error)
     return redirect_to(f"{page_path(target.repository, issue)}/files", "suggestion-applied", path)
 
 

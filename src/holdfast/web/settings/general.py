@@ -39,7 +39,7 @@ class GeneralForm(msgspec.Struct, frozen=True):
     has_pull_requests: str = ""
 
 
-def ticked(value: object) -> str:
+def checkbox_value(value: object) -> str:
     """Return the value of a checkbox."""
     return "on" if value else ""
 
@@ -51,10 +51,10 @@ def form_of(repository: Repository) -> GeneralForm:
         website=repository.website,
         default_branch=repository.default_branch,
         visibility="private" if repository.is_private else "public",
-        has_code=ticked(repository.has_code),
-        has_issues=ticked(repository.has_issues),
-        has_dependencies=ticked(not repository.has_issues or repository.has_dependencies),
-        has_pull_requests=ticked(repository.has_pulls),
+        has_code=checkbox_value(repository.has_code),
+        has_issues=checkbox_value(repository.has_issues),
+        has_dependencies=checkbox_value(not repository.has_issues or repository.has_dependencies),
+        has_pull_requests=checkbox_value(repository.has_pulls),
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.web.pages import redirect_to
 from holdfast.web.settings.account import require_session, session_of
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
-__all__ = ["end_one_session", "end_other_sessions", "list_sessions_page", "named"]
+__all__ = ["browser_name", "end_one_session", "end_other_sessions", "list_sessions_page"]
 
 # In this order: most browsers also call themselves by the names further down.
 BROWSERS: Final = (
@@ -42,7 +42,7 @@ class SessionRow:
     is_this: bool
 
 
-def named(user_agent: str) -> str:
+def browser_name(user_agent: str) -> str:
     """Return the name of a browser and its system; an unknown one is named by its user agent."""
     browser = next((name for name, pattern in BROWSERS if re.search(pattern, user_agent)), "")
     system = next((name for name, pattern in SYSTEMS if re.search(pattern, user_agent)), "")
@@ -57,7 +57,7 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
     mine = session_of(request)
     own = "" if mine is None else hashed(mine)
     found = [
-        SessionRow(session, named(session.user_agent), own.startswith(session.key))
+        SessionRow(session, browser_name(session.user_agent), own.startswith(session.key))
         for session in sessions.list_sessions(request.app, request.actor)
     ]
     found.sort(key=lambda one: not one.is_this)

@@ -94,7 +94,7 @@ def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestCont
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
-def answered(response: RawResponse, refusal: HostingError | None) -> RawResponse:
+def with_error_headers(response: RawResponse, refusal: HostingError | None) -> RawResponse:
     """Add the headers of an error to a page, such as Retry-After."""
     known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
     if known is not None:
@@ -126,7 +126,7 @@ def in_repository_settings(
         at=at,
         **values,
     )
-    return answered(response, refusal)
+    return with_error_headers(response, refusal)
 
 
 def organization_path(organization: OrganizationAccess) -> str:
@@ -164,7 +164,7 @@ def in_organization_settings(
         owns=owns,
         **values,
     )
-    return answered(response, refusal)
+    return with_error_headers(response, refusal)
 
 
 def in_account(
@@ -222,6 +222,6 @@ def settings_pages(named: tuple[tuple[str, str], ...], root: str, heading: str) 
             at=at,
             **values,
         )
-        return answered(response, refusal)
+        return with_error_headers(response, refusal)
 
     return show

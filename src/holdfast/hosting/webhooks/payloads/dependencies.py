@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS
-from holdfast.hosting.schemas.dependencies import reduced
+from holdfast.hosting.schemas.dependencies import hidden_issue
 from holdfast.hosting.schemas.issues import IssueSchema, issue
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema
@@ -49,7 +49,7 @@ def dependency(context: EventContext) -> DependencyPayload:
         return (
             issue(context.viewer, one, parts)
             if is_readable(one, place)
-            else reduced(VisibleIssue(one, place, False))
+            else hidden_issue(VisibleIssue(one, place, False))
         )
 
     def is_readable(one: issue_transactions.Issue, place: store.Repository) -> bool:
