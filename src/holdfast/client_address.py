@@ -38,7 +38,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_port(text: str) -> bool:
-    """Tell whether a text is the number of a port."""
+    """Return whether a text is the number of a port."""
     return text.isascii() and text.isdigit() and len(text) <= 5
 
 
@@ -53,12 +53,12 @@ class TrustedProxies:
         self.trusts = lru_cache(maxsize=4096)(self._trusts)
 
     def _trusts(self, text: str) -> bool:
-        """Tell whether a peer is trusted."""
+        """Return whether a peer is trusted."""
         address = parse_address(text)
         return address is not None and self.trusts_address(address)
 
     def trusts_address(self, address: Address) -> bool:
-        """Tell whether an address is a trusted proxy's."""
+        """Return whether an address is a trusted proxy's."""
         return self._all or any(address in network for network in self._networks)
 
     def client_of(self, values: Iterable[bytes]) -> Address | None:

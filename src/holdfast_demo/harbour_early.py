@@ -90,7 +90,7 @@ class Berth:
                 "harbour/berths.py",
                 "Tell whether a boat fits",
                 '''def fits(boat: Boat, berth: Berth, level: float) -> bool:
-    """Tell whether a boat floats and has room at a berth at this level of the water."""
+    """Return whether a boat floats and has room at a berth at this level of the water."""
     return boat.length <= berth.length and boat.draught < berth.depth + level
 ''',
             ),

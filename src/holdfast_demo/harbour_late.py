@@ -136,7 +136,7 @@ export async function refresh(table, level) {
                 "harbour/tides.py",
                 "Tell when the water stands",
                 '''def is_slack(before: Reading, after: Reading, tolerance: float = 0.05) -> bool:
-    """Tell whether the water hardly moves between two readings."""
+    """Return whether the water hardly moves between two readings."""
     return abs(after.level - before.level) <= tolerance
 ''',
             ),

@@ -34,7 +34,7 @@ class Light:
                 "harbour/lanterns.py",
                 "Tell whether a light is lit",
                 '''def is_lit(light: Light, second: float, flash: float = 0.5) -> bool:
-    """Tell whether a light shines at a second; flashes come first in a period, with pauses as long between."""
+    """Return whether a light shines at a second; flashes come first in a period, with pauses as long between."""
     phase = second % light.period
     return phase < light.flashes * 2 * flash and phase % (2 * flash) < flash
 ''',

@@ -35,7 +35,7 @@ def keep_apart_from(sources: Iterable[Path], target: Path) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a path leads to a folder."""
+    """Return whether a path leads to a folder."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -43,7 +43,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Tell whether two paths lead to one file or folder that exists."""
+    """Return whether two paths lead to one file or folder that exists."""
     try:
         return one.samefile(other)
     except (OSError, ValueError):

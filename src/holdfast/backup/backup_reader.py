@@ -533,7 +533,7 @@ def begins_like_a_stream(
     size: int | None = None,
     peek: Callable[[int, int], bytes] | None = None,
 ) -> bool:
-    """Tell whether the first record is a header. Almost any bytes parse as one, so it must have a known field.
+    """Return whether the first record is a header. Almost any bytes parse as one, so it must have a known field.
 
     One in ten thousand encrypted files passes even so; `strict` asks for version and time, which all apps write,
     or else for frames behind the header.
@@ -594,7 +594,7 @@ def walk_header(look_at: Callable[[int, int], bytes], at: int, end: int) -> tupl
 
 
 def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int | None) -> bool:
-    """Tell whether the file ends behind a header, or frames follow it, at least one of them a record."""
+    """Return whether the file ends behind a header, or frames follow it, at least one of them a record."""
     if at == size:
         return True
     data = look_at(at, LOOK)

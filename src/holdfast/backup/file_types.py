@@ -149,7 +149,7 @@ def database(head: bytes) -> FileType:
 
 
 def is_android_backup(head: bytes) -> bool:
-    """Tell whether a file begins like Signal's old format: a length, then a frame with an iv and a salt."""
+    """Return whether a file begins like Signal's old format: a length, then a frame with an iv and a salt."""
     size = int.from_bytes(head[:4], "big")
     return (
         size < 0x80
@@ -220,7 +220,7 @@ def refuse_desktop_folder(path: Path) -> None:
 
 
 def is_utf8_text(head: bytes, size: int) -> bool:
-    """Tell whether the first bytes are UTF-8 without control characters, which is enough to rule out chance."""
+    """Return whether the first bytes are UTF-8 without control characters, which is enough to rule out chance."""
     start = head[:size]
     try:
         start.decode()
@@ -232,7 +232,7 @@ def is_utf8_text(head: bytes, size: int) -> bool:
 
 
 def is_random(head: bytes) -> bool:
-    """Tell whether bytes can be those of an encrypted file: every value occurs about as often as any other."""
+    """Return whether bytes can be those of an encrypted file: every value occurs about as often as any other."""
     sample = head[:SAMPLE]
     expected = len(sample) / 256
     counts = Counter(sample)

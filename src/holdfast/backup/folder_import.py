@@ -243,7 +243,7 @@ class FolderImport:
         return {name: (path, size) for name, path, size in rows}
 
     def is_kept(self, name: str) -> bool:
-        """Tell whether an attachment lies beside the archive, as long as it should be, or was removed."""
+        """Return whether an attachment lies beside the archive, as long as it should be, or was removed."""
         path, size = self.media.get(name, (None, 0))
         if not path:
             return path is not None
@@ -266,7 +266,7 @@ class FolderImport:
         }
 
     def is_unchanged(self, source: SnapshotSource, state: SnapshotState) -> bool:
-        """Tell whether a snapshot, its attachments, and their copies are what they were in the last run."""
+        """Return whether a snapshot, its attachments, and their copies are what they were in the last run."""
         if state.files != self.hashes_of(source):
             return False
         for name in state.attachments:

@@ -311,7 +311,7 @@ def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[st
 
 
 def holds(path: Path, attachment: AttachmentKey) -> bool:
-    """Tell whether a file is there already and is the attachment."""
+    """Return whether a file is there already and is the attachment."""
     if not path.is_file() or path.stat().st_size != attachment.size:
         return False
     with path.open("rb") as source:

@@ -1,4 +1,4 @@
-"""`holdfast backup check`: may the phone be wiped, in one word, and what would be lost."""
+"""`holdfast backup check`: whether a backup is complete, and what would be lost with the phone."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`holdfast backup diff`, `merge` and `crop`: two backups side by side, several made one, part of one."""
+"""`holdfast backup diff`, `merge` and `crop`: compare two backups, merge several, or keep part of one."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""`holdfast keep`: everything a phone's backup folder holds, verified and in one archive."""
+"""`holdfast keep`: verify the backups of a phone's folder and import them into one archive."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`holdfast backup redact`: a copy that can be shown to strangers."""
+"""`holdfast backup redact`: a copy without personal content."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`holdfast backup repair`: what can be mended, mended, and undone again."""
+"""`holdfast backup repair`: repair a backup, or undo a repair."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""`holdfast backup validate` and `rules`: what is wrong with a backup, and what the rules are."""
+"""`holdfast backup validate` and `rules`."""
 
 import sys
 from collections import Counter

@@ -31,7 +31,7 @@ class RequestContext(EndpointRequest):
 
     @property
     def caller(self) -> object:
-        """The ids of the user, the token and the administrator behind the user, and whether there is a password."""
+        """The ids of the user, the token and the impersonating administrator, and whether a password was sent."""
         actor = self.actor
         return (
             actor.user and actor.user.id,

@@ -298,7 +298,7 @@ class LimitedProtocol(asyncio.Protocol):
             self._known_head = data[data.find(b"\n") + 1 - len(REQUEST_LINE_END) :]
 
     def _is_known(self, data: bytes) -> bool:
-        """Tell whether data is a GET request whose head differs from the remembered one in its target only.
+        """Return whether data is a GET request whose head differs from the remembered one in its target only.
 
         Parsed again it would be framed in the same way: the first line ends where it did. What else may be wrong
         with the target, uvicorn's parser refuses; no response is due that its refusal could be taken for.

@@ -1,4 +1,4 @@
-"""The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
+"""The web pages, declared like the endpoints of the API and with the same guards."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Search: repositories, issues, and files by their names, in everything one may read."""
+"""Search for repositories, issues and file names in everything the viewer may read."""
 
 import time
 from dataclasses import dataclass

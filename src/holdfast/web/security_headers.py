@@ -1,4 +1,4 @@
-"""What every page is protected by: no foreign script, no framing, no form sent from another site."""
+"""Security headers of pages, and the check of forms against cross-site request forgery."""
 
 from typing import Final
 

@@ -176,7 +176,7 @@ def archive(path: str | PathLike[str], *, create: bool = False) -> Archive:
 
 
 def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
-    """Tell whether a path leads to a SQLite file, which is no form of a backup."""
+    """Return whether a path leads to a SQLite file, which is no form of a backup."""
     if not isinstance(source, str | PathLike):
         return False
     try:

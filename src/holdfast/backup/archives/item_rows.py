@@ -566,7 +566,7 @@ class ItemReader(Cursor):
         return False
 
     def has_signs(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a text may have what is written without spaces: anything from U+0E00 on."""
+        """Return whether a text may have what is written without spaces: anything from U+0E00 on."""
         at: cython.Py_ssize_t
         for at in range(start, end - 2):
             if self.data[at] > 0xE0 or (self.data[at] == 0xE0 and self.data[at + 1] >= 0xB8):

@@ -82,7 +82,7 @@ def copy_media(
 
 
 def is_whole(path: Path, size: int) -> bool:
-    """Tell whether a file is there and not cut short."""
+    """Return whether a file is there and not cut short."""
     try:
         return path.is_file() and path.stat().st_size >= size
     except OSError:
@@ -90,7 +90,7 @@ def is_whole(path: Path, size: int) -> bool:
 
 
 def same(path: Path, digest: bytes) -> bool:
-    """Tell whether a file is there and has the content it should."""
+    """Return whether a file is there and has the content it should."""
     if not path.is_file():
         return False
     with path.open("rb") as source:

@@ -106,7 +106,7 @@ class MessageParts:
     more: Set[int]
 
     def is_plain(self, row: Row) -> bool:
-        """Tell whether a message is a text and nothing else, but for how far it got."""
+        """Return whether a message is a text and nothing else, but for how far it got."""
         return (
             row[0] not in self.more
             and row[4] == "message"

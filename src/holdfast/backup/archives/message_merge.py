@@ -377,7 +377,7 @@ class Merger:
         self.connection.executemany("INSERT INTO message_change VALUES (?, ?, ?, ?, ?, ?, ?)", changes)
 
     def differ(self, before: Version, raw: bytes) -> bool:
-        """Tell whether a record of this file says something else than a version with another fingerprint."""
+        """Return whether a record of this file says something else than a version with another fingerprint."""
         return said(*self.load(before)) != said(raw, self.recipient_map.people)
 
     def load(self, version: Version) -> tuple[bytes, dict[int, int]]:
@@ -420,7 +420,7 @@ class Merger:
         return self.among_duplicates(identity, duplicate_rank(content, n))
 
     def has_duplicates(self, identity: Identity, version: Version) -> bool:
-        """Tell whether some file has several of a message by the same aliases."""
+        """Return whether some file has several of a message by the same aliases."""
         return bool(
             self.connection.execute(
                 "SELECT 1 FROM twin WHERE (chat_alias, author_alias, first_sent_ms, slot) = (?, ?, ?, ?)",

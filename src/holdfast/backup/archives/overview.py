@@ -40,7 +40,7 @@ class ChatFolder(Struct, frozen=True):
     only_unread: bool = False
 
     def takes(self, chat: model.Chat, *, unread: bool = True) -> bool:
-        """Tell whether a chat, which has unread messages or not, is shown in the folder."""
+        """Return whether a chat, which has unread messages or not, is shown in the folder."""
         if chat.id in self.excluded or (self.only_unread and not unread):
             return False
         wanted = self.all_groups if chat.kind == "group" else self.all_individual

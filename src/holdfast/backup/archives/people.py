@@ -48,7 +48,7 @@ class Names:
         return self.names.get(number, "Unknown")
 
     def is_owner(self, number: int) -> bool:
-        """Tell whether somebody is the owner of an account."""
+        """Return whether somebody is the owner of an account."""
         if self.used is not None:
             self.used.add(number)
         return number in self.owners

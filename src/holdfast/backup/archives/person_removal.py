@@ -124,7 +124,7 @@ class Cleaner:
         return False
 
     def names(self, record: str, field: str, value: object) -> bool:
-        """Tell whether a value is the person."""
+        """Return whether a value is the person."""
         if isinstance(value, bytes):
             return value in self.services
         return (record, field) in ID_FIELDS and value in self.ids

@@ -144,7 +144,7 @@ class RecipientMap:
         return person
 
     def weak(self, alias: int) -> bool:
-        """Tell whether an alias may turn out to be somebody else's."""
+        """Return whether an alias may turn out to be somebody else's."""
         return alias in self.known and self.known[alias].weak
 
     def add(self, recipient: pb.Recipient, raw: bytes) -> None:

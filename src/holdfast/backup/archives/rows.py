@@ -392,7 +392,7 @@ class Rows:
 
 
 def ignored(item: pb.ChatItem, notes: Notes) -> bool:
-    """Tell whether a message is one the format says to ignore, and note it."""
+    """Return whether a message is one the format says to ignore, and note it."""
     kind = item.WhichOneof("item")
     if kind == "updateMessage":
         update = item.updateMessage.WhichOneof("update")

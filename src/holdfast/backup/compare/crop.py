@@ -188,7 +188,7 @@ class CropPlan:
         self.people &= recipients.keys()
 
     def _stays(self, found: "Found") -> bool:
-        """Tell whether a message stays."""
+        """Return whether a message stays."""
         return found.chat in self._chats and self._window.holds(found.origin)
 
     def write(self, source: Backup, out: BackupWriter) -> None:

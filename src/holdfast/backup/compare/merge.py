@@ -182,7 +182,7 @@ def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None
 
 
 def same_account(one: Roster, other: Roster) -> bool:
-    """Tell whether two backups share anything only one account has; a file does not say whose it is."""
+    """Return whether two backups share anything only one account has; a file does not say whose it is."""
     return bool(set(marks(one)) & set(marks(other)))
 
 
@@ -297,7 +297,7 @@ def weave(
 
 
 def goes_first(old: Numbered, new: Numbered, partner: int) -> bool:
-    """Tell whether a message of the older side only comes before the next one of the newer side.
+    """Return whether a message of the older side only comes before the next one of the newer side.
 
     The partner of that one was not passed yet, since nothing that is in both is passed before it was written.
     """
@@ -322,7 +322,7 @@ class Stores:
         self._holder(attachment)
 
     def has_files(self) -> bool:
-        """Tell whether any of them is meant to hold attachments."""
+        """Return whether any of them is meant to hold attachments."""
         return any(store.has_files() for store in self.stores)
 
     def _holder(self, attachment: AttachmentKey) -> AttachmentStore:

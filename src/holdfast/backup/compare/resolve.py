@@ -97,12 +97,12 @@ def without_target(item: ChatItem) -> ChatItem:
 
 
 def holds(pointer: FilePointer) -> bool:
-    """Tell whether a file was there when the backup was made."""
+    """Return whether a file was there when the backup was made."""
     return bool(pointer.locatorInfo.plaintextHash)
 
 
 def loses(aspect: Aspect, old: ChatItem, new: ChatItem, made: ChatItem) -> bool:
-    """Tell whether something of either version is in nothing of what was made of them."""
+    """Return whether something of either version is in nothing of what was made of them."""
     if aspect is Aspect.DELETED:
         return True
     if aspect is Aspect.EDITED:
@@ -148,7 +148,7 @@ def fit(raw: bytes, made_ms: int, collapsed: frozenset[int]) -> tuple[bytes, boo
 
 
 def runs_out(item: ChatItem, made_ms: int) -> bool:
-    """Tell whether a message's time is over, or nearly so."""
+    """Return whether a message's time is over, or nearly so."""
     if not item.HasField("expireStartDate"):
         return False
     return item.expireStartDate + item.expiresInMs < made_ms + DAY

@@ -48,7 +48,7 @@ class Window:
         )
 
     def holds(self, ms: int) -> bool:
-        """Tell whether a time lies in it."""
+        """Return whether a time lies in it."""
         return (self.first_ms is None or ms >= self.first_ms) and (self.last_ms is None or ms <= self.last_ms)
 
     @property

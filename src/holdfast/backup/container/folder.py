@@ -76,7 +76,7 @@ class SnapshotFolder:
             raise without_main(self.path) from None
 
     def has_manifest(self) -> bool:
-        """Tell whether there is a list of attachment files."""
+        """Return whether there is a list of attachment files."""
         return (self.path / MANIFEST).exists()
 
     def manifest(self) -> Iterator[str]:
@@ -105,7 +105,7 @@ def incomplete_snapshots(path: Path) -> list[Path]:
 
 
 def has_some(path: Path) -> bool:
-    """Tell whether a folder has at least one of the other files of a snapshot."""
+    """Return whether a folder has at least one of the other files of a snapshot."""
     return (path / METADATA).is_file() or (path / MANIFEST).is_file()
 
 
@@ -124,7 +124,7 @@ def find_snapshots(path: Path) -> list[SnapshotFolder]:
 
 
 def is_snapshot(path: Path) -> bool:
-    """Tell whether a folder looks like one snapshot, even if part of it is missing."""
+    """Return whether a folder looks like one snapshot, even if part of it is missing."""
     return (path / MAIN).is_file() and ((path / METADATA).is_file() or path.name.startswith("signal-backup"))
 
 

@@ -37,7 +37,7 @@ class AttachmentStore(Protocol):
         """Raise when an attachment is missing or its file is too short to be whole; nothing is decrypted."""
 
     def has_files(self) -> bool:
-        """Tell whether the place is meant to hold attachments."""
+        """Return whether the place is meant to hold attachments."""
 
 
 @redacted
@@ -95,7 +95,7 @@ class ExportMedia:
         self._file(attachment).close()
 
     def has_files(self) -> bool:
-        """Tell whether the export was made with its attachments."""
+        """Return whether the export was made with its attachments."""
         return self.export.has_media()
 
     def _file(self, attachment: AttachmentKey) -> BinaryIO:

@@ -47,7 +47,7 @@ class PlaintextExport(Protocol):
         """Open a medium by its name."""
 
     def has_media(self) -> bool:
-        """Tell whether there are any media."""
+        """Return whether there are any media."""
 
 
 @redacted
@@ -70,7 +70,7 @@ class FolderExport:
         raise AttachmentMissing(f"attachment {name} is not in the export")
 
     def has_media(self) -> bool:
-        """Tell whether there is a folder for media."""
+        """Return whether there is a folder for media."""
         return (self.path / "files").is_dir()
 
 
@@ -113,7 +113,7 @@ class ZipExport:
         return self._open(entry)
 
     def has_media(self) -> bool:
-        """Tell whether any medium is in the ZIP."""
+        """Return whether any medium is in the ZIP."""
         return bool(self.media)
 
     def _open(self, entry: str) -> BinaryIO:

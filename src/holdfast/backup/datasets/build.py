@@ -166,7 +166,7 @@ def locked(folder: Path | None) -> Iterator[None]:
 
 
 def is_current(source: DatasetSource, record: BackupRecord | None) -> bool:
-    """Tell whether a dataset has a backup as it is now."""
+    """Return whether a dataset has a backup as it is now."""
     return (
         record is not None
         and record.schema == SCHEMA_VERSION

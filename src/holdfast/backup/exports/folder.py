@@ -274,7 +274,7 @@ class ExportFolder:
             Path(part).unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
-        """Tell whether this run has already put a file of that name."""
+        """Return whether this run has already put a file of that name."""
         return name in self.kept
 
     def claim(self, name: str) -> str:
@@ -299,7 +299,7 @@ class ExportFolder:
         self.homes.add(home)
 
     def still(self, name: str, path: str, mark: str) -> bool:
-        """Tell whether a file is there and is what it should be, and if so keep it."""
+        """Return whether a file is there and is what it should be, and if so keep it."""
         entry = self.known.get(name)
         if entry is None or entry.mark != mark or not same(path, entry):
             return False
@@ -404,7 +404,7 @@ def line_of(name: str, entry: Entry) -> str:
 
 
 def fit(name: str) -> bool:
-    """Tell whether a name leads to a place inside the folder, on any system."""
+    """Return whether a name leads to a place inside the folder, on any system."""
     # A part that is `.` or `..` ends with a dot as well.
     return FORBIDDEN.isdisjoint(name) and not any(
         part == "" or part[-1] in " ." or part.startswith(OURS) or WINDOWS_DEVICES.fullmatch(part)
@@ -413,7 +413,7 @@ def fit(name: str) -> bool:
 
 
 def same(path: str | Path, entry: Entry) -> bool:
-    """Tell whether a file looks as it did when it was written."""
+    """Return whether a file looks as it did when it was written."""
     try:
         state = os.lstat(path)
     except OSError:
@@ -422,7 +422,7 @@ def same(path: str | Path, entry: Entry) -> bool:
 
 
 def inside(home: Path, path: Path) -> bool:
-    """Tell whether a file lies in a folder, with no link on the way."""
+    """Return whether a file lies in a folder, with no link on the way."""
     return path.parent.resolve().is_relative_to(home.resolve()) and not any(
         level.is_symlink() for level in path.parents if level != home and level.is_relative_to(home)
     )
@@ -436,7 +436,7 @@ def prune(home: Path, top: Path) -> None:
 
 
 def is_list_of_accounts(note: object) -> TypeGuard[list[list[str]]]:
-    """Tell whether a note is the digests of the accounts of an export; what somebody else wrote there is not."""
+    """Return whether a note is the digests of the accounts of an export; what somebody else wrote there is not."""
     return isinstance(note, list) and all(
         isinstance(marks, list) and bool(marks) and all(isinstance(mark, str) for mark in marks) for marks in note
     )

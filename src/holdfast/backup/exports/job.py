@@ -40,7 +40,7 @@ class Job:
 
     @property
     def whole(self) -> bool:
-        """Tell whether all of the archive is exported."""
+        """Return whether all of the archive is exported."""
         return self.choice == ChatSelection()
 
     def messages(self, chat: int, period: Period) -> Iterator[schemas.ExportedMessage]:

@@ -126,7 +126,7 @@ def edged(text: str, *, before: bool, after: bool) -> str:
 
 
 def careful(sign: str, *, beside: bool) -> bool:
-    """Tell whether a sign at the end of a piece is written as a reference."""
+    """Return whether a sign at the end of a piece is written as a reference."""
     return sign not in HARMLESS if beside else sign.isspace() or sign == "\ufeff"
 
 

@@ -57,7 +57,7 @@ class FieldNode:
         return self.fields
 
     def touched(self) -> bool:
-        """Tell whether anything in it was changed."""
+        """Return whether anything in it was changed."""
         if self.changed or self.dropped or self.replaced:
             return True
         return any(child.touched() for child in self.fields or ())
@@ -94,7 +94,7 @@ class Record:
         return b"".join(node.encode() for node in root.fields) if root.fields is not None else root.body
 
     def has(self, path: str) -> bool:
-        """Tell whether there is anything where a path leads."""
+        """Return whether there is anything where a path leads."""
         try:
             parent, descriptor, index = self._lead(path)
         except CannotEdit:

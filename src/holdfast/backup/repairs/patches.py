@@ -27,7 +27,7 @@ class Patches:
             self._gained.append(self._gained[-1] + len(self.places[frame]) - 1)
 
     def touches(self, first: int, last: int) -> bool:
-        """Tell whether any frame from the first to the last is replaced."""
+        """Return whether any frame from the first to the last is replaced."""
         at = bisect_left(self._frames, first)
         return at < len(self._frames) and self._frames[at] <= last
 

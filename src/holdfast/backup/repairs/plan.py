@@ -192,7 +192,7 @@ class PlanBuilder:
         return frame_at
 
     def _stands(self, frame: int) -> bool:
-        """Tell whether a frame was not left out."""
+        """Return whether a frame was not left out."""
         place = self._place.get(frame, frame)
         return frame in self._order.get(place, [place])
 

@@ -31,7 +31,7 @@ class Checker:
         self.context.reset(data, base, frame)
 
     def met_additions(self) -> bool:
-        """Tell whether the buffer holds anything that was added to the format."""
+        """Return whether the buffer holds anything that was added to the format."""
         return bool(self.context.newer)
 
     def take_findings(self) -> bytes:

@@ -75,7 +75,7 @@ def count_graphemes(text: str) -> int:
 
 
 def joins(before: str, kind: str, *, flags: int, joined: bool) -> bool:
-    """Tell whether a sign belongs to the cluster before it."""
+    """Return whether a sign belongs to the cluster before it."""
     if before == "return":
         return kind == "feed"
     if "control" in (before, kind) or "feed" in (before, kind) or kind == "return":

@@ -57,7 +57,7 @@ class IdTable:
         return 1 << self.bits
 
     def knows(self, key: int) -> bool:
-        """Tell whether an id is there already."""
+        """Return whether an id is there already."""
         return key != 0 and self.keys[self.place(key)] == key
 
     def kind_of(self, key: int) -> int:

@@ -22,7 +22,7 @@ ROOT_OF_MINUS_ONE: Final = pow(2, (PRIME - 1) // 4, PRIME)
 
 @lru_cache(maxsize=1024)
 def is_receipt(data: bytes) -> bool:
-    """Tell whether bytes can be a receipt."""
+    """Return whether bytes can be a receipt."""
     start = 1 + POINTS * POINT
     if len(data) < start + LENGTH + TAIL or data[0] != 0:
         return False
@@ -33,7 +33,7 @@ def is_receipt(data: bytes) -> bool:
 
 
 def is_point(data: bytes) -> bool:
-    """Tell whether 32 bytes are a point of Ristretto (RFC 9496, section 4.3.1)."""
+    """Return whether 32 bytes are a point of Ristretto (RFC 9496, section 4.3.1)."""
     s = int.from_bytes(data, "little")
     if s >= PRIME or s & 1:
         return False

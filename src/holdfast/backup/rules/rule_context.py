@@ -170,11 +170,11 @@ class RuleContext(Cursor):
         self.report(rule, depth, number, -1, 0, 0, 0)
 
     def has(self, depth: cython.int, number: cython.uint) -> cython.bint:
-        """Tell whether a field is there."""
+        """Return whether a field is there."""
         return (self.seen[depth] >> number) & 1 != 0
 
     def holds(self, depth: cython.int, number: cython.uint) -> cython.bint:
-        """Tell whether a field is there and, where its default need not be written, has another value."""
+        """Return whether a field is there and, where its default need not be written, has another value."""
         return (self.filled[depth] >> number) & 1 != 0
 
     def value(self, depth: cython.int, number: cython.uint) -> cython.ulonglong:

@@ -17,14 +17,14 @@ if not cython.compiled:
 def is_service_id(
     context: RuleContext, start: cython.Py_ssize_t, size: cython.Py_ssize_t, pni: cython.bint
 ) -> cython.bint:
-    """Tell whether bytes are a service id: 16 of an account, or one more before those of a number."""
+    """Return whether bytes are a service id: 16 of an account, or one more before those of a number."""
     if size == ACI_SIZE:
         return True
     return bool(pni and size == ACI_SIZE + 1 and context.data[start] == 1)
 
 
 def is_decimal(context: RuleContext, pos: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Tell whether a text is digits with at most one dot among them."""
+    """Return whether a text is digits with at most one dot among them."""
     digits: cython.Py_ssize_t = 0
     dots: cython.Py_ssize_t = 0
     while pos < end:
@@ -45,7 +45,7 @@ def is_username(
     longest: cython.Py_ssize_t,
     digits: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Tell whether a text is a nickname, a dot, and a number of so many digits or more, none of them too many."""
+    """Return whether a text is a nickname, a dot, and a number with a permitted count of digits."""
     dot: cython.Py_ssize_t = end - 1
     pos: cython.Py_ssize_t
     byte: cython.uchar

@@ -66,7 +66,7 @@ def measure(
 
 
 def is_plain(cursor: Cursor) -> cython.bint:
-    """Tell whether the record that was entered is one of the known ones and nothing else.
+    """Return whether the record that was entered is one of the known ones and nothing else.
 
     Its length then stands there twice, around it and inside of it, so it is hardly wrong.
     """

@@ -341,7 +341,7 @@ class LineEncoder(Cursor):
             found = (found + 1) & LAST_ENTRY
 
     def same(self, begin: cython.Py_ssize_t, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the fixed text at `at` stands at `begin`."""
+        """Return whether the fixed text at `at` stands at `begin`."""
         if size > self.end - begin:
             return False
         if cython.compiled:

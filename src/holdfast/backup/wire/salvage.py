@@ -149,7 +149,7 @@ class SalvagedStream(FrameStream):
             at = rest
 
     def _senseless(self, rest: int, needed: int) -> bool:
-        """Tell whether a record that is not whole claims to be long, and nothing else speaks for it."""
+        """Return whether a record that is not whole claims to be long, and nothing else speaks for it."""
         return needed - rest > LONGEST_PROOF and not is_plain(self._buffer[rest : rest + HEAD])
 
     def _record(self, at: int) -> bytes:
@@ -158,7 +158,7 @@ class SalvagedStream(FrameStream):
         return self._buffer[start : start + size]
 
     def _swallows(self, at: int) -> bool:
-        """Tell whether a record is damaged and has others in it: its length, which made it whole, led too far."""
+        """Return whether a record contains others: its length is damaged and reaches too far."""
         raw = self._record(at)
         if is_record(raw):
             return False
@@ -166,11 +166,11 @@ class SalvagedStream(FrameStream):
         return not self._is_one(start, start + len(raw))
 
     def _proven(self, at: int, end: int) -> bool:
-        """Tell whether a whole record, which is not a plain one, has nothing wrong with its length."""
+        """Return whether a whole record, which is not a plain one, has nothing wrong with its length."""
         return self._leads_on(end) and (is_record(self._record(at)) or self._ends_right(at, end))
 
     def _ends_right(self, at: int, end: int) -> bool:
-        """Tell whether a damaged record ends neither in the middle of one nor behind where another begins.
+        """Return whether a damaged record ends neither in the middle of one nor behind where another begins.
 
         Its two lengths differ: the outer is believed where one can go on from its end, or not from the other's.
         """
@@ -183,7 +183,7 @@ class SalvagedStream(FrameStream):
         return self._is_one(start, end)
 
     def _leads_on(self, at: int) -> bool:
-        """Tell whether records follow each other soon behind a place of the buffer, or the stream ends there.
+        """Return whether records follow each other soon behind a place of the buffer, or the stream ends there.
 
         Before they do, some may be empty or damaged.
         """
@@ -210,7 +210,7 @@ class SalvagedStream(FrameStream):
         return good == IN_A_ROW
 
     def _follows(self, at: int) -> bool:
-        """Tell whether records follow each other from a place of the buffer on, or the stream ends there."""
+        """Return whether records follow each other from a place of the buffer on, or the stream ends there."""
         for _ in range(IN_A_ROW):
             if not self._have(at + 1):
                 return True
@@ -234,7 +234,7 @@ class SalvagedStream(FrameStream):
         return start + size if 0 <= size <= LONGEST_PROOF and self._have(start + size) else 0
 
     def _begins(self, at: int) -> bool:
-        """Tell whether a record of its own begins at a place of the buffer, and others follow it."""
+        """Return whether a record of its own begins at a place of the buffer, and others follow it."""
         size, start = length_at(self._buffer, at)
         if size > SHORT_PROOF:
             self._proof += size
@@ -245,11 +245,11 @@ class SalvagedStream(FrameStream):
         return stands_alone(schema.Frame.FromString(self._buffer[start : start + size]))
 
     def _is_one(self, start: int, end: int) -> bool:
-        """Tell whether no other record begins inside of one: a wrong length may end just where a record does."""
+        """Return whether no other record begins inside of one: a wrong length may end just where a record does."""
         return not any(self._is_next(match.start()) for match in CANDIDATE.finditer(self._buffer, start, end))
 
     def _is_next(self, place: int) -> bool:
-        """Tell whether a place of the buffer is one to go on from: a plain record of its own begins there."""
+        """Return whether a place of the buffer is one to go on from: a plain record of its own begins there."""
         return is_plain(self._buffer[place : place + HEAD]) and self._begins(place)
 
     def _pass_over(self, at: int) -> tuple[int, bytes]:
@@ -300,7 +300,7 @@ class SalvagedStream(FrameStream):
 
 
 def is_record(raw: bytes) -> bool:
-    """Tell whether a frame can be taken apart, and holds a record that is known or else is but one field."""
+    """Return whether a frame can be taken apart, and holds a record that is known or else is but one field."""
     kind, fault, _at = frames.kind_of(raw)
     if fault or not (kind or is_one_field(raw)):
         return False
@@ -308,14 +308,14 @@ def is_record(raw: bytes) -> bool:
 
 
 def is_one_field(raw: bytes) -> bool:
-    """Tell whether a frame is one field with a length, as that of a record nobody knows yet would be."""
+    """Return whether a frame is one field with a length, as that of a record nobody knows yet would be."""
     tag, start = length_at(raw, 0)
     size, body = length_at(raw, start)
     return tag & 7 == DELIMITED and size >= 0 and body + size == len(raw)
 
 
 def stands_alone(frame: schema.Frame) -> bool:
-    """Tell whether a frame holds what all records of its kind do, and what stands inside of others does not."""
+    """Return whether a frame holds what all records of its kind do, and what stands inside of others does not."""
     account, recipient, chat, item = frame.account, frame.recipient, frame.chat, frame.chatItem
     match frame.WhichOneof("item"):
         case "account":

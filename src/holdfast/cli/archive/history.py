@@ -1,4 +1,4 @@
-"""`holdfast archive vanished` and `history`: what backups no longer have, or say differently."""
+"""`holdfast archive vanished` and `history`: messages that later backups lack or changed."""
 
 from typing import Annotated, Literal
 

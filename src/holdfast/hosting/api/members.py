@@ -1,4 +1,4 @@
-"""Members of organizations: who belongs, and who lets everybody know."""
+"""Members of organizations, and public members."""
 
 from typing import Final
 
@@ -53,7 +53,7 @@ def list_members(
 
 @endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
 def check_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Tell whether somebody is a member, as far as the caller may know."""
+    """Return whether somebody is a member, as far as the caller may know."""
     if not members.is_member(request.app, request.actor, organization, subject.account):
         raise ApiError(404, "user is not a member of the organization")
 
@@ -84,7 +84,7 @@ def list_public_members(
     refuses=(404,),
 )
 def check_public_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Tell whether somebody is a member and wants everybody to know."""
+    """Return whether somebody is a member and wants everybody to know."""
     if not members.is_member(request.app, request.actor, organization, subject.account, public_only=True):
         raise ApiError(404, "user is not a public member of the organization")
 

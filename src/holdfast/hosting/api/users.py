@@ -1,4 +1,4 @@
-"""Users: who the caller is, and who else is there."""
+"""Users: the caller, and others."""
 
 import msgspec
 from msgspec import UNSET, UnsetType

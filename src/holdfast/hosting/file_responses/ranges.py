@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ByteRange", "Unsatisfiable", "asked_for"]
+__all__ = ["ByteRange", "Unsatisfiable", "parse_range_header"]
 
 MOST_PARTS: Final = 32
 PART: Final = re.compile(r"[ \t]*([0-9]*)-([0-9]*)[ \t]*")
@@ -19,7 +19,7 @@ class ByteRange:
     start: int
     stop: int
 
-    def told(self, size: int) -> str:
+    def content_range(self, size: int) -> str:
         """Return the value of `Content-Range`."""
         return f"bytes {self.start}-{self.stop - 1}/{size}"
 
@@ -34,7 +34,7 @@ def position(digits: str) -> int:
     return int(significant) if len(significant) <= LONGEST else FARTHEST
 
 
-def asked_for(header: str, size: int) -> list[ByteRange]:
+def parse_range_header(header: str, size: int) -> list[ByteRange]:
     """Parse a `Range` header; a missing or invalid one means the whole file."""
     unit, equals, rest = header.partition("=")
     if unit.strip().lower() != "bytes" or not equals:

@@ -61,7 +61,7 @@ class Folders:
         return place
 
     def exists(self, repository_id: int) -> bool:
-        """Tell whether a repository is on disk."""
+        """Return whether a repository is on disk."""
         return self.path(repository_id).is_dir()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A push that has arrived and is not yet true: its objects are in quarantine, no reference has moved."""
+"""The quarantine of a push: its objects are on disk, and no ref has been updated."""
 
 import os
 import re
@@ -75,7 +75,7 @@ class Push:
         return run(self.folder, *arguments, input=given, variables=self.variables)
 
     def is_fast_forward(self, change: RefUpdate) -> bool:
-        """Tell whether a change keeps all history there was: what is new does, what is deleted does not."""
+        """Return whether a change keeps all history there was: what is new does, what is deleted does not."""
         if change.creates or change.deletes:
             return change.creates
         try:

@@ -160,7 +160,7 @@ def all_refs(repo: Repo) -> list[bytes]:
 
 
 def is_target(repo: Repo, object_id: str) -> bool:
-    """Tell whether a branch or tag points to an object."""
+    """Return whether a branch or tag points to an object."""
     return any(target(repo, name) == object_id for name in all_refs(repo))
 
 

@@ -1,4 +1,4 @@
-"""Serves the declared endpoints: finds the one, asks its guards, decodes, runs it and answers.
+"""The ASGI application of declared endpoints: route, authenticate, run guards, decode, handle, encode.
 
 On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
 writes, hashes a password, walks history or waits for a database server runs in a thread; an endpoint that finds

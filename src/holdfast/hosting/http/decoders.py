@@ -1,4 +1,4 @@
-"""Turns what a client sent into the type an endpoint declares, or says which field is wrong."""
+"""Decodes bodies, forms and query strings to the declared types; errors name the field."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

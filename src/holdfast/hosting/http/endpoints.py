@@ -1,4 +1,4 @@
-"""One small declaration per endpoint; from it come routing, decoding, checks, answers and the OpenAPI document.
+"""Endpoint declarations, from which routing, decoding, guards, responses and the OpenAPI document are derived.
 
     @endpoint("GET /orgs/{org}/teams", scope="organization", guards=(in_organization, member), refuses=(404,))
     def list_teams(request: RequestContext, found: OrganizationAccess, page: PageParams) -> PagedList[Team]:

@@ -1,4 +1,4 @@
-"""How the API says no: a status and a message, in the shape every client of it knows."""
+"""Errors of the API: a status, a message, and the JSON that Gitea's clients expect."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Pages of lists, and the headers that tell where the other pages are."""
+"""Pagination: page parameters, and the `Link` and `X-Total-Count` headers."""
 
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar

@@ -1,9 +1,9 @@
 """Responses that are kept while the data they were made from is unchanged, and conditional requests.
 
 The response of a cacheable endpoint depends on the database, on git objects and on the request alone. It is kept
-with the version of the database that was read before it was made, and is sent again as long as that is the current
-version. Callers are authenticated each time, and the caller is part of the key. Guards are not run again: they read
-the same database. The cache belongs to the event loop and needs no lock.
+with the version of the database that was read before it was made, and sent again while that is the current
+version. Callers are authenticated each time, and the caller is part of the key. Guards are not run again: they
+read the same database. The cache belongs to the event loop and needs no lock.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Responses: JSON, compressed where that pays, bytes of any media type, and the headers all of them have."""
+"""Responses: JSON, compressed if large, bytes of any media type, and the headers of all of them."""
 
 import asyncio
 import gzip

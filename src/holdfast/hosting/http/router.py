@@ -1,4 +1,4 @@
-"""Finds the endpoint of a path: a tree over the path's parts, so that two hundred routes cost as much as ten.
+"""The router: a prefix tree over the segments of paths, whose lookup does not slow down with more routes.
 
 A part is decoded after the path is split, so an escaped slash stays inside its part. A rest parameter
 (`{filepath...}`) takes everything up to its suffix and there an escaped slash counts as a slash, because clients

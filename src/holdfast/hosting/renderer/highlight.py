@@ -1,4 +1,4 @@
-"""Colours for source code: every line as HTML with classes, or plain where colours would take too long."""
+"""Syntax highlighting: each line as HTML with classes, or plain if highlighting would take too long."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -176,7 +176,7 @@ class CommitBatch(msgspec.Struct):
             raise ref_updates.name_conflict(ref, conflict)
 
     def is_empty(self) -> bool:
-        """Tell whether there is no branch and no tag, counting the commits that are ready."""
+        """Return whether there is no branch and no tag, counting the commits that are ready."""
         return not any(self.heads.values()) and not repository_log.has_refs(self.host.database, self.repository.id)
 
 
@@ -386,7 +386,7 @@ def full_message(request: CommitRequest) -> str:
 
 
 def is_lfs(batch: CommitBatch, base: Base, change: FileChange) -> bool:
-    """Tell whether the attributes make a file an LFS object; a content that is a pointer already stays one."""
+    """Return whether the attributes make a file an LFS object; a content that is a pointer already stays one."""
     if change.mode == SYMLINK or not is_large(batch.draft, base.commit, base.root, change.path):
         return False
     return change.content is None or not change.content.is_pointer()

@@ -28,7 +28,7 @@ def list_members(
 def is_member(
     app: App, actor: Actor, organization: OrganizationAccess, user: Account, *, public_only: bool = False
 ) -> bool:
-    """Tell whether a user is a member, as far as the actor may see."""
+    """Return whether a user is a member, as far as the actor may see."""
     require_organization_read(actor, organization)
     is_self = actor.user is not None and actor.user.id == user.id
     publicly = public_only or not (is_member_mode(organization.mode) or is_self)

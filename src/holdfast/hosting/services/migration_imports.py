@@ -206,7 +206,7 @@ class Import:
         self.write("dependencies", len(page), lambda link: imports.add_dependencies(link, rows))
 
     def leads_to(self, start: int, target: int) -> bool:
-        """Tell whether an issue is, or is blocked by, another one, directly or not."""
+        """Return whether an issue is, or is blocked by, another one, directly or not."""
         seen, waiting = {start}, [start]
         while waiting:
             current = waiting.pop()
@@ -295,7 +295,7 @@ def each(made: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None])
 
 
 def may_be_blocked(one: SourceIssue) -> bool:
-    """Tell whether an issue may have blockers: some services say how many it has."""
+    """Return whether an issue may have blockers: some services say how many it has."""
     if one.blocked_by_count is not None:
         return one.blocked_by_count > 0
     if one.issue_dependencies_summary is not None:

@@ -200,7 +200,7 @@ class ApiSource:
             yield [one.number for one in page if self.is_own(one)]
 
     def is_own(self, blocker: SourceBlocker) -> bool:
-        """Tell whether a blocker belongs to this repository."""
+        """Return whether a blocker belongs to this repository."""
         if blocker.repository is not None and blocker.repository.full_name:
             return blocker.repository.full_name.casefold() == self.full_name.casefold()
         return blocker.repository_url.casefold().endswith(f"/repos/{self.full_name}".casefold())

@@ -20,7 +20,7 @@ LONGEST: Final = 1024
 
 
 def is_too_long(name: str, password: Secret) -> bool:
-    """Tell whether this can be nobody's name and password."""
+    """Return whether this can be nobody's name and password."""
     return len(name) > LONGEST or len(password.reveal()) > LONGEST
 
 

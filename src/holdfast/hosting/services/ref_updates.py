@@ -309,7 +309,7 @@ def record(
 
 
 def deletes_branch(update: RefUpdate) -> bool:
-    """Tell whether an update deletes a branch."""
+    """Return whether an update deletes a branch."""
     is_named = update.ref.startswith(BRANCHES) and well_formed(update.ref) == update.ref
     return update.deletes and update.has_effect and is_named
 

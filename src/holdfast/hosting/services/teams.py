@@ -153,7 +153,7 @@ def list_members(
 
 
 def is_member(app: App, actor: Actor, target: TeamAccess, user: Account) -> bool:
-    """Tell whether a user is in a team."""
+    """Return whether a user is in a team."""
     require_read(app, actor, target)
     return members.is_in_team(app.database, target.team.id, user)
 
@@ -187,7 +187,7 @@ def find_repository(app: App, actor: Actor, target: TeamAccess, name: str) -> Re
 
 
 def has_repository(app: App, actor: Actor, target: TeamAccess, repository: RepositoryAccess) -> bool:
-    """Tell whether a repository is one of a team's."""
+    """Return whether a repository is one of a team's."""
     require_read(app, actor, target)
     return store.has_repository(app.database, target.team, repository.repository.id)
 

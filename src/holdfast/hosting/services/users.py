@@ -100,7 +100,7 @@ class UserEdit(ProfileEdit, frozen=True, kw_only=True):
 
 
 def is_visible(app: App, actor: Actor, account: Account) -> bool:
-    """Tell whether the actor may see an account; memberships are read only where they decide."""
+    """Return whether the actor may see an account; memberships are read only where they decide."""
     if account_visible(actor, account):
         return True
     if actor.user is None or not account_visible(actor, account, is_member=True):

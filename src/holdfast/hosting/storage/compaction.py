@@ -65,7 +65,7 @@ class Compactor:
         self._holder = holder
 
     def is_needed(self, repository_id: int) -> bool:
-        """Tell whether a repository has so many packs, or so much in the database, that it is to be compacted."""
+        """Return whether a repository has too many packs, or too many bytes in the database."""
         inline = func.coalesce(func.sum(packs.c.size).filter(packs.c.store_key == ""), 0)
         statement = select(func.count(), inline).where(
             packs.c.repository_id == repository_id, packs.c.superseded_at == 0
@@ -102,7 +102,7 @@ class Compactor:
         )
 
     def has_garbage(self, repository_id: int, *, since: int, until: int) -> bool:
-        """Tell whether updates of refs in a stretch of time left commits that no ref led to afterwards.
+        """Return whether updates of refs in a stretch of time left commits that no ref led to afterwards.
 
         These are what a deleted or force-pushed branch led to. One walk answers, and it ends at the refs.
         """

@@ -168,7 +168,7 @@ def rename_attachment(database: Database, attachment: Attachment, name: str) -> 
 
 
 def taken_or_gone(error: IntegrityError, name: str) -> AttachmentTaken | GoneMeanwhile:
-    """Tell whether a name is used already, or what the file was for was deleted meanwhile."""
+    """Return whether a name is used already, or what the file was for was deleted meanwhile."""
     if "foreign key" in str(error.orig).lower():
         return GoneMeanwhile("what the file was to be attached to was deleted in the meantime")
     return AttachmentTaken(f"an attachment with this name exists already [name: {name}]")

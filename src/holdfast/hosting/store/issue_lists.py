@@ -131,7 +131,7 @@ def contains(text: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is the number of an issue, as `7` or `#7`."""
+    """Return whether a text is the number of an issue, as `7` or `#7`."""
     number = text.removeprefix("#")
     return number.isascii() and number.isdigit() and len(number) < 19
 
@@ -209,7 +209,7 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
 
 
 def are_few(connection: Connection, filters: Filter, repository_id: int | None) -> bool:
-    """Tell whether a filter selects so few issues, in all repositories, that they are best read and sorted."""
+    """Return whether a filter selects so few issues, in all repositories, that they are best read and sorted."""
     for selection in selections_of(filters, repository_id):
         first = selection.limit(FEW + 1).subquery()
         if connection.execute(select(func.count()).select_from(first)).scalar_one() <= FEW:

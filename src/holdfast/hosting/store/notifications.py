@@ -175,7 +175,7 @@ def waiting_transfers(connection: Connection, user: Account, *, public_only: boo
 
 
 def has_repository_threads(connection: Connection, user: Account) -> bool:
-    """Tell whether a user has threads about repositories, which few have."""
+    """Return whether a user has threads about repositories, which few have."""
     mine = (notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
     return connection.execute(select(notifications.c.id).where(*mine).limit(1)).first() is not None
 

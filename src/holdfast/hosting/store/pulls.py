@@ -298,7 +298,7 @@ def open_with_head(link: Link, repository_id: int, branch: str | None = None) ->
 
 
 def is_open_head(database: Database, repository_id: int, branch: str) -> bool:
-    """Tell whether a branch is the head of an open pull request."""
+    """Return whether a branch is the head of an open pull request."""
     return bool(database.rows(OPEN_WITH_HEAD, repository_id=repository_id, branch=branch))
 
 

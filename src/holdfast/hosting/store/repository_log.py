@@ -208,7 +208,7 @@ def last_actor(database: Database, repository_id: int, ref: str) -> int | None:
 
 
 def has_refs(database: Database, repository_id: int) -> bool:
-    """Tell whether a repository has a branch or a tag."""
+    """Return whether a repository has a branch or a tag."""
     return any(
         database.row(BELOW, repository_id=repository_id, first=f"{prefix}/", last=f"{prefix}0") is not None
         for prefix in ("refs/heads", "refs/tags")

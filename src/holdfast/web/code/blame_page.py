@@ -1,4 +1,4 @@
-"""Who wrote each line of a file last."""
+"""The blame page: the commit that last changed each line of a file."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the forms that change files share: where they commit to, what they say, and what stands in the way."""
+"""Shared parts of forms that change files: branch, commit message and errors."""
 
 from collections.abc import Sequence
 from dataclasses import replace

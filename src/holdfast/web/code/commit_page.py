@@ -1,4 +1,4 @@
-"""The page of one commit: who, why, and what it changed."""
+"""The page of a commit: author, message and diff."""
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.changes import diff_text, parent_tree, patch_text

@@ -1,4 +1,4 @@
-"""Commits as lists of them show them: who, what and when, and whether somebody here did it."""
+"""Rows of commit lists: author, summary and date; authors with an account are linked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

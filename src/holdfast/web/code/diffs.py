@@ -1,4 +1,4 @@
-"""Differences as pages show them: as many lines as a page has room for, and a way to the rest."""
+"""Diffs on pages: a limited number of lines, and links to the rest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

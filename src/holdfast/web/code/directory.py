@@ -1,4 +1,4 @@
-"""What a directory's page shows: its entries with who touched each last, and the text that introduces it."""
+"""The page of a directory: its entries with their last commits, and the README."""
 
 from dataclasses import dataclass
 from typing import Final

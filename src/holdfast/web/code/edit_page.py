@@ -1,4 +1,4 @@
-"""Writing a new file, changing one, and a way out when somebody else was faster."""
+"""Pages that create and edit a file, with a resolution of edit conflicts."""
 
 import re
 from dataclasses import dataclass

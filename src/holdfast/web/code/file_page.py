@@ -1,4 +1,4 @@
-"""What a file's page shows: its text with colours, a rendered text, a table, a picture, a film, or what it is."""
+"""The page of a file: highlighted source, rendered Markdown, a table, an image, a video, or its size and type."""
 
 import mimetypes
 from dataclasses import dataclass

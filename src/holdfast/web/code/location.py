@@ -1,4 +1,4 @@
-"""The place in a repository a page is about: a branch, tag or commit, and a path; and the addresses around it."""
+"""The location of a page in a repository: a branch, tag or commit, and a path; with the URLs of related pages."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The text that introduces a directory: which file it is, and how it is shown."""
+"""The README of a directory: which file it is, and how it is rendered."""
 
 import re
 from collections.abc import Iterable

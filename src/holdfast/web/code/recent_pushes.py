@@ -1,4 +1,4 @@
-"""Branches that the viewer pushed a moment ago, which the first page of a repository offers to compare."""
+"""Recently pushed branches of the viewer, which the home page of a repository offers to compare."""
 
 import time
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The lists of branches and of tags; whoever may write makes and deletes branches there."""
+"""The lists of branches and of tags, with forms to create and delete branches."""
 
 import time
 from dataclasses import dataclass

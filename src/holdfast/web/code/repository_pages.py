@@ -1,4 +1,4 @@
-"""A repository's first page, and the pages of its directories and files."""
+"""The home page of a repository, and the pages of its directories and files."""
 
 from typing import Final
 from urllib.parse import quote

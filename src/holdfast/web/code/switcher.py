@@ -1,4 +1,4 @@
-"""The menu by which one looks at another branch or tag."""
+"""The menu that switches to another branch or tag."""
 
 from dataclasses import dataclass, replace
 from typing import Final

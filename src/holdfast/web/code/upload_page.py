@@ -1,4 +1,4 @@
-"""Bringing files from one's own machine into a repository."""
+"""The page that uploads files to a repository."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Where the nodes and lines of a graph without circles go: in columns, so that every line runs to the right.
+"""The layout of a directed acyclic graph: nodes in columns, so that every edge points to the right.
 
 The way of Sugiyama and others: columns by the longest way to a node, helpers where a line crosses a column, an
 order within columns that avoids crossings, then heights as near to the neighbours' as the order allows.

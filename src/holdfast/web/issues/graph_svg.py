@@ -1,4 +1,4 @@
-"""The drawing of a dependency graph: boxes in columns, lines from what blocks to what is blocked."""
+"""The dependency graph as SVG: boxes in columns, and edges from blockers to blocked issues."""
 
 import unicodedata
 from collections.abc import Sequence

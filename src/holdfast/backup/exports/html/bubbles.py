@@ -114,7 +114,7 @@ known_emoji = lru_cache(maxsize=4096)(escape)
 
 
 def stands_with(before: Message | None, message: Message) -> bool:
-    """Tell whether a message stands together with the one before it."""
+    """Return whether a message stands together with the one before it."""
     return (
         before is not None
         and before.author_id == message.author_id

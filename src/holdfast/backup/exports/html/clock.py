@@ -19,7 +19,7 @@ BEYOND: Final = "beyond"
 
 
 def within(day: int) -> bool:
-    """Tell whether a day lies in the calendar; 1970 begins a day earlier west of Greenwich."""
+    """Return whether a day lies in the calendar; 1970 begins a day earlier west of Greenwich."""
     return -1 <= day <= LAST
 
 

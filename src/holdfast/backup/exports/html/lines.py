@@ -26,7 +26,7 @@ def long_texts(message: Message) -> Iterator[File]:
 
 
 def mentions(message: Message) -> bool:
-    """Tell whether a message mentions somebody, or quotes where somebody is."""
+    """Return whether a message mentions somebody, or quotes where somebody is."""
     return any(one.style is None for one in (*message.ranges, *message.quote_ranges))
 
 

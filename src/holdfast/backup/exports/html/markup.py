@@ -45,7 +45,7 @@ def escape(text: str) -> str:
 
 
 def only_emoji(text: str) -> bool:
-    """Tell whether a text is a few emoji and nothing else."""
+    """Return whether a text is a few emoji and nothing else."""
     return not text.isascii() and len(text) <= MOST_SIGNS and BIG.fullmatch(text) is not None
 
 
@@ -58,7 +58,7 @@ def with_names(text: str, ranges: Sequence[TextRange]) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text as a whole is an address of the web."""
+    """Return whether a text as a whole is an address of the web."""
     return WHOLE_LINK.fullmatch(text) is not None
 
 

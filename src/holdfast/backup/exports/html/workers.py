@@ -207,7 +207,7 @@ class PageBuffer:
         return mark
 
     def has(self, name: str) -> bool:
-        """Tell whether a file was placed for this page."""
+        """Return whether a file was placed for this page."""
         return any(one[0] == name for one in self.rendered.placed)
 
     def place(self, name: str, source: Path, identity: str | None = None) -> None:
