@@ -200,6 +200,7 @@ def test_a_file_is_read_again_only_after_a_change(
     assert ada.get(RAW, headers={"Range": "bytes=9-"}).status_code == 416
     known = ada.get(RAW, headers={"If-None-Match": f'"{blob}"'})
     assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", f'"{blob}"')
+    assert known.headers["cache-control"] == first.headers["cache-control"]
     assert ada.get(RAW, headers={"If-Modified-Since": first.headers["last-modified"]}).status_code == 304
     assert ada.get(RAW).content == b"first\n"
     write_file(ada, "second\n", blob)

@@ -107,11 +107,13 @@ def add_entity_tag(response: Response) -> None:
 
 def conditional(request: EndpointRequest, response: Response) -> Response:
     """Return a response, or 304 if the client says with `If-None-Match` that it has it already."""
-    wanted = request.header("if-none-match")
-    tag = next((value.decode() for name, value in response.raw_headers if name == b"etag"), None)
-    if wanted is None or tag is None:
+    header = request.header("if-none-match")
+    if header is None or response.status_code != 200:
         return response
-    tags = {part.strip().removeprefix("W/") for part in wanted.split(",")}
+    tag = next((value.decode() for name, value in response.raw_headers if name == b"etag"), None)
+    if tag is None:
+        return response
+    tags = {part.strip().removeprefix("W/") for part in header.split(",")}
     if not tags & {tag, "*"}:
         return response
     return Response(status_code=304, headers={"ETag": tag, "Vary": "Accept-Encoding"})
