@@ -1,5 +1,6 @@
 """Issues that wait for each other, for tests that are about something else."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import event, insert, select
 
+from holdfast import logs
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -90,20 +92,22 @@ BY_ITSELF = ("BEGIN", "SAVEPOINT", "UPDATE tokens", "UPDATE leases", "INSERT INT
 
 @contextmanager
 def counting_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Note every statement that is run, on whichever way, by this database and by every other of its process."""
+    """Record the statements of requests and of the test itself, but not those of scheduled tasks."""
     asked: list[str] = []
     rows = Database.rows
 
+    def is_scheduled() -> bool:
+        return not logs.REQUEST.get("") and threading.current_thread() is not threading.main_thread()
+
     def counted(self: Database, statement, **binds):  # type: ignore[no-untyped-def]
-        asked.append(statement.text("sqlite"))
-        if self.is_sqlite:
-            return rows(self, statement, **binds)
-        asked.pop()  # on PostgreSQL it goes through the engine, which notes it
+        # On PostgreSQL it goes through the engine, which records it.
+        if self.is_sqlite and not is_scheduled():
+            asked.append(statement.text("sqlite"))
         return rows(self, statement, **binds)
 
     def note(*arguments: object) -> None:
         text = str(arguments[2])
-        if not text.startswith(BY_ITSELF):
+        if not text.startswith(BY_ITSELF) and not is_scheduled():
             asked.append(text)
 
     with monkeypatch.context() as patch:
