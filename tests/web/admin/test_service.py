@@ -20,7 +20,7 @@ def test_health_says_what_is_well_and_what_is_not(
     assert text.count("Healthy") == 5
     assert "SQLite 3" in text or "PostgreSQL" in text
     assert str(guild.clients.service.settings.data) in text
-    monkeypatch.setattr("holdfast.hosting.services.health.expected", lambda: "9999")
+    monkeypatch.setattr("holdfast.hosting.services.health.expected_revision", lambda: "9999")
     text = admin.get("/-/admin").text
     assert "but this version expects 9999" in text
     assert "Unhealthy: Database schema." in text
