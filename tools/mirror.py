@@ -76,7 +76,6 @@ ELSEWHERE: Final = {
     Path("hosting/services/merge_requirements.py"): "hosting/api/test_pull_merges.py",
     Path("hosting/services/migration_sources.py"): "hosting/services/test_migration_imports.py",
     Path("hosting/services/pull_comparisons.py"): "hosting/api/test_pulls.py",
-    Path("hosting/services/pushes.py"): "hosting/git_server/test_http.py",
     Path("hosting/services/revisions.py"): "hosting/api/test_commits.py",
     Path("hosting/store/branch_renames.py"): "hosting/api/test_raw.py",
     Path("hosting/store/commit_keys.py"): "hosting/services/test_file_commits.py",

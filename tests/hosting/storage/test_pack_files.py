@@ -14,6 +14,7 @@ from holdfast.hosting.storage.pack_files import (
     new_pack,
     pack_ids,
     pack_key,
+    pack_omitted,
     pack_unreachable,
     store_pack_file,
 )
@@ -100,6 +101,33 @@ def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path
     tag = repo.write("tag", f"object {commit}\ntype commit\ntag v2\ntagger {who}\n\nnew\n".encode())
     packed = pack_unreachable(ship.app.store, repo, [tag, head])
     assert contents(ship, packed, tmp_path) == {tag, commit, tree, blob}
+
+
+def test_what_a_pack_omits_is_packed(ship: LogRepository, tmp_path: Path) -> None:
+    """Only what no ref leads to; nothing if the packs have all of it."""
+    repo = ship.app.copies.update(ship.id)
+    folder = repo.folder / "objects" / "pack"
+    first, head = run(repo.folder, "rev-parse", "main~1", "main").decode().split()
+    blob = repo.write("blob", b"omitted")
+    tree = repo.write("tree", b"100644 new\0" + bytes.fromhex(blob))
+    who = "Ada <ada@example.org> 1 +0000"
+    text = f"tree {tree}\nparent {first}\nauthor {who}\ncommitter {who}\n\nnew\n"
+    commit = repo.write("commit", text.encode())
+
+    def pack(*ids: str) -> Path:
+        given = "".join(f"{one}\n" for one in ids).encode()
+        name = run(repo.folder, "pack-objects", "-q", str(folder / "pack"), input=given).decode().strip()
+        return folder / f"pack-{name}.pack"
+
+    for files, omitted in (
+        ([pack(commit)], {tree, blob}),
+        ([pack(commit, blob)], {tree}),
+        ([pack(head)], {commit, tree, blob}),
+    ):
+        packed = pack_omitted(ship.app.store, repo, [commit, head], files)
+        assert contents(ship, packed, tmp_path) == omitted
+    for files in ([pack(commit, tree, blob)], [pack(commit, tree), pack(blob)]):
+        assert pack_omitted(ship.app.store, repo, [commit], files) is None
 
 
 IDENTITY = [("user.name", "Ada"), ("user.email", "ada@example.org")]

@@ -114,9 +114,8 @@ class Pushing:
             packs = [store_pack_file(app.store, path) for path in files]
             made = [ActorUpdates(self.actor.id, updates, options=pushed.options)]
             try:
-                if not packs:
-                    targets = [update.new for update in updates if not update.deletes]
-                    packs += ref_updates.pack_targets(app, repo, targets)
+                targets = [update.new for update in updates if not update.deletes]
+                packs += ref_updates.pack_targets(app, repo, targets, files)
                 rejected = ref_updates.record(app, repository, made, packs, atomic=pushed.atomic)
             except RefMoved as error:
                 return self.rejections(updates, str(error))

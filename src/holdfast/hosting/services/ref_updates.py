@@ -7,6 +7,7 @@ committed, the write is acknowledged.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -21,7 +22,7 @@ from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.services import branch_protection, commit_references, pull_heads, tag_protection
 from holdfast.hosting.services.commit_references import CommitReference
-from holdfast.hosting.storage.pack_files import pack_unreachable
+from holdfast.hosting.storage.pack_files import pack_omitted, pack_unreachable
 from holdfast.hosting.store import (
     hook_subscriptions,
     protections,
@@ -207,10 +208,12 @@ def name_conflict(ref: str, other: str) -> RefRefused:
     return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(other)}")
 
 
-def pack_targets(app: App, repo: Repo, targets: Iterable[str]) -> list[NewPack]:
-    """Pack what refs are about to lead to and the log may not have: what no ref leads to yet."""
+def pack_targets(app: App, repo: Repo, targets: Iterable[str], files: Sequence[Path] = ()) -> list[NewPack]:
+    """Pack what refs are about to lead to and neither the log nor some packs have: what no ref leads to yet."""
     missing = [one for one in set(targets) if not refs.is_target(repo, one)]
-    made = pack_unreachable(app.store, repo, missing) if missing else None
+    if not missing:
+        return []
+    made = pack_omitted(app.store, repo, missing, files) if files else pack_unreachable(app.store, repo, missing)
     return [] if made is None else [made]
 
 

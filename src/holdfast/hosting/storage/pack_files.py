@@ -26,6 +26,7 @@ __all__ = [
     "pack_ids",
     "pack_key",
     "pack_new",
+    "pack_omitted",
     "pack_tree",
     "pack_unreachable",
     "store_pack_file",
@@ -71,9 +72,27 @@ def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewP
     A ref may only point to what the log has, and what is reachable from a ref is in the log. Objects a copy has
     besides (of a push that failed) need not be.
     """
+    return pack_objects(store, repo, not_reachable(repo, ids), "--revs")
+
+
+def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iterable[Path]) -> NewPack | None:
+    """Make a pack of everything that some objects lead to and neither a ref nor a pack has; None for nothing.
+
+    Git accepts a push if the copy has all objects, wherever they come from. A client that omits one of an earlier
+    push, which was rejected or whose branch was deleted, would otherwise move a ref to what the log does not have.
+    """
+    listing = ("rev-list", "--objects", "--no-object-names", "--stdin")
+    omitted = set(run(repo.folder, *listing, input=not_reachable(repo, ids), timeout=SECONDS).split())
+    for file in files:
+        index = run(repo.folder, "show-index", input=file.with_suffix(".idx").read_bytes())
+        omitted.difference_update(line.split()[1] for line in index.splitlines())
+    return pack_objects(store, repo, b"".join(b"%b\n" % one for one in omitted)) if omitted else None
+
+
+def not_reachable(repo: Repo, ids: Iterable[str]) -> bytes:
+    """Return the revisions, for standard input, of what some objects lead to and no ref does."""
     given = "".join(f"{one}\n" for one in ids).encode()
-    known = run(repo.folder, "for-each-ref", "--format=%(objectname)")
-    return pack_objects(store, repo, given + b"--not\n" + known, "--revs")
+    return given + run(repo.folder, "for-each-ref", "--format=^%(objectname)")
 
 
 def pack_new(store: ObjectStore, repo: Repo, ids: Iterable[str], known: Iterable[str]) -> NewPack | None:
