@@ -85,7 +85,7 @@ class CommitFacts(msgspec.Struct):
     html_url: str = ""
 
 
-class Committed(msgspec.Struct):
+class SnapshotCommitResponse(msgspec.Struct):
     """The response to a change of files."""
 
     commit: CommitFacts
@@ -124,7 +124,7 @@ class Batch(msgspec.Struct):
     objects: list[Item]
 
 
-class Pushed(msgspec.Struct, frozen=True):
+class PushOutput(msgspec.Struct, frozen=True):
     """The JSON output of `backup push`."""
 
     repository: str
@@ -182,14 +182,16 @@ def push_backup(
     before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     old = LfsPointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
     if old == pointer:
-        done = Pushed(target.remote.repository, target.path, target.branch, pointer.size, False, "", "")
+        done = PushOutput(target.remote.repository, target.path, target.branch, pointer.size, False, "", "")
     else:
         if not facts.private and not is_encrypted(file):
             confirm_public(target, file, allowed=allow_public)
         upload(target.remote, file, pointer)
         text = message or commit_message(target, file, pointer, old, keys)
         commit = commit_pointer(target, facts, pointer, text, exists=before is not None)
-        done = Pushed(target.remote.repository, target.path, target.branch, pointer.size, True, commit.sha, text)
+        done = PushOutput(
+            target.remote.repository, target.path, target.branch, pointer.size, True, commit.sha, text
+        )
     if json:
         print_json(done)
     elif not done.changed:
@@ -394,7 +396,7 @@ def commit_pointer(
     body: dict[str, object] = {"message": message, "files": files}
     if not facts.empty:
         body["branch"] = target.branch
-    return remote.json("POST", f"{remote.api}/contents", Committed, body).commit
+    return remote.json("POST", f"{remote.api}/contents", SnapshotCommitResponse, body).commit
 
 
 def changed(target: Target, path: str, content: bytes, *, exists: bool) -> dict[str, str]:

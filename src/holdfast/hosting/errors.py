@@ -119,7 +119,7 @@ HostingError
 │   └── DefaultBranchRefused not allowed for the default branch
 ├── TooManyGuesses           rate limit of wrong passwords
 ├── HashingBusy              too many concurrent password hashes
-├── Taken                    it exists already
+├── AlreadyExists            it exists already
 │   ├── AttachmentTaken      a release has a file of that name
 │   ├── DependencyTaken      the dependency exists
 │   ├── ForkExists           the owner has a fork already
@@ -134,7 +134,7 @@ HostingError
 │   ├── SshKeyTaken          the SSH key is in use
 │   ├── TeamTaken            the team exists
 │   └── TokenNameTaken       the token exists
-├── Missing                  it does not exist
+├── DoesNotExist             it does not exist
 │   ├── GoneMeanwhile        deleted concurrently
 │   ├── NoSuchAttachment     no such attached file
 │   ├── NoSuchComment        no such comment
@@ -183,6 +183,7 @@ __all__ = [
     "AccessDenied",
     "AccountClosed",
     "AddressRefused",
+    "AlreadyExists",
     "AttachmentTaken",
     "BodyDamaged",
     "BodyTooLarge",
@@ -199,6 +200,7 @@ __all__ = [
     "DeliveryHopeless",
     "DependencyCycle",
     "DependencyTaken",
+    "DoesNotExist",
     "EmailRefused",
     "EmailTaken",
     "EncryptionError",
@@ -238,7 +240,6 @@ __all__ = [
     "MergeScheduled",
     "MergeTooLarge",
     "MergedAlready",
-    "Missing",
     "NameRefused",
     "NameTaken",
     "NewBranchExists",
@@ -335,7 +336,6 @@ __all__ = [
     "StorageReadOnly",
     "StorageUnavailable",
     "TagExists",
-    "Taken",
     "TeamHasRepository",
     "TeamLacksRepository",
     "TeamTaken",
@@ -1088,31 +1088,31 @@ class TooManyGuesses(HostingError):
         self.seconds = seconds
 
 
-class Taken(HostingError):
+class AlreadyExists(HostingError):
     """It exists already."""
 
 
-class AttachmentTaken(Taken):
+class AttachmentTaken(AlreadyExists):
     """A release has a file of that name already."""
 
 
-class ReleaseTaken(Taken):
+class ReleaseTaken(AlreadyExists):
     """The tag has a release already."""
 
 
-class DependencyTaken(Taken):
+class DependencyTaken(AlreadyExists):
     """The dependency exists already."""
 
 
-class EmailTaken(Taken):
+class EmailTaken(AlreadyExists):
     """The e-mail address is in use."""
 
 
-class MergeScheduled(Taken):
+class MergeScheduled(AlreadyExists):
     """The pull request is scheduled to be merged already."""
 
 
-class NameTaken(Taken):
+class NameTaken(AlreadyExists):
     """The name is in use; names are unique without regard to case."""
 
     def __init__(self, name: str) -> None:
@@ -1120,19 +1120,19 @@ class NameTaken(Taken):
         self.name = name
 
 
-class PullTaken(Taken):
+class PullTaken(AlreadyExists):
     """The branches already have an open pull request."""
 
 
-class LockTaken(Taken):
+class LockTaken(AlreadyExists):
     """The path is already locked."""
 
 
-class ProtectionTaken(Taken):
+class ProtectionTaken(AlreadyExists):
     """The repository already has a rule with this name."""
 
 
-class ForkExists(Taken):
+class ForkExists(AlreadyExists):
     """The owner has a fork of the repository `parent` already, named `fork`."""
 
     def __init__(self, parent: str, fork: str) -> None:
@@ -1141,11 +1141,11 @@ class ForkExists(Taken):
         self.fork = fork
 
 
-class RepositoryTaken(Taken):
+class RepositoryTaken(AlreadyExists):
     """The owner already has a repository with this name."""
 
 
-class TeamTaken(Taken):
+class TeamTaken(AlreadyExists):
     """The organization already has a team `name`."""
 
     def __init__(self, name: str) -> None:
@@ -1153,108 +1153,108 @@ class TeamTaken(Taken):
         self.name = name
 
 
-class SshKeyTaken(Taken):
+class SshKeyTaken(AlreadyExists):
     """The SSH key is that of a user or of a repository already."""
 
     def __init__(self) -> None:
         super().__init__("the key is in use already; a key belongs to one user or one repository")
 
 
-class TokenNameTaken(Taken):
+class TokenNameTaken(AlreadyExists):
     """The user already has a token with this name."""
 
 
-class Missing(HostingError):
+class DoesNotExist(HostingError):
     """It does not exist."""
 
 
-class NoSuchAttachment(Missing):
+class NoSuchAttachment(DoesNotExist):
     """There is no such attached file."""
 
 
-class NoSuchRelease(Missing):
+class NoSuchRelease(DoesNotExist):
     """The repository has no such release."""
 
 
-class GoneMeanwhile(Missing):
+class GoneMeanwhile(DoesNotExist):
     """It was deleted in the meantime."""
 
 
-class NoSuchComment(Missing):
+class NoSuchComment(DoesNotExist):
     """The repository has no such comment."""
 
 
-class NoSuchDelivery(Missing):
+class NoSuchDelivery(DoesNotExist):
     """The webhook has no such delivery."""
 
 
-class NoSuchHook(Missing):
+class NoSuchHook(DoesNotExist):
     """The owner has no such webhook."""
 
 
-class NoSuchDependency(Missing):
+class NoSuchDependency(DoesNotExist):
     """The issue has no such dependency."""
 
 
-class NoSuchIssue(Missing):
+class NoSuchIssue(DoesNotExist):
     """The repository has no such issue."""
 
 
-class NoSuchLabel(Missing):
+class NoSuchLabel(DoesNotExist):
     """There is no such label."""
 
 
-class NoSuchMigration(Missing):
+class NoSuchMigration(DoesNotExist):
     """The repository was not migrated from elsewhere."""
 
 
-class NoSuchNotification(Missing):
+class NoSuchNotification(DoesNotExist):
     """The user has no such notification, or may no longer read what it is about."""
 
 
-class NoSuchPushMirror(Missing):
+class NoSuchPushMirror(DoesNotExist):
     """The repository has no such push mirror."""
 
 
-class NoSuchMilestone(Missing):
+class NoSuchMilestone(DoesNotExist):
     """The repository has no such milestone."""
 
 
-class NoSuchLock(Missing):
+class NoSuchLock(DoesNotExist):
     """There is no such lock."""
 
 
-class NoSuchSshKey(Missing):
+class NoSuchSshKey(DoesNotExist):
     """The user or the repository has no such SSH key."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"public key does not exist [id: {number}]")
 
 
-class NoSuchOrganization(Missing):
+class NoSuchOrganization(DoesNotExist):
     """No organization has that name."""
 
     def __init__(self) -> None:
         super().__init__("not found")
 
 
-class NoSuchEmail(Missing):
+class NoSuchEmail(DoesNotExist):
     """The user has no such address beside the main one."""
 
 
-class NoSuchTransfer(Missing):
+class NoSuchTransfer(DoesNotExist):
     """No transfer of the repository waits for its new owner."""
 
 
-class NoSuchProtection(Missing):
+class NoSuchProtection(DoesNotExist):
     """The repository has no such rule."""
 
 
-class NoSuchRepository(Missing):
+class NoSuchRepository(DoesNotExist):
     """There is no such repository."""
 
 
-class NoSuchReview(Missing):
+class NoSuchReview(DoesNotExist):
     """There is no such review of the pull request."""
 
     def __init__(self, number: int) -> None:
@@ -1262,23 +1262,23 @@ class NoSuchReview(Missing):
         self.number = number
 
 
-class NoSuchScheduledMerge(Missing):
+class NoSuchScheduledMerge(DoesNotExist):
     """A pull request is not scheduled to be merged."""
 
 
-class NoSuchSession(Missing):
+class NoSuchSession(DoesNotExist):
     """The user has no such session."""
 
 
-class NoSuchTeam(Missing):
+class NoSuchTeam(DoesNotExist):
     """There is no such team."""
 
 
-class NoSuchToken(Missing):
+class NoSuchToken(DoesNotExist):
     """The user has no such token."""
 
 
-class NoSuchTemplate(Missing):
+class NoSuchTemplate(DoesNotExist):
     """There is no template `name` of a license, a .gitignore file or a set of labels."""
 
     def __init__(self, name: str) -> None:
@@ -1286,11 +1286,11 @@ class NoSuchTemplate(Missing):
         self.name = name
 
 
-class NoSuchTopic(Missing):
+class NoSuchTopic(DoesNotExist):
     """The repository has no such topic."""
 
 
-class NoSuchUser(Missing):
+class NoSuchUser(DoesNotExist):
     """There is no such user."""
 
 
@@ -1302,7 +1302,7 @@ class NoSuchAccount(NoSuchUser):
         self.name = name
 
 
-class RepositoryEmpty(Missing):
+class RepositoryEmpty(DoesNotExist):
     """The repository has no commits."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 import structlog
 
-from holdfast.hosting.errors import HashingBusy, Refused, Taken
+from holdfast.hosting.errors import AlreadyExists, HashingBusy, Refused
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
@@ -66,7 +66,7 @@ async def create_account(request: RequestContext, name: str, email: str, passwor
         busy = form_page(request, name=name, email=email, problem=BUSY, status=503)
         busy.headers["Retry-After"] = str(error.seconds)
         return busy
-    except (Refused, Taken) as error:
+    except (Refused, AlreadyExists) as error:
         return form_page(request, name=name, email=email, problem=message_for(error), status=422)
     log.info("signed up", user=user.id)
     return await logged_in(request, user)

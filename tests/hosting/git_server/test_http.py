@@ -9,7 +9,7 @@ import pytest
 from holdfast.hosting.app import App
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.services import repositories as making
-from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.store import accounts, lfs, repositories, repository_log
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
@@ -312,4 +312,4 @@ def test_missing_large_files_can_be_allowed(app: App, tmp_path: Path) -> None:
     made = making.create(app, admin, admin, making.NewRepository(name="notes"))
     app.settings = msgspec.structs.replace(app.settings, allow_missing_lfs_objects=True)
     push = Push(tmp_path, (), {"GIT_OBJECT_DIRECTORY": "/nowhere"})
-    assert Pushing(app, made, admin).missing_large_files(push) == []
+    assert RepositoryPush(app, made, admin).missing_large_files(push) == []

@@ -111,14 +111,14 @@ def test_repositories_with_many_packs_are_compacted(app: App, repository: Reposi
     """Others are not; one that another machine compacts is left to it, and one that vanished is no error."""
     seen: list[int] = []
     commits(app, repository, 2)
-    assert maintenance.compact_all(app) == maintenance.Compacted((), (), ())
+    assert maintenance.compact_all(app) == maintenance.CompactionResult((), (), ())
     commits(app, repository, 1)
     lease = f"compaction {repository.id}"
     take_lease(app.database, lease, "another machine", seconds=60)
     assert maintenance.compact(app, [repository.id]).busy == (repository.id,)
     release_lease(app.database, lease, "another machine")
     done = maintenance.compact(app, [99, repository.id], progress=seen.append)
-    assert done == maintenance.Compacted((repository.id,), (), ())
+    assert done == maintenance.CompactionResult((repository.id,), (), ())
     assert seen == [99, repository.id]
     assert len(live_packs(app, repository)) == 1
     assert maintenance.compact_all(app).compacted == ()
@@ -141,7 +141,9 @@ def test_a_repository_that_cannot_be_compacted_does_not_keep_the_others_from_it(
         connection.execute(update(packs).where(packs.c.repository_id == damaged.id).values(content=b"PACK"))
     run = maintenance.compact if work == "compact" else maintenance.collect_garbage
     app.copies.discard(damaged.id)
-    assert run(app, [damaged.id, repository.id]) == maintenance.Compacted((repository.id,), (), (damaged.id,))
+    assert run(app, [damaged.id, repository.id]) == maintenance.CompactionResult(
+        (repository.id,), (), (damaged.id,)
+    )
 
 
 def test_garbage_goes_after_the_days_of_the_setting(app: App, repository: Repository) -> None:
@@ -176,7 +178,7 @@ def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
     old = int(time.time()) - app.settings.ref_retention_days * 86_400 - 10
     with app.database.write() as connection:
         connection.execute(update(ref_log).values(created_at=old))
-    assert maintenance.collect_expired(app) == maintenance.Compacted((), (), ())
+    assert maintenance.collect_expired(app) == maintenance.CompactionResult((), (), ())
     ref_updates.update_refs(app, repository, repository.owner, [RefUpdate("refs/heads/main", grown, first)])
     assert maintenance.collect_expired(app).compacted == ()
     with app.database.write() as connection:
@@ -190,7 +192,7 @@ def test_only_what_a_force_push_or_a_deletion_left_is_collected_on_schedule(
         raise GitDamaged("damaged")
 
     monkeypatch.setattr(app.compactor, "has_garbage", fail)
-    assert maintenance.collect_expired(app) == maintenance.Compacted((), (), ())
+    assert maintenance.collect_expired(app) == maintenance.CompactionResult((), (), ())
 
 
 @pytest.mark.usefixtures("few_packs")

@@ -11,7 +11,7 @@ from holdfast.hosting.errors import RefMoved, RefRefused
 from holdfast.hosting.git.packs import decode_pack
 from holdfast.hosting.git.quarantine import AcceptedPush
 from holdfast.hosting.services import ref_updates, repositories
-from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.services.ref_updates import ActorUpdates
 from holdfast.hosting.services.repositories import NewRepository, initial_commit
 from holdfast.hosting.store import accounts, repository_log
@@ -47,7 +47,7 @@ def push(
     app: App, repository: Repository, *updates: RefUpdate, options: tuple[str, ...] = (), atomic: bool = False
 ) -> Sequence[str]:
     """Push updates to commits that are there, and return the rejected refs."""
-    pushing = Pushing(app, repository, repository.owner)
+    pushing = RepositoryPush(app, repository, repository.owner)
     return [one.ref for one in pushing.update(AcceptedPush(updates, options, atomic))]
 
 

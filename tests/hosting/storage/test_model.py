@@ -24,7 +24,7 @@ from holdfast.hosting.services.branches import NewTag
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
-from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage import compaction, pack_files
 from holdfast.hosting.storage.batch_queue import BatchQueue
@@ -187,7 +187,7 @@ class Storage(RuleBasedStateMachine):
             self.model.folder, "pack-objects", "--revs", "-q", str(place / "pack"), input=(given + known).encode()
         )
         push = AcceptedPush(tuple(updates), (), atomic, (f"pack-{packed.decode().strip()}.pack",))
-        rejected = {one.ref for one in Pushing(app, self.row, self.owner).update(push)}
+        rejected = {one.ref for one in RepositoryPush(app, self.row, self.owner).update(push)}
         refused = set()
         for update in updates:
             if update.ref not in self.refs and not self.room_for(update.ref):

@@ -12,6 +12,7 @@ import sqlalchemy.exc
 from psycopg import errors as psycopg_errors
 
 from holdfast.hosting.errors import (
+    AlreadyExists,
     DatabaseUnavailable,
     GitFailed,
     GoneMeanwhile,
@@ -21,7 +22,6 @@ from holdfast.hosting.errors import (
     StorageFull,
     StorageReadOnly,
     StorageUnavailable,
-    Taken,
 )
 from holdfast.hosting.store.faults import is_outage, translate
 
@@ -71,7 +71,7 @@ def sqlite_error(code: int) -> sqlite3.Error:
         (sqlite3.SQLITE_CORRUPT, DatabaseUnavailable),
         (sqlite3.SQLITE_NOTADB, DatabaseUnavailable),
         (sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY, GoneMeanwhile),
-        (sqlite3.SQLITE_CONSTRAINT_UNIQUE, Taken),
+        (sqlite3.SQLITE_CONSTRAINT_UNIQUE, AlreadyExists),
         (sqlite3.SQLITE_CONSTRAINT_CHECK, type(None)),
         (sqlite3.SQLITE_ERROR, type(None)),
     ],
@@ -138,7 +138,7 @@ def test_every_operational_error_of_psycopg_is_an_outage() -> None:
         (psycopg_errors.AdminShutdown("x"), DatabaseUnavailable),
         (psycopg_errors.LockNotAvailable("x"), DatabaseUnavailable),
         (psycopg_errors.ForeignKeyViolation("x"), GoneMeanwhile),
-        (psycopg_errors.UniqueViolation("x"), Taken),
+        (psycopg_errors.UniqueViolation("x"), AlreadyExists),
         (psycopg_errors.UndefinedTable("x"), type(None)),
         (psycopg.ProgrammingError("x"), type(None)),
     ],

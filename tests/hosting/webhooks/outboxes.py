@@ -16,7 +16,7 @@ from holdfast.hosting.store import deliveries as queued
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.tables import deliveries, events, hooks
-from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.deliverer import Deliverer, DelivererTimings, PayloadOf
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
@@ -131,7 +131,7 @@ def sending(
     async def run() -> None:
         deliverer = Deliverer(
             app,
-            WebhookClient(Allowed.parse(allowed), timeout=timeout),
+            WebhookClient(AllowedHosts.parse(allowed), timeout=timeout),
             payload_of=payload_of,
             message_of=plain_message,
             open_secret=lambda text: text.removeprefix("sealed "),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.webhooks.addresses import Allowed, kind_of, refusal
+from holdfast.hosting.webhooks.addresses import AllowedHosts, kind_of, refusal
 
 INWARDS = [
     ("127.0.0.1", "loopback"),
@@ -64,8 +64,8 @@ def test_an_address_that_leads_inwards_is_known_as_what_it_is(text: str, kind: s
     """And by default nothing is sent there."""
     address = ipaddress.ip_address(text)
     assert kind_of(address) == kind
-    assert not Allowed.parse("external").allows("x.example.org", address)
-    assert Allowed.parse("*").allows("x.example.org", address)
+    assert not AllowedHosts.parse("external").allows("x.example.org", address)
+    assert AllowedHosts.parse("*").allows("x.example.org", address)
 
 
 @pytest.mark.parametrize("text", OUTWARDS)
@@ -73,8 +73,8 @@ def test_the_public_internet_may_be_called(text: str) -> None:
     """By default, and not where only others are named."""
     address = ipaddress.ip_address(text)
     assert kind_of(address) == "public"
-    assert Allowed.parse("external").allows("x.example.org", address)
-    assert not Allowed.parse("private, loopback").allows("x.example.org", address)
+    assert AllowedHosts.parse("external").allows("x.example.org", address)
+    assert not AllowedHosts.parse("private, loopback").allows("x.example.org", address)
 
 
 @given(st.ip_addresses())
@@ -95,7 +95,7 @@ def test_no_ipv4_address_hides_in_ipv6(address: ipaddress.IPv4Address, form: str
 
 def test_the_setting_names_kinds_networks_and_hosts() -> None:
     """A host that matches a pattern may be wherever it wants."""
-    allowed = Allowed.parse(" external, 10.1.0.0/16 ,fd00::5, *.internal.example.org ")
+    allowed = AllowedHosts.parse(" external, 10.1.0.0/16 ,fd00::5, *.internal.example.org ")
     inside = ipaddress.ip_address("192.168.0.9")
     assert allowed.allows("ci.internal.example.org", inside)
     assert not allowed.allows("ci.internal.example.org.evil.net", inside)

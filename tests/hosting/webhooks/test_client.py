@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
-from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.client import WebhookClient, WebhookResponse
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.urls import Address
@@ -43,7 +43,7 @@ def send(
 
     async def run() -> WebhookResponse:
         client = WebhookClient(
-            Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls, tls=tls
+            AllowedHosts.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls, tls=tls
         )
         try:
             for url in urls[:-1]:
@@ -245,7 +245,7 @@ def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> No
     """What would end the line is refused before anything is sent."""
 
     async def run() -> None:
-        client = WebhookClient(Allowed.parse("*"), timeout=5)
+        client = WebhookClient(AllowedHosts.parse("*"), timeout=5)
         try:
             await client.send(WebhookRequest("POST", receiver.url(), {"Authorization": value}, b""))
         finally:
@@ -260,7 +260,7 @@ def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(recei
     """As every client does it."""
 
     async def run(headers: dict[str, str]) -> None:
-        client = WebhookClient(Allowed.parse("*"), timeout=5)
+        client = WebhookClient(AllowedHosts.parse("*"), timeout=5)
         await client.send(WebhookRequest("POST", f"http://ada:pw@127.0.0.1:{receiver.port}/", headers, b""))
         await client.close()
 

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import DeliveryFailed
-from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.client import KEPT_BYTES, WebhookClient, WebhookResponse
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.receivers import Receiver, Seen, receiving
@@ -23,7 +23,7 @@ def asked(receiver: Receiver, timeout: float = 5) -> WebhookResponse:
     """Send one request, over a new connection."""
 
     async def ask() -> WebhookResponse:
-        client = WebhookClient(Allowed.parse("loopback"), timeout=timeout)
+        client = WebhookClient(AllowedHosts.parse("loopback"), timeout=timeout)
         try:
             return await client.send(WebhookRequest("GET", receiver.url("/"), {}, b""))
         finally:

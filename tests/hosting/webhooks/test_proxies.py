@@ -9,7 +9,7 @@ import pytest
 import uvloop
 
 from holdfast.hosting.errors import DeliveryFailed
-from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.client import WebhookClient, WebhookResponse, proxy_for
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.client import HttpProxy
@@ -20,7 +20,7 @@ def send(url: str, proxy: HttpProxy, *, tls: ssl.SSLContext | None = None) -> We
     """Send one request through a proxy, with nothing allowed but the public internet."""
 
     async def run() -> WebhookResponse:
-        client = WebhookClient(Allowed.parse("external"), timeout=5, proxy=proxy, tls=tls)
+        client = WebhookClient(AllowedHosts.parse("external"), timeout=5, proxy=proxy, tls=tls)
         try:
             return await client.send(WebhookRequest("POST", url, {"X-A": "b"}, b"{}"))
         finally:

@@ -1,7 +1,7 @@
 """The other issue of a relation."""
 
 from holdfast.hosting.store.visible_issues import VisibleIssue
-from holdfast.web.issues.related import Related, related_issue
+from holdfast.web.issues.related import RelatedIssue, related_issue
 from tests.web.issues.conftest import AT, Harbour
 
 
@@ -12,6 +12,6 @@ def test_as_much_is_shown_as_somebody_may_see(harbour: Harbour) -> None:
     assert (seen.path, seen.name, seen.title) == (f"{AT}/issues/1", "#1", "Gauge")
     known = related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
     assert (known.path, known.name, known.title) == ("", "ada/secret#1", "Private matter")
-    assert related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == Related(
+    assert related_issue(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == RelatedIssue(
         is_hidden=True
     )

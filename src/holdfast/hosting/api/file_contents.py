@@ -34,7 +34,7 @@ class GetFilesOptions(msgspec.Struct, frozen=True):
     files: Annotated[list[str], Required] = []
 
 
-class FilesAsked(msgspec.Struct, frozen=True):
+class FileContentsQuery(msgspec.Struct, frozen=True):
     """The paths of files in a query; all fields are optional."""
 
     files: list[str | None] | None = None
@@ -78,7 +78,7 @@ def show_files(
 ) -> list[ContentsResponse | None]:
     """Show many files with their contents; one that cannot be shown is null."""
     try:
-        files = msgspec.json.decode(query.body, type=FilesAsked | None)
+        files = msgspec.json.decode(query.body, type=FileContentsQuery | None)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise ApiError(400, "invalid body parameter") from None
     paths = [path or "" for path in (files.files if files is not None else None) or ()]

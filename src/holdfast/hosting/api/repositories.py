@@ -44,7 +44,7 @@ from holdfast.hosting.services.repositories import (
 )
 from holdfast.hosting.services.repository_search import RepositoryPage, RepositorySearch
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Declared, Repository, belongs_to
+from holdfast.hosting.store.repositories import DeclaredSettings, Repository, belongs_to
 from holdfast.hosting.store.tables import repositories as table
 
 __all__ = ["create_for_organization", "create_mine", "delete", "edit", "search", "show", "transfer"]
@@ -243,7 +243,7 @@ def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption
 def changes_in(body: EditRepoOption) -> RepositoryEdit:
     """Return the changes of a body."""
     changes = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
-    declared = {name: changes.pop(name) for name in Declared.__struct_fields__ if name in changes}
+    declared = {name: changes.pop(name) for name in DeclaredSettings.__struct_fields__ if name in changes}
     tracker = changes.pop("internal_tracker", None)
     if tracker is not None:
         changes["has_dependencies"] = tracker.enable_issue_dependencies

@@ -89,7 +89,7 @@ class RedeliverOption(msgspec.Struct, frozen=True):
     event: str = ""
 
 
-class Redelivered(msgspec.Struct, frozen=True):
+class RedeliveryResponse(msgspec.Struct, frozen=True):
     """The number of queued deliveries."""
 
     count: int
@@ -242,9 +242,9 @@ def redeliver_all(
     hook_owner: WebhookOwner,
     id: int,  # noqa: A002  # the path parameter's name
     body: RedeliverOption,
-) -> Redelivered:
+) -> RedeliveryResponse:
     """Queue past deliveries again, each event once and in order."""
-    return Redelivered(
+    return RedeliveryResponse(
         webhook_deliveries.redeliver_all(request.app, request.actor, hook_owner, id, delivery_filter(body))
     )
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
-from holdfast.hosting.file_responses.files import Served, disposition, not_modified, serve
+from holdfast.hosting.file_responses.files import ServedFile, disposition, not_modified, serve
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
@@ -164,7 +164,7 @@ def kept_response(request: RequestContext, key: str, headers: dict[str, str]) ->
             return content if (start, stop) == (0, size) else content[start:stop]
         return b"" if path is None else file_pieces(path, start, stop)
 
-    served = Served("", "application/octet-stream", size, key, None, False, read)
+    served = ServedFile("", "application/octet-stream", size, key, None, False, read)
     response = serve(request, served)
     # A branch moves on: what a client has is good only as long as the entity tag is the same.
     response.headers.update(headers | {"Cache-Control": REVALIDATE})

@@ -1,7 +1,7 @@
 """Downloads of attached files, from the object store."""
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.file_responses.files import Served, disposition, not_modified, serve
+from holdfast.hosting.file_responses.files import ServedFile, disposition, not_modified, serve
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.attachments import object_key
@@ -18,7 +18,7 @@ def attachment_response(request: RequestContext, target: RepositoryAccess, file:
     if fresh is not None:
         return fresh
     store = request.app.store
-    served = Served(
+    served = ServedFile(
         name=file.name,
         media_type="application/octet-stream",
         size=file.size,

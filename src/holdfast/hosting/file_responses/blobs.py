@@ -11,7 +11,7 @@ from anyio import to_thread
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import LfsError, PathRefused
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
-from holdfast.hosting.file_responses.files import Served, last_modified, not_modified, serve
+from holdfast.hosting.file_responses.files import ServedFile, last_modified, not_modified, serve
 from holdfast.hosting.file_responses.media_types import LOOKED_AT, media_type
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import read_commit
@@ -110,7 +110,9 @@ def blob_response(file: CommittedFile) -> RawResponse:
         return streamed(file.repo.folder, entry.id, start, stop)
 
     kind = blob_media_type(file.repo.folder, entry.id)
-    return serve(request, Served(entry.name, kind, entry.size, entry.id, file.modified(), file.is_public, read))
+    return serve(
+        request, ServedFile(entry.name, kind, entry.size, entry.id, file.modified(), file.is_public, read)
+    )
 
 
 def streamed(folder: Path, blob: str, start: int, stop: int) -> Iterator[bytes]:
@@ -161,7 +163,7 @@ def media_response(file: CommittedFile) -> RawResponse:
         except LfsError as error:
             raise ApiError(503, str(error)) from None
         kind = media_type(beginning)
-        served = Served(
+        served = ServedFile(
             entry.name,
             kind,
             size,

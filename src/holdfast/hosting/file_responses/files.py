@@ -12,7 +12,7 @@ from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, par
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.request_context import RequestContext
 
-__all__ = ["Served", "disposition", "last_modified", "not_modified", "serve"]
+__all__ = ["ServedFile", "disposition", "last_modified", "not_modified", "serve"]
 
 HOURS: Final = 6 * 3600
 LATEST: Final = 253_402_300_799
@@ -23,7 +23,7 @@ Pieces = bytes | Iterable[bytes] | AsyncIterator[bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedFile:
     """A file to be served: `read` returns its bytes from one place up to another."""
 
     name: str
@@ -104,7 +104,7 @@ def http_date(when: int) -> str:
     return formatdate(when, usegmt=True)
 
 
-def serve(request: RequestContext, file: Served) -> RawResponse:
+def serve(request: RequestContext, file: ServedFile) -> RawResponse:
     """Return the response with a file, or with the requested ranges of it."""
     headers = validators(file.etag, file.modified, is_public=file.is_public) | {
         "Content-Disposition": disposition(file.name),
@@ -127,7 +127,7 @@ def serve(request: RequestContext, file: Served) -> RawResponse:
     return multiple_ranges(file, parts, headers)
 
 
-def if_range_holds(request: RequestContext, file: Served) -> bool:
+def if_range_holds(request: RequestContext, file: ServedFile) -> bool:
     """Return whether the `If-Range` condition holds: the client has ranges of the file as it is now."""
     condition = request.headers.get("if-range")
     if condition is None:
@@ -137,7 +137,7 @@ def if_range_holds(request: RequestContext, file: Served) -> bool:
     return file.modified is not None and parse_http_date(condition) == file.modified
 
 
-def single_range(file: Served, part: ByteRange, status: int, headers: dict[str, str]) -> RawResponse:
+def single_range(file: ServedFile, part: ByteRange, status: int, headers: dict[str, str]) -> RawResponse:
     """Return the response with the whole file or one range."""
     content = file.read(part.start, part.stop)
     if not isinstance(content, bytes):
@@ -145,7 +145,7 @@ def single_range(file: Served, part: ByteRange, status: int, headers: dict[str, 
     return RawResponse(content, file.media_type, status, headers)
 
 
-def multiple_ranges(file: Served, parts: list[ByteRange], headers: dict[str, str]) -> RawResponse:
+def multiple_ranges(file: ServedFile, parts: list[ByteRange], headers: dict[str, str]) -> RawResponse:
     """Return the `multipart/byteranges` response with several ranges."""
     boundary = secrets.token_hex(16)
     media_type = f"multipart/byteranges; boundary={boundary}"

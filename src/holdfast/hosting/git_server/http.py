@@ -23,7 +23,7 @@ from holdfast.hosting.http.body import read_body
 from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.store.faults import is_outage
 
 __all__ = ["GitHttp"]
@@ -94,7 +94,7 @@ class GitHttp:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
         if writing:
             user = session.call.user
-            pushing = Pushing(self._host, session.repository, user, only_branches=session.only_branches)
+            pushing = RepositoryPush(self._host, session.repository, user, only_branches=session.only_branches)
             answer = receive_pack.receive_pack(
                 folder,
                 body,

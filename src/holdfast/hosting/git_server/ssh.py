@@ -34,7 +34,7 @@ from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs_tokens, receive_pack, upload_pack
 from holdfast.hosting.git_server.key_session import KeySession, current_key, key_user, open_key_session
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.store import ssh_keys
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.ssh_keys import SshKey
@@ -461,7 +461,7 @@ class SshSession:
     def _receive(
         self, session: KeySession, folder: Path, body: AsyncIterator[bytes], protocol: str | None
     ) -> AsyncGenerator[bytes, None]:
-        pushing = Pushing(
+        pushing = RepositoryPush(
             self._app,
             session.repository,
             session.user,

@@ -14,7 +14,7 @@ from holdfast.hosting.schemas.times import EPOCH, Time, moment
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repositories import DeclaredSettings
 from holdfast.settings import Settings
 
 __all__ = [
@@ -168,7 +168,7 @@ def encode(
     parent: RepositorySchema | UnsetType = UNSET,
 ) -> RepositorySchema:
     """Encode the columns of a repository."""
-    declared = msgspec.json.decode(stored.declared, type=Declared)
+    declared = msgspec.json.decode(stored.declared, type=DeclaredSettings)
     path = f"{quote(stored.owner.name)}/{quote(stored.name)}"
     mirrored = moment(stored.mirrored_at) if stored.mirrored_at else EPOCH
     tracker: InternalTracker | UnsetType = UNSET

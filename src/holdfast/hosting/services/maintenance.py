@@ -19,7 +19,7 @@ from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [
     "CleanupResult",
-    "Compacted",
+    "CompactionResult",
     "clean",
     "collect_expired",
     "collect_garbage",
@@ -48,7 +48,7 @@ class CleanupResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """The ids of the repositories that were compacted, that another machine was at, and that failed."""
 
     compacted: tuple[int, ...]
@@ -88,7 +88,7 @@ def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
 
 def compact(
     app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
-) -> Compacted:
+) -> CompactionResult:
     """Compact repositories that have many packs; a repository that another machine compacts is left to it."""
     compacted: list[int] = []
     busy: list[int] = []
@@ -102,12 +102,12 @@ def compact(
                 log.warning("compaction failed", repository_id=number, error=type(error).__name__)
                 failed.append(number)
         progress(number)
-    return Compacted(tuple(compacted), tuple(busy), tuple(failed))
+    return CompactionResult(tuple(compacted), tuple(busy), tuple(failed))
 
 
 def collect_garbage(
     app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
-) -> Compacted:
+) -> CompactionResult:
     """Delete the objects that no ref leads to, nor led to within the retention time, and compact what is left."""
     collected: list[int] = []
     busy: list[int] = []
@@ -123,10 +123,10 @@ def collect_garbage(
                 log.warning("garbage collection failed", repository_id=number, error=type(error).__name__)
                 failed.append(number)
         progress(number)
-    return Compacted(tuple(collected), tuple(busy), tuple(failed))
+    return CompactionResult(tuple(collected), tuple(busy), tuple(failed))
 
 
-def collect_expired(app: App, *, now: float | None = None) -> Compacted:
+def collect_expired(app: App, *, now: float | None = None) -> CompactionResult:
     """Collect the garbage of repositories where the retention of a former target of a ref ended lately.
 
     The stretch is that of the last two runs, so that a run that was missed is made up for.
@@ -144,7 +144,7 @@ def collect_expired(app: App, *, now: float | None = None) -> Compacted:
     return collect_garbage(app, numbers)
 
 
-def compact_all(app: App) -> Compacted:
+def compact_all(app: App) -> CompactionResult:
     """Compact every repository that needs it: also those whose writes a process did not live to follow."""
     return compact(app, repository_log.repositories_with_packs(app.database))
 

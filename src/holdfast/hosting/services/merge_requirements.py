@@ -21,7 +21,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.protections import ProtectionRule
-from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repositories import DeclaredSettings
 
 __all__ = [
     "MergeRequirement",
@@ -72,7 +72,7 @@ class UnmetRequirement(msgspec.Struct, frozen=True):
     """Whether reviews or statuses may meet it later, and administrators may merge without it."""
 
 
-def allowed_styles(declared: Declared) -> frozenset[MergeStyle]:
+def allowed_styles(declared: DeclaredSettings) -> frozenset[MergeStyle]:
     """Return the merge styles that the settings of a repository allow."""
     allowed = {
         MergeStyle.MERGE: declared.allow_merge_commits,
@@ -117,7 +117,7 @@ def unmet_requirements(
     rule = branch_protection.rule_of(app.database, target.repository, issue.base_branch)
     if not may_merge(app, target, user, rule):
         return [UnmetRequirement(MergeRequirement.PERMISSION, "User not allowed to merge PR")]
-    declared = msgspec.json.decode(target.repository.declared, type=Declared)
+    declared = msgspec.json.decode(target.repository.declared, type=DeclaredSettings)
     if style not in allowed_styles(declared):
         return [UnmetRequirement(MergeRequirement.STYLE, f"the merge style {style} is not allowed here")]
     if rule is None or style == MergeStyle.MANUALLY_MERGED:

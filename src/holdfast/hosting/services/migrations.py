@@ -36,7 +36,7 @@ from holdfast.hosting.store import mirrors as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.mirrors import Migration
 from holdfast.hosting.store.repositories import (
-    Declared,
+    DeclaredSettings,
     Repository,
     add_repository,
     change_repository,
@@ -161,7 +161,7 @@ def create(
 ) -> Repository:
     """Create the repository, empty; like a mirror it cannot be written to until the end."""
     interval = "" if mirror is None else format_duration(mirror.interval)
-    declared = Declared(original_url=url, mirror_interval=interval)
+    declared = DeclaredSettings(original_url=url, mirror_interval=interval)
     with app.database.write() as connection:
         number = add_repository(
             connection,

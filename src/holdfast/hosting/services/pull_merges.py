@@ -70,7 +70,7 @@ from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.pulls import ScheduledMerge
 from holdfast.hosting.store.ref_updates import RefUpdate
-from holdfast.hosting.store.repositories import Declared, Repository
+from holdfast.hosting.store.repositories import DeclaredSettings, Repository
 from holdfast.hosting.store.repository_log import NewPack
 from holdfast.hosting.store.tables import issues as issues_table
 from holdfast.hosting.store.tables import scheduled_merges
@@ -330,7 +330,7 @@ def wants_deletion(repository: Repository, order: MergeOrder) -> bool:
     """Return whether the head branch is to be deleted: as asked, or by the default of the repository."""
     if order.delete_branch is not None:
         return order.delete_branch
-    return msgspec.json.decode(repository.declared, type=Declared).default_delete_branch_after_merge
+    return msgspec.json.decode(repository.declared, type=DeclaredSettings).default_delete_branch_after_merge
 
 
 def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
@@ -589,7 +589,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
     access.require_editable(place)
     if style not in {"merge", "rebase"}:
         raise InvalidReference("Style", "must be merge or rebase")
-    declared = msgspec.json.decode(target.repository.declared, type=Declared)
+    declared = msgspec.json.decode(target.repository.declared, type=DeclaredSettings)
     if not (declared.allow_rebase_update if style == "rebase" else declared.allow_merge_update):
         raise Forbidden(Permission.WRITE_BRANCH)
     repository, home = target.repository, place.repository

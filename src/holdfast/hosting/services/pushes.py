@@ -18,7 +18,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Pushing"]
+__all__ = ["RepositoryPush"]
 
 # How many files without an object are looked for, and how many are named.
 MOST_MISSING: Final = 1000
@@ -26,7 +26,7 @@ PATHS_NAMED: Final = 5
 
 
 @dataclass(slots=True)
-class Pushing:
+class RepositoryPush:
     """A push to a repository; `receive_pack` calls `judge` and `update` in a thread."""
 
     host: App

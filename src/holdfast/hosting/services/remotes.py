@@ -13,7 +13,7 @@ from typing import Final, Literal
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidValue, RemoteFailed
 from holdfast.hosting.git.remotes import GitRemote, RemoteLimits
-from holdfast.hosting.webhooks.addresses import Allowed, refusal
+from holdfast.hosting.webhooks.addresses import AllowedHosts, refusal
 from holdfast.http_client import sync
 from holdfast.http_client.connector import look_up
 from holdfast.http_client.errors import AddressNotAllowed, HttpClientError, InvalidUrl
@@ -67,9 +67,9 @@ def credentials_for(url: HttpUrl, given: Credentials) -> Credentials:
     return Credentials(username, password)
 
 
-def allowed_hosts(app: App) -> Allowed:
+def allowed_hosts(app: App) -> AllowedHosts:
     """Return what may be connected to."""
-    return Allowed.parse(app.settings.migration_allowed_hosts)
+    return AllowedHosts.parse(app.settings.migration_allowed_hosts)
 
 
 def limits_of(app: App) -> RemoteLimits:

@@ -57,7 +57,7 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import TransactionDatabase
 from holdfast.hosting.store.ref_updates import RefUpdate
-from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repositories import DeclaredSettings
 from holdfast.hosting.store.repository_events import (
     record_changed,
     record_created,
@@ -328,7 +328,7 @@ class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
     has_packages: bool | UnsetType = UNSET
     has_actions: bool | UnsetType = UNSET
     declared: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    """Settings that are stored and returned but have no effect, by their names in `Declared`."""
+    """Settings that are stored and returned but have no effect, by their names in `DeclaredSettings`."""
 
 
 # The fields of `RepositoryEdit` that are columns of the same name.
@@ -393,7 +393,7 @@ def changed_columns(
     if branch is not UNSET and branch and branch != repository.default_branch:
         columns["default_branch"] = set_default_branch(app, repository, branch)
     if changes.declared:
-        declared = msgspec.json.decode(repository.declared, type=Declared)
+        declared = msgspec.json.decode(repository.declared, type=DeclaredSettings)
         columns["declared"] = msgspec.json.encode(msgspec.structs.replace(declared, **changes.declared)).decode()
     return columns
 

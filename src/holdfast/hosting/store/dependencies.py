@@ -31,7 +31,7 @@ from holdfast.hosting.store.tables import issue_dependencies, issues, repositori
 
 __all__ = [
     "HAS_OPEN_BLOCKER",
-    "Unblocked",
+    "UnblockedIssue",
     "add_dependency",
     "delete_dependencies",
     "record_unblocked",
@@ -58,7 +58,7 @@ HAS_OPEN_BLOCKER: Final[ColumnElement[bool]] = and_(ALLOWS_DEPENDENCIES, OPEN_BL
 
 
 @dataclass(frozen=True, slots=True)
-class Unblocked:
+class UnblockedIssue:
     """An issue that has lost its last open blocker."""
 
     issue_id: int
@@ -193,16 +193,16 @@ def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
         raise StillBlocked("cannot close this issue or pull request because it still has open dependencies")
 
 
-def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> list[Unblocked]:
+def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> list[UnblockedIssue]:
     """Return the open issues that lose their last open blocker when an issue or repositories are removed.
 
     To be called before the removal; repositories are given by id.
     """
     if isinstance(gone, Issue):
-        return [Unblocked(*row) for row in UNBLOCKED_WITHOUT_ISSUE.read(connection, gone=gone.id)]
+        return [UnblockedIssue(*row) for row in UNBLOCKED_WITHOUT_ISSUE.read(connection, gone=gone.id)]
     leaves = and_(leaving.c.repository_id.in_(gone), issues.c.repository_id.not_in(gone))
     statement = unblocked_query(leaves, blockers.c.repository_id.not_in(gone))
-    return [Unblocked(*row) for row in connection.execute(statement)]
+    return [UnblockedIssue(*row) for row in connection.execute(statement)]
 
 
 def unblocked_query(leaves: ColumnElement[bool], stays: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
@@ -258,7 +258,7 @@ def delete_dependencies(connection: Connection, gone: Issue | Sequence[int]) -> 
     connection.execute(delete(issue_dependencies).where(leaves))
 
 
-def record_unblocked(connection: Connection, found: Sequence[Unblocked], actor: Account, now: int) -> None:
+def record_unblocked(connection: Connection, found: Sequence[UnblockedIssue], actor: Account, now: int) -> None:
     """Record that issues have lost their last open blocker."""
     for one in found:
         events.record(

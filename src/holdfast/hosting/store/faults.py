@@ -22,6 +22,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.hosting.errors import (
+    AlreadyExists,
     DatabaseError,
     DatabaseUnavailable,
     GitFailed,
@@ -32,7 +33,6 @@ from holdfast.hosting.errors import (
     StorageFull,
     StorageReadOnly,
     StorageUnavailable,
-    Taken,
 )
 
 __all__ = ["DRIVER_ERRORS", "is_outage", "translate"]
@@ -97,16 +97,16 @@ SQLITE_FAULTS: Final[dict[int, tuple[type[HostingError], str]]] = {
 }
 SQLITE_CONSTRAINTS: Final[dict[int, tuple[type[HostingError], str]]] = {
     sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (GoneMeanwhile, GONE),
-    sqlite3.SQLITE_CONSTRAINT_UNIQUE: (Taken, SAME),
-    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: (Taken, SAME),
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE: (AlreadyExists, SAME),
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: (AlreadyExists, SAME),
 }
 # By SQLSTATE or its class, the longest that fits; `Appendix A. PostgreSQL Error Codes`.
 SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
     "08": (DatabaseUnavailable, UNANSWERED),
     "22": (Refused, OUT_OF_RANGE),
     "23503": (GoneMeanwhile, GONE),
-    "23505": (Taken, SAME),
-    "23P01": (Taken, SAME),
+    "23505": (AlreadyExists, SAME),
+    "23P01": (AlreadyExists, SAME),
     "25006": (StorageReadOnly, READ_ONLY),
     "25P02": (DatabaseUnavailable, BUSY),
     "25P03": (DatabaseUnavailable, BUSY),

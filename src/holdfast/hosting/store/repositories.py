@@ -53,7 +53,7 @@ from holdfast.hosting.store.tables import (
 __all__ = [
     "ALLOWS_DEPENDENCIES",
     "REPOSITORY",
-    "Declared",
+    "DeclaredSettings",
     "Grant",
     "Repository",
     "add_repository",
@@ -86,7 +86,7 @@ ADMIN: Final = 3
 SUFFIXES: Final = (".git", ".wiki", ".rss", ".atom")
 
 
-class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Settings of a repository as JSON; those of merges have an effect, others are stored and returned only."""
 
     enable_time_tracker: bool = True

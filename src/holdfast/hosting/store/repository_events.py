@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Declared, Repository
+from holdfast.hosting.store.repositories import DeclaredSettings, Repository
 
 __all__ = ["record_changed", "record_created", "record_deleted", "record_renamed", "record_transferred"]
 
@@ -101,9 +101,9 @@ def before_change(repository: Repository, changed: Mapping[str, Value]) -> dict[
     before: dict[str, object] = {}
     for name, value in changed.items():
         if name == "declared":
-            old = msgspec.json.decode(repository.declared, type=Declared)
-            new = msgspec.json.decode(str(value), type=Declared)
-            fields = Declared.__struct_fields__
+            old = msgspec.json.decode(repository.declared, type=DeclaredSettings)
+            new = msgspec.json.decode(str(value), type=DeclaredSettings)
+            fields = DeclaredSettings.__struct_fields__
             before |= {key: getattr(old, key) for key in fields if getattr(old, key) != getattr(new, key)}
         elif name == "topics":
             before["topics"] = msgspec.json.decode(repository.topics, type=list[str])

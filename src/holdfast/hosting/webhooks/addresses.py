@@ -13,7 +13,7 @@ from typing import Final, Self
 from holdfast.hosting.store.globs import Glob, compile_glob
 from holdfast.http_client.urls import Address
 
-__all__ = ["Allowed", "kind_of", "refusal"]
+__all__ = ["AllowedHosts", "kind_of", "refusal"]
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -85,7 +85,7 @@ def kind_of(address: Address) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedHosts:
     """The parsed setting `webhook_allowed_hosts` or `migration_allowed_hosts`."""
 
     kinds: frozenset[str]

@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
 from holdfast.hosting.store.globs import compile_glob
-from holdfast.hosting.webhooks.addresses import Allowed, refusal
+from holdfast.hosting.webhooks.addresses import AllowedHosts, refusal
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.client import HttpClient, HttpProxy, HttpResponse, tls_context
 from holdfast.http_client.connector import Resolve
@@ -61,7 +61,7 @@ class WebhookClient:
 
     def __init__(
         self,
-        allowed: Allowed,
+        allowed: AllowedHosts,
         *,
         timeout: float,
         verify_tls: bool = True,

@@ -21,7 +21,7 @@ import structlog
 
 from holdfast.hosting import metrics, traces
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
+from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, DoesNotExist, HostingError
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.faults import is_outage
@@ -239,7 +239,7 @@ class Deliverer:
         for event in outbox.events_without_payload(self._database, missing):
             try:
                 made[event.id] = self._payload_of(self._app, event)
-            except Missing as error:
+            except DoesNotExist as error:
                 problems[event.id] = DeliveryHopeless(f"what it tells of is gone: {error}")
             except Exception as error:
                 if is_outage(error):

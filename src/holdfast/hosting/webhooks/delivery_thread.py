@@ -9,7 +9,7 @@ import structlog
 import uvloop
 
 from holdfast.hosting.app import App
-from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.chat import message_of
 from holdfast.hosting.webhooks.client import WebhookClient, proxy_for
 from holdfast.hosting.webhooks.deliverer import Deliverer
@@ -25,7 +25,7 @@ def new_client(settings: Settings) -> WebhookClient:
     """Create the client from the settings."""
     proxy = settings.webhook_proxy_url
     return WebhookClient(
-        Allowed.parse(settings.webhook_allowed_hosts),
+        AllowedHosts.parse(settings.webhook_allowed_hosts),
         timeout=settings.webhook_timeout,
         verify_tls=settings.webhook_verify_tls,
         proxy=None if proxy is None else proxy_for(proxy.reveal(), settings.webhook_proxy_hosts),

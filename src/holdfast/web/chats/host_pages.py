@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
-from holdfast.hosting.file_responses.files import Served, disposition, serve
+from holdfast.hosting.file_responses.files import ServedFile, disposition, serve
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
@@ -152,14 +152,14 @@ def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResu
     return served
 
 
-def plain_file(result: MediaResult) -> Served:
+def plain_file(result: MediaResult) -> ServedFile:
     """Return a file beside an archive."""
     try:
         status = result.path.stat()
     except OSError:
         # Removed meanwhile, by whoever may.
         raise ApiError(404) from None
-    return Served(
+    return ServedFile(
         result.name,
         result.media_type,
         status.st_size,
@@ -171,9 +171,9 @@ def plain_file(result: MediaResult) -> Served:
     )
 
 
-def encrypted_file(result: EncryptedMediaResult) -> Served:
+def encrypted_file(result: EncryptedMediaResult) -> ServedFile:
     """Return an attachment that is decrypted while it is read."""
-    return Served(
+    return ServedFile(
         result.name,
         result.media_type,
         result.attachment.size,

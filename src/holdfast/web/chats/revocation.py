@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Unit
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Missing, NoSuchFolder, NoSuchObject, NoSuchRef
+from holdfast.hosting.errors import DoesNotExist, NoSuchFolder, NoSuchObject, NoSuchRef
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
@@ -61,7 +61,7 @@ def is_current(app: App, record: CacheEntry) -> bool:
             and may_read(app, repository, record)
             and file_exists(app, origin)
         )
-    except (Missing, NoSuchFolder, NoSuchObject, NoSuchRef):
+    except (DoesNotExist, NoSuchFolder, NoSuchObject, NoSuchRef):
         return False
 
 

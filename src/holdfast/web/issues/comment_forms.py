@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, Missing, NoSuchComment
+from holdfast.hosting.errors import DoesNotExist, HostingError, NoSuchComment
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
@@ -47,7 +47,7 @@ def submit_comment(
     issue = issues.find(request.app, target, index)
     try:
         comment = service.create(request.app, request.actor, target, issue, body.body)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         tried = RejectedForm(problem=message_for(error), comment=body.body, status=status_for(error))
@@ -75,7 +75,7 @@ def submit_edit_comment(
     found = service.find(request.app, target, id)
     try:
         service.edit(request.app, request.actor, target, found, body.body)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         return comment_page(

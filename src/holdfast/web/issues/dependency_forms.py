@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, Missing
+from holdfast.hosting.errors import DoesNotExist, HostingError
 from holdfast.hosting.guards import LINK_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -84,7 +84,7 @@ def submit_dependency(
         problem = (
             f"{body.wanted.strip()} cannot be added: there is no such issue that you can read, or you may not "
             "change what the issue on the other side depends on."
-            if isinstance(error, Missing)
+            if isinstance(error, DoesNotExist)
             else message_for(error)
         )
         tried = RejectedForm(problem=problem, wanted=body.wanted, status=status_for(error))
@@ -108,7 +108,7 @@ def submit_dependency_removal(
         remove(request.app, request.actor, target, issue, other)
     except HostingError as error:
         gone = "This dependency was removed already, or you may not remove it."
-        problem = gone if isinstance(error, Missing) else message_for(error)
+        problem = gone if isinstance(error, DoesNotExist) else message_for(error)
         return show(request, target, index, tried=RejectedForm(problem=problem, status=status_for(error)))
     return redirect_to(f"{issue_path(target.repository, index)}#dependencies", "dependency-removed", removed)
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import HostingError, Missing, Outdated, StillBlocked
+from holdfast.hosting.errors import DoesNotExist, HostingError, Outdated, StillBlocked
 from holdfast.hosting.guards import CHANGE_ISSUES, administers, in_repository, not_archived, reads_issues
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
@@ -99,7 +99,7 @@ def apply_change(
     issue = issues.find(request.app, target, index)
     try:
         change(request.app, request.actor, target, issue, *args, **kwargs)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         return show(
@@ -120,7 +120,7 @@ def change_state(
     issue = issues.find(request.app, target, index)
     try:
         issues.edit(request.app, request.actor, target, issue, IssueEdit(state=state))
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         tried = RejectedForm(
@@ -230,7 +230,7 @@ def submit_edit_issue(
     changes = IssueEdit(title=body.title, body=body.body, content_version=version)
     try:
         issues.edit(request.app, request.actor, target, issue, changes)
-    except Missing:
+    except DoesNotExist:
         raise
     except Outdated as error:
         # Submitting the form again overwrites the version that is shown now.

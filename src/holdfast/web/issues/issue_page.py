@@ -19,7 +19,7 @@ from holdfast.hosting.services import issues, pull_changes, pulls
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
-from holdfast.web.issues.related import Related, related_issue
+from holdfast.web.issues.related import RelatedIssue, related_issue
 from holdfast.web.issues.rows import issue_path, page_path, rows_of
 from holdfast.web.issues.timeline import TextBudget, TimelineEntry, timeline_entries
 from holdfast.web.pages import redirect_to
@@ -75,9 +75,9 @@ NOTHING: Final = RejectedForm()
 class Dependencies:
     """The first issues that block an issue and that it blocks, and their totals."""
 
-    blockers: list[Related]
+    blockers: list[RelatedIssue]
     all_blockers: int
-    blocked: list[Related]
+    blocked: list[RelatedIssue]
     all_blocked: int
 
 

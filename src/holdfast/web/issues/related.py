@@ -7,11 +7,11 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.rows import page_path
 
-__all__ = ["Related", "related_issue"]
+__all__ = ["RelatedIssue", "related_issue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedIssue:
     """The other issue of a relation; without a path it cannot be opened, and a hidden issue has no name either."""
 
     is_hidden: bool
@@ -26,13 +26,13 @@ class Related:
     is_pull: bool = False
 
 
-def related_issue(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Related:
+def related_issue(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> RelatedIssue:
     """Return a related issue; `writes` is whether the viewer may edit the issue it is related to."""
     if not seen.is_readable and not writes:
-        return Related(is_hidden=True)
+        return RelatedIssue(is_hidden=True)
     shape = hidden_issue(seen)
     place = seen.repository
-    return Related(
+    return RelatedIssue(
         is_hidden=False,
         path=page_path(place, seen.issue) if seen.is_readable else "",
         owner=place.owner.name,

@@ -16,7 +16,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.reviews import Review
 from holdfast.hosting.store.visible_issues import visible_issues_by_id
 from holdfast.web.issues.label_colors import LabelBadge, tag
-from holdfast.web.issues.related import Related, related_issue
+from holdfast.web.issues.related import RelatedIssue, related_issue
 from holdfast.web.pulls.timeline import LineRemark, PullTimeline, PushShown
 
 __all__ = ["TextBudget", "TimelineEntry", "comment_entry", "timeline_entries"]
@@ -75,7 +75,7 @@ class TimelineEntry:
     """The commit that closed, reopened or referenced the issue."""
     is_commit_here: bool = False
     """Whether the commit belongs to the same repository."""
-    other: Related | None = None
+    other: RelatedIssue | None = None
     side: str = ""
     """The relation of the other issue now: `blocker`, `blocked` or empty."""
     team: str = ""
@@ -104,7 +104,7 @@ def timeline_entries(
     """
     parts = timeline_parts(request.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries} - {None}
-    others: dict[int, Related] = {}
+    others: dict[int, RelatedIssue] = {}
     if named:
         with request.app.database.read() as connection:
             seen = visible_issues_by_id(
@@ -213,7 +213,7 @@ def event_entry(
     entry: Comment,
     repository: Repository,
     parts: TimelineParts,
-    others: Mapping[int, Related],
+    others: Mapping[int, RelatedIssue],
     *,
     blockers: Collection[int],
     blocked: Collection[int],

@@ -22,7 +22,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.pulls import CLEAN, CONFLICT, Pull, ScheduledMerge
-from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repositories import DeclaredSettings
 
 __all__ = ["MergeBox", "MissingRequirement", "StatusShown", "StyleChoice", "merge_box", "merge_styles"]
 
@@ -110,7 +110,7 @@ class MergeBox:
     """How conflicts are resolved on the command line."""
 
 
-def merge_styles(declared: Declared) -> list[StyleChoice]:
+def merge_styles(declared: DeclaredSettings) -> list[StyleChoice]:
     """Return the merge styles of a repository, the default one first."""
     allowed = merge_requirements.allowed_styles(declared)
     found = [StyleChoice(str(style), *words) for style, words in STYLES.items() if style in allowed]
@@ -120,7 +120,7 @@ def merge_styles(declared: Declared) -> list[StyleChoice]:
 def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, pull: Pull) -> MergeBox:
     """Return the merge box of an open pull request."""
     app, repository, user = request.app, target.repository, request.actor.user
-    declared = msgspec.json.decode(repository.declared, type=Declared)
+    declared = msgspec.json.decode(repository.declared, type=DeclaredSettings)
     reads_code = target.permissions.may_read(Unit.CODE)
     writes = user is not None and target.permissions.may_write(Unit.CODE) and not repository.is_archived
     statuses = commit_statuses.latest_statuses(app.database, repository, issue.head_sha, skip=0, limit=MOST_CHECKS)
@@ -186,7 +186,7 @@ def conflict_commands(request: RequestContext, target: RepositoryAccess, issue: 
     return "\n".join([*steps, "# edit the files with conflicts, then:", "git add --all", "git commit", "git push"])
 
 
-def update_styles(declared: Declared) -> list[tuple[str, str]]:
+def update_styles(declared: DeclaredSettings) -> list[tuple[str, str]]:
     """Return how the head branch can be updated, the default first."""
     ways = [("merge", "Update branch", declared.allow_merge_update)]
     ways.append(("rebase", "Update by rebase", declared.allow_rebase_update))

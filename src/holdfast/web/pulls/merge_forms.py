@@ -3,7 +3,7 @@
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, Missing
+from holdfast.hosting.errors import DoesNotExist, HostingError
 from holdfast.hosting.guards import in_repository, not_archived, sees_pulls, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
@@ -93,7 +93,7 @@ def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, 
     )
     try:
         is_merged = pull_merges.merge(request.app, request.actor, target, issue, order)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         return show_rejection(request, target, index, error)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.errors import HostingError, Missing
+from holdfast.hosting.errors import DoesNotExist, HostingError
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import line_comments, pulls, reviews, suggestions
@@ -125,7 +125,7 @@ def submit_review(request: RequestContext, target: RepositoryAccess, index: int,
         else:
             draft = ReviewDraft(event=body.event or "COMMENT", body=body.body.strip(), commit_id=body.head)
             reviews.create(request.app, request.actor, target, issue, draft)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         tried = RejectedReview(
@@ -179,7 +179,7 @@ def submit_line_comment(
     query = FilesPageQuery(file=body.file, first=body.first, skip=body.skip, view=body.view, context=body.context)
     try:
         reviews.create(request.app, request.actor, target, issue, draft)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         tried = RejectedReview(
@@ -222,7 +222,7 @@ def submit_suggestion(
     issue = pulls.find(request.app, target, index)
     try:
         path = suggestions.apply(request.app, request.actor, target, issue, id)
-    except Missing:
+    except DoesNotExist:
         raise
     except HostingError as error:
         return show_rejection(request, target, index, error)
