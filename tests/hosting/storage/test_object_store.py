@@ -70,9 +70,23 @@ def test_a_file_is_read_as_it_was_written(store: ObjectStore, tmp_path: Path, si
     assert read(store, key) == content
     assert read(store, key, size // 3, size // 2) == content[size // 3 : size // 2]
     assert read(store, key, size // 2, size + 10) == content[size // 2 :]
+    assert store.read_range(key, size // 3, size // 2) == content[size // 3 : size // 2]
+    assert store.read_range(key, 0, size) == content
     store.fetch(key, tmp_path / "fetched")
     assert (tmp_path / "fetched").read_bytes() == content
     assert source.exists()
+
+
+def test_many_objects_are_deleted_at_once(store: ObjectStore) -> None:
+    """Those that are named; one that is missing is no error, and of none nothing is asked."""
+    keys = [f"chats/many/{number}" for number in range(5)]
+    for key in keys:
+        store.put(key, b"x")
+    store.delete_many([])
+    store.delete_many([*keys[:2], "chats/many/gone", *keys[3:]])
+    assert [one.key for one in store.list("chats/many/")] == [keys[2]]
+    store.delete_many(keys[:3])
+    assert list(store.list("chats/many/")) == []
 
 
 def test_a_key_keeps_its_first_content(store: ObjectStore, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The object store: packs, LFS objects and attachments by key, in the data folder or in an S3 bucket.
+"""The object store: packs, LFS objects, attachments and chat backups by key, in the data folder or a bucket (S3).
 
 An object is written once and never changed. A key is the hash of its content, or is made for one object, so that
 writing it a second time writes the same bytes. In the folder a file and its name are synced (`fsync`) before `put`
@@ -8,7 +8,7 @@ returns, and S3 acknowledges a PUT once it is stored: an object that can be list
 import os
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -43,7 +43,8 @@ PROBE: Final = "create-only-probe"
 INCOMING: Final = "incoming"
 # What this service stores; other objects of a bucket are left alone.
 ATTACHMENTS: Final = "attachments/"
-PREFIXES: Final = ("lfs/", "packs/", ATTACHMENTS)
+CHATS: Final = "chats/"
+PREFIXES: Final = ("lfs/", "packs/", ATTACHMENTS, CHATS)
 
 
 class StoredFile(msgspec.Struct, frozen=True):
@@ -128,6 +129,16 @@ class ObjectStore:
         with self._errors(key):
             return bytes(obstore.get(self._store, key).bytes())
 
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return the bytes of an object from `start` up to `end`, which must not be behind its own."""
+        if self.folder is not None:
+            with self._errors(key), (self.folder / key).open("rb", buffering=0) as file:
+                file.seek(start)
+                return file.read(end - start)
+        with self._errors(key):
+            pieces = [obstore.get_range(self._store, key, start=a, end=b) for a, b in ranges(start, end)]
+            return b"".join(bytes(piece) for piece in pieces)
+
     async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes of an object from `start` up to `end`."""
         if self.folder is not None:
@@ -176,6 +187,16 @@ class ObjectStore:
         """Delete an object; a missing one is no error."""
         with self._errors(key), suppress(FileNotFoundError):
             obstore.delete(self._store, key)
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete objects, in a bucket a thousand with each request; missing ones are no error."""
+        if self.folder is not None:
+            for key in keys:
+                self.delete(key)
+            return
+        for start in range(0, len(keys), PAGE):
+            with self._errors(keys[start]):
+                obstore.delete(self._store, keys[start : start + PAGE])
 
     def replace(self, key: str, content: bytes) -> None:
         """Store a few bytes under a key that may have others: for the id of the installation, and nothing else."""
