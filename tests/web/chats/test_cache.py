@@ -1,10 +1,13 @@
 """Conversations brought in for all processes of a service."""
 
+import dataclasses
 import fcntl
 import os
+import shutil
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from holdfast.backup.conversion import OutputFormat
@@ -23,7 +26,9 @@ from holdfast.web.chats.cache_entries import (
     ImportRunning,
     KeyRequired,
     State,
+    UploadOrigin,
 )
+from holdfast.web.chats.encrypted_media import media_of
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
 from holdfast.web.chats.import_worker import ImportLimits, write_atomically
@@ -117,6 +122,38 @@ def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, pla
     cache.forget(source, VIEWER)
     assert isinstance(settled(cache, source), ImportReady)
     assert not asked[1].exists()
+
+
+def test_a_folder_from_elsewhere_is_written_first_and_not_kept(tmp_path: Path) -> None:
+    """Its attachments are read from where they are, whatever `media` says that is."""
+    write_sample(sample_records(60, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    written: list[Path] = []
+
+    def write_to(target: Path) -> None:
+        written.append(target)
+        shutil.copytree(tmp_path / "phone", target)
+
+    media = media_of(tmp_path / "phone")
+    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    source = ConversationSource(
+        "folder", "phone", FileKind.SEALED, write=write_to, origin=UploadOrigin(3, 8), media=lambda: media
+    )
+    cache.begin(source, VIEWER, SECRET, Secret(KEY_FILE))
+    state = settled(cache, source, SECRET)
+    assert isinstance(state, ImportReady)
+    assert state.opened.media is media
+    assert not written[0].exists()
+    ((_, record),) = cache._entries()
+    assert record is not None
+    assert (record.origin, record.owner) == (UploadOrigin(3, 8), 8)
+    elsewhere = msgspec.structs.replace(UploadOrigin(3, 8), backup=4)
+    assert cache.look(dataclasses.replace(source, origin=elsewhere), VIEWER, SECRET) == KeyRequired()
+    entry = written[0].parent
+    (entry / "source").mkdir()
+    (entry / "source" / "main").write_bytes(b"left by a service that was killed")
+    cache.clear_leftovers()
+    assert not (entry / "source").exists()
+    assert isinstance(cache.look(source, VIEWER, SECRET), ImportReady)
 
 
 def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
+
 from holdfast.settings import Settings
-from holdfast.web.chats.cache_entries import CacheEntry, CacheLimits, FileOrigin
+from holdfast.web.chats.cache_entries import CacheEntry, CacheLimits, FileOrigin, UploadOrigin
 
 
 def test_no_import_may_become_larger_than_its_owner_may_keep(tmp_path: Path) -> None:
@@ -19,7 +21,17 @@ def test_what_is_sealed_has_a_quarter_of_the_memory(tmp_path: Path) -> None:
     assert limits.imports.sealed == 100 << 20
 
 
-def test_the_room_counts_against_the_owner_of_the_repository() -> None:
+def test_the_room_counts_against_the_owner_of_the_repository_or_upload() -> None:
     """The shelf has a share of its own."""
+    assert CacheEntry("x", UploadOrigin(3, 9)).owner == 9
     assert CacheEntry("x", FileOrigin(3, 8, True, "branch", "main", b"a", "0")).owner == 8
     assert CacheEntry("x").owner == 0
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    """Whichever origin it has; the same number of a repository and of an upload are two places."""
+    file, upload = FileOrigin(3, 8, True, "branch", "main", b"a", "0"), UploadOrigin(3, 8)
+    for origin in (file, upload, None):
+        record = CacheEntry("x", origin)
+        assert msgspec.json.decode(msgspec.json.encode(record), type=CacheEntry) == record
+    assert file.place != upload.place

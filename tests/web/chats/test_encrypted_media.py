@@ -1,8 +1,10 @@
 """Attachments of a phone folder."""
 
+import io
 import os
 import sqlite3
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -60,6 +62,37 @@ def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path)
         size = len(plain)
         for start, stop in ((0, size), (0, 1), (15, 17), (16, 48), (size - 1, size), (size // 2, size)):
             assert b"".join(media.read(attachment, start, stop)) == plain[start:stop]
+
+
+def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, archive_file: Path) -> None:
+    """Whatever opens them; each is authenticated before anything is read, and once only."""
+    name = names(archive_file, "image")[0]
+    media, attachment = found_in(phone, name)
+    content = content_path(archive_file.with_name("phone") / "files", name).read_bytes()
+    reads: list[int] = []
+
+    class InMemory:
+        def has(self, media_name: str) -> bool:
+            return media_name == name
+
+        def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
+            del attachment
+
+            class Counted(io.BytesIO):
+                def read(self, size: int | None = -1, /) -> bytes:
+                    piece = super().read(size)
+                    reads.append(len(piece))
+                    return piece
+
+            return Counted(content)
+
+    other = EncryptedMedia(InMemory())
+    assert (other.has(name), other.has("0" * 64)) == (True, False)
+    assert b"".join(other.read(attachment, 3, 40)) == b"".join(media.read(attachment, 3, 40))
+    assert sum(reads) >= len(content)
+    reads.clear()
+    assert b"".join(other.read(attachment, 3, 40)) == b"".join(media.read(attachment, 3, 40))
+    assert sum(reads) < len(content)
 
 
 def test_a_page_shows_the_pictures_of_the_folder(phone: OpenArchive, archive_file: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.conversion import OutputFormat
-from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, looks_like_backup
+from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, kind_of_path, looks_like_backup
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, write
@@ -33,6 +33,19 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
     assert told(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
     assert told(tmp_path / "a.db") == (FileKind.ARCHIVE, True)
     assert told(tmp_path / "a.backup") == (FileKind.SEALED, True)
+
+
+def test_a_folder_is_recognised_by_its_names(tmp_path: Path) -> None:
+    """That of a phone, an export, and none; a file by its content."""
+    write_sample(sample_records(20, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "main.jsonl").touch()
+    (tmp_path / "none").mkdir()
+    assert kind_of_path(tmp_path / "phone") is FileKind.SEALED
+    assert kind_of_path(tmp_path / "export") is FileKind.PLAIN
+    assert kind_of_path(tmp_path / "none") is None
+    assert kind_of_path(write(tmp_path / "file", *copies())) is FileKind.PLAIN
+    assert kind_of_path(tmp_path / "missing") is None
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,10 @@ def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "one").write_bytes(bytes(10))
     assert entry_size(tmp_path) == 10
+    (tmp_path / SPOOLED).unlink()
+    (tmp_path / SPOOLED).mkdir()
+    (tmp_path / SPOOLED / "main").write_bytes(bytes(1000))
+    assert entry_size(tmp_path) == 10
 
 
 def test_an_end_is_told_in_words() -> None:

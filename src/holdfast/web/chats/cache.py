@@ -76,7 +76,7 @@ SEALED_KEPT_S: Final = DAY_S
 FAILED_KEPT_S: Final = 3600
 KEY_FAILED_KEPT_S: Final = 60
 MOST_ENTRIES: Final = 1000
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 RECORD: Final = "record"
 
 
@@ -222,7 +222,7 @@ class ConversationCache:
                     continue
                 for name in entry.iterdir():
                     if name.name == SPOOLED or name.name.startswith("new.db") or name.suffix in {".part", ".new"}:
-                        name.unlink(missing_ok=True)
+                        remove_path(name)
         self.close_removed()
 
     @staticmethod
@@ -240,7 +240,7 @@ class ConversationCache:
 
     def _entry(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None) -> Path:
         """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
-        origin = 0 if source.origin is None else source.origin.repository
+        origin = 0 if source.origin is None else source.origin.place
         name = hashlib.sha256(f"{source.kind.value} {origin} {source.content}".encode()).hexdigest()
         if source.kind is FileKind.SEALED and secret is not None:
             bound = bind_to_session(name, viewer).encode()
@@ -343,7 +343,8 @@ class ConversationCache:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
         connection = open_sealed(file, key_for(secret, bind_to_session(source.content, viewer)))
         opened = Archive(file.with_name(READY), connection)
-        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1, media=media_of(source.path))
+        media = media_of(source.path) if source.media is None else source.media()
+        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1, media=media)
 
     def _close_archives(self) -> None:
         """Close archives that are deleted, least recently used, or encrypted and idle."""
@@ -379,7 +380,6 @@ class ConversationCache:
         spooled = entry / SPOOLED
         path = source.path
         if path is None and source.write is not None:
-            open_private(spooled).close()
             source.write(spooled)
             path = spooled
         limits = self.limits.imports
@@ -396,16 +396,12 @@ class ConversationCache:
     def _finish(entry: Path, record: CacheEntry, problem: ImportProblem | None) -> None:
         """Write the result of an import, and delete its temporary files."""
         if problem is None:
-            (entry / SPOOLED).unlink(missing_ok=True)
+            remove_path(entry / SPOOLED)
             write_atomically(entry / RECORD, msgspec.structs.replace(record, size=entry_size(entry)))
             return
         for item in entry.iterdir():
-            if item.name in {LOCK, RECORD}:
-                continue
-            if item.is_dir() and not item.is_symlink():
-                shutil.rmtree(item, ignore_errors=True)
-            else:
-                item.unlink(missing_ok=True)
+            if item.name not in {LOCK, RECORD}:
+                remove_path(item)
         write_atomically(entry / PROBLEM, problem)
 
     @contextmanager
@@ -444,6 +440,14 @@ class ConversationCache:
                     self._remove(path)
                     total, count = total - sizes[path], count - 1
                     owners[owner] -= sizes[path]
+
+
+def remove_path(path: Path) -> None:
+    """Delete a file, or a folder with all that is in it; one that is missing is no error."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def bind_to_session(content: str, viewer: ImportClient) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from holdfast.settings import Settings
+from holdfast.web.chats.encrypted_media import EncryptedMedia
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_worker import ImportLimits, ImportProgress
 from holdfast.web.chats.open_archive import OpenArchive
@@ -23,6 +24,7 @@ __all__ = [
     "ImportRunning",
     "KeyRequired",
     "State",
+    "UploadOrigin",
 ]
 
 MB: Final = 1 << 20
@@ -45,7 +47,7 @@ class CacheLimits(msgspec.Struct, frozen=True):
         return cls(total, per_owner, settings.chat_imports_per_hour, imports)
 
 
-class FileOrigin(msgspec.Struct, frozen=True):
+class FileOrigin(msgspec.Struct, frozen=True, tag="file"):
     """The repository file a conversation was imported from."""
 
     repository: int
@@ -56,12 +58,29 @@ class FileOrigin(msgspec.Struct, frozen=True):
     path: bytes
     blob: str
 
+    @property
+    def place(self) -> str:
+        """What it is in: the same content elsewhere is another entry."""
+        return str(self.repository)
+
+
+class UploadOrigin(msgspec.Struct, frozen=True, tag="upload"):
+    """The uploaded backup a conversation was imported from, and the user whose it is."""
+
+    backup: int
+    owner: int
+
+    @property
+    def place(self) -> str:
+        """What it is in: the same content elsewhere is another entry."""
+        return f"upload {self.backup}"
+
 
 class CacheEntry(msgspec.Struct, frozen=True):
     """The record of a cache entry: its content, its origin, and who may read it."""
 
     content: str
-    origin: FileOrigin | None = None
+    origin: FileOrigin | UploadOrigin | None = None
     browser: str = ""
     """The id of the only browser that can decrypt it, for an encrypted entry."""
     account: int | None = None
@@ -80,14 +99,18 @@ class CacheEntry(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConversationSource:
-    """A file to import: `content` is its digest, `write` copies it to a file unless it is at `path`."""
+    """A file or folder to import: `content` identifies it, `write` copies it to a path unless it is at `path`.
+
+    `media` opens the encrypted attachments of a folder that is not at `path`.
+    """
 
     content: str
     name: str
     kind: FileKind
     path: Path | None = None
     write: Callable[[Path], None] | None = None
-    origin: FileOrigin | None = None
+    origin: FileOrigin | UploadOrigin | None = None
+    media: Callable[[], EncryptedMedia | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

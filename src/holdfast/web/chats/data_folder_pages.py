@@ -11,13 +11,12 @@ from urllib.parse import quote
 
 from holdfast.backup.container.folder import MAIN, find_snapshots
 from holdfast.backup.container.takeout import LINES, find_export
-from holdfast.backup.errors import BackupError
 from holdfast.hosting.guards import site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.chats.cache_entries import ConversationSource
-from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file
+from holdfast.web.chats.file_kinds import FileKind, kind_of_path
 from holdfast.web.chats.host_pages import (
     ConversationPages,
     KeyForm,
@@ -57,17 +56,6 @@ def backups_folder(request: RequestContext) -> Path:
     return request.app.settings.data / "backups"
 
 
-def detect_kind(path: Path) -> FileKind | None:
-    """Detect the kind of a file or folder; None if it is no backup."""
-    try:
-        if path.is_dir():
-            return FileKind.SEALED if find_snapshots(path) else FileKind.PLAIN if find_export(path) else None
-        with path.open("rb") as file:
-            return kind_of_file(file.read(LOOK), path.stat().st_size)
-    except (OSError, BackupError):
-        return None
-
-
 def list_entries(folder: Path) -> list[DataFolderEntry]:
     """List the folder by name, without the attachment folders of archives."""
     if not folder.is_dir():
@@ -77,7 +65,7 @@ def list_entries(folder: Path) -> list[DataFolderEntry]:
         if path.name.startswith(".") or path.name.endswith(("-media", "-journal", "-wal", "-shm")):
             continue
         status = path.stat()
-        kind = detect_kind(path)
+        kind = kind_of_path(path)
         size = None if path.is_dir() else status.st_size
         found.append(
             DataFolderEntry(
@@ -147,7 +135,7 @@ def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
 
 def make_source(path: Path) -> ConversationSource:
     """Return the source of a file, identified by its digest."""
-    kind = detect_kind(path)
+    kind = kind_of_path(path)
     if kind is None:
         raise ApiError(404)
     main = identifying_file(path) if path.is_dir() else path

@@ -1,11 +1,12 @@
 """Serves the attachments of a phone folder: the encrypted files stay as they are and are decrypted while sent."""
 
+import io
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 from holdfast.backup.container.attachments import (
     AttachmentKey,
@@ -17,11 +18,36 @@ from holdfast.backup.container.media import FolderMedia
 from holdfast.backup.container.sealed import Opened, Span
 from holdfast.backup.errors import AttachmentDamaged, AttachmentError, BackupError
 
-__all__ = ["EncryptedMedia", "media_of"]
+__all__ = ["EncryptedFiles", "EncryptedMedia", "media_of"]
 
 MOST_KNOWN: Final = 10_000
 
 FileState = tuple[int, int, int, int]
+
+
+class EncryptedFiles(Protocol):
+    """Where the encrypted attachment files are."""
+
+    def has(self, media_name: str) -> bool:
+        """Return whether there is a file of that name."""
+
+    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
+        """Open the file of an attachment; AttachmentError if it is missing."""
+
+
+class FolderFiles:
+    """The attachment files of a folder on this machine."""
+
+    def __init__(self, folder: FolderMedia) -> None:
+        self._folder = folder
+        self.open_encrypted = folder.open_encrypted
+
+    def has(self, media_name: str) -> bool:
+        """Return whether there is a file of that name."""
+        try:
+            return content_path(self._folder.store, media_name).is_file()
+        except (AttachmentError, OSError):
+            return False
 
 
 class EncryptedMedia:
@@ -31,21 +57,18 @@ class EncryptedMedia:
     file is the same, so that a player that asks for many parts of a film does not wait for each.
     """
 
-    def __init__(self, folder: FolderMedia) -> None:
-        self._folder = folder
+    def __init__(self, files: EncryptedFiles) -> None:
+        self._files = files
         self._lock = threading.Lock()
         self._authenticated: OrderedDict[str, FileState] = OrderedDict()
 
     def has(self, media_name: str) -> bool:
         """Return whether there is a file of that name."""
-        try:
-            return content_path(self._folder.store, media_name).is_file()
-        except (AttachmentError, OSError):
-            return False
+        return self._files.has(media_name)
 
     def authenticate(self, attachment: AttachmentKey) -> None:
         """Check the MAC of a file, unless it was checked before; AttachmentError if it is missing or damaged."""
-        with self._folder.open_encrypted(attachment) as source:
+        with self._files.open_encrypted(attachment) as source:
             self._authenticate(source, attachment)
 
     def _authenticate(self, source: BinaryIO, attachment: AttachmentKey) -> None:
@@ -62,7 +85,7 @@ class EncryptedMedia:
 
     def read(self, attachment: AttachmentKey, start: int, stop: int) -> Iterator[bytes]:
         """Yield a part of what a file holds, decrypted."""
-        with self._folder.open_encrypted(attachment) as source:
+        with self._files.open_encrypted(attachment) as source:
             self._authenticate(source, attachment)
             span = Span(0, source.seek(0, os.SEEK_END))
             if attachment.size > span.ciphertext_size:
@@ -72,7 +95,11 @@ class EncryptedMedia:
 
 def state_of(source: BinaryIO) -> FileState:
     """Return what changes when a file does."""
-    status = os.fstat(source.fileno())
+    try:
+        status = os.fstat(source.fileno())
+    except io.UnsupportedOperation:
+        # An object of the store never changes.
+        return 0, 0, 0, 0
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -82,4 +109,4 @@ def media_of(path: Path | None) -> EncryptedMedia | None:
         snapshots = find_snapshots(path) if path is not None and path.is_dir() else []
     except (BackupError, OSError):
         return None
-    return EncryptedMedia(FolderMedia(snapshots[0].store, snapshots[0].root)) if snapshots else None
+    return EncryptedMedia(FolderFiles(FolderMedia(snapshots[0].store, snapshots[0].root))) if snapshots else None

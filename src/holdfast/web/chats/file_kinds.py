@@ -1,18 +1,29 @@
-"""Detects the kind of a file from its first bytes: archive, plaintext backup, encrypted backup, or none."""
+"""Detects the kind of a file or folder: archive, plaintext backup, encrypted backup, or none."""
 
 import io
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 from holdfast.backup.archives.schema import APPLICATION_ID
 from holdfast.backup.backup_reader import Form, begins_like_a_stream, recognise
 from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
 from holdfast.backup.container.cipher import find_layout
+from holdfast.backup.container.folder import find_snapshots
 from holdfast.backup.container.sealed import Span
+from holdfast.backup.container.takeout import find_export
 from holdfast.backup.errors import BackupError
 from holdfast.backup.file_types import is_random
 
-__all__ = ["LOOK", "FileKind", "is_archive", "is_plain_backup", "kind_of_file", "looks_like_backup"]
+__all__ = [
+    "LOOK",
+    "FileKind",
+    "is_archive",
+    "is_plain_backup",
+    "kind_of_file",
+    "kind_of_path",
+    "looks_like_backup",
+]
 
 # So much of the beginning of a file is needed to tell.
 LOOK: Final = 1 << 16
@@ -48,6 +59,17 @@ def kind_of_file(head: bytes, size: int) -> FileKind | None:
     if form is not Form.CONTAINER:
         return FileKind.PLAIN
     return FileKind.SEALED if can_be_encrypted(head, size) else None
+
+
+def kind_of_path(path: Path) -> FileKind | None:
+    """Return the kind of a file by its content, and of a folder by the names in it; None if it is no backup."""
+    try:
+        if path.is_dir():
+            return FileKind.SEALED if find_snapshots(path) else FileKind.PLAIN if find_export(path) else None
+        with path.open("rb") as file:
+            return kind_of_file(file.read(LOOK), path.stat().st_size)
+    except (OSError, BackupError):
+        return None
 
 
 def can_be_encrypted(head: bytes, size: int) -> bool:

@@ -64,7 +64,8 @@ def exit_reason(status: int, limits: ImportLimits) -> str:
 def entry_size(entry: Path) -> int:
     """Count the bytes of a conversation, without what it is read from."""
     total = 0
-    for folder, _, names in os.walk(entry):
+    for folder, inside, names in os.walk(entry):
+        inside[:] = [name for name in inside if name != SPOOLED]
         for name in names:
             if name != SPOOLED:
                 with suppress(OSError):

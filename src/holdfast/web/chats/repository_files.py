@@ -31,6 +31,7 @@ from holdfast.web.chats.file_kinds import (
 )
 from holdfast.web.chats.host_pages import ConversationPages, KeyForm, handle_form, show_source, viewer_of
 from holdfast.web.chats.import_limits import ImportClient
+from holdfast.web.chats.locks import open_private
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.chats.view import TemplateResult
 from holdfast.web.code.location import READING, CodeLocation, spot_at
@@ -217,7 +218,7 @@ def lfs_head(app: App, stored: LfsPointer) -> bytes:
 
 def write_blob(folder: Path, blob: str, target: Path) -> None:
     """Write a blob to a file."""
-    with target.open("wb") as out:
+    with open_private(target) as out:
         for piece in trees.stream_blob(open_repository(folder), blob):
             out.write(piece)
 
@@ -226,7 +227,7 @@ def write_lfs_object(app: App, stored: LfsPointer, target: Path) -> None:
     """Write a large file to a file of ours."""
 
     async def copy() -> None:
-        with target.open("wb") as out:
+        with open_private(target) as out:
             async for piece in app.lfs.read(stored.oid):
                 await asyncio.to_thread(out.write, piece)
 
