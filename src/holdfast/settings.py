@@ -266,9 +266,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=16_777_216,
-            description="How many of these megabytes the repositories of one owner may take.",
+            description="How many of these megabytes the repositories and uploads of one owner may take.",
         ),
     ] = 2048
+    chat_storage_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=16_777_216,
+            description="How many megabytes of chat backups one user may upload; 0 lets nobody upload any.",
+        ),
+    ] = 10_240
     s3_bucket: Annotated[
         str | None,
         Meta(description="The bucket large files are kept in; unset means the data folder."),

@@ -31,6 +31,11 @@ from holdfast.web.error_messages import message_for, status_for
             errors.DependencyCycle((1, 2, 1), ("a/b#1", "a/b#2", "a/b#1")),
             "That would be a circular dependency, and none of these could ever be closed: a/b#1 → a/b#2 → a/b#1.",
         ),
+        (
+            errors.ChatStorageFull(12 * 2**20, 3 * 2**20),
+            "Your chat backups may have 12 MB in total, and have 3 MB already. Delete some first.",
+        ),
+        (errors.UploadOffsetConflict(5), "The next chunk of this file begins at 5."),
         (errors.LastOwner("an organization needs an owner"), "An organization needs an owner."),
     ],
 )

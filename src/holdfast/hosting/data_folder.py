@@ -31,7 +31,7 @@ __all__ = [
 DATABASE: Final = "holdfast.sqlite3"
 # What must not be readable by other users of the machine.
 PRIVATE_FOLDERS: Final = (
-    *("", "repositories", "packs", "lfs", "attachments"),
+    *("", "repositories", "packs", "lfs", "attachments", "chats"),
     *("incoming", "cache", "tmp", "lost-and-found"),
 )
 PRIVATE_FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", KEY_FILE, INSTANCE_FILE, "bucket-owner")

@@ -40,6 +40,8 @@ HostingError
 ├── NotLineComment           only a line comment has a conversation
 ├── Outdated                 it was changed concurrently
 ├── TooManyPins              no more issues can be pinned
+├── UploadIncomplete         bytes of an upload are missing
+├── UploadOffsetConflict     a chunk of an upload does not begin where the last one ended
 ├── StillBlocked             an issue has open blockers
 ├── GitError                 a git operation failed
 │   ├── BodyDamaged          a git request body cannot be decoded
@@ -99,6 +101,8 @@ HostingError
 │   ├── RemoteFailed         a repository elsewhere cannot be reached or read
 │   ├── SshKeyRefused        not an OpenSSH public key, or a weak one
 │   ├── TooManyAtOnce        a request exceeds a limit
+│   ├── ChatStorageFull      the chat backups of a user exceed the limit
+│   ├── UploadOverrun        a chunk goes beyond the end of its file
 │   ├── ReviewRefused        a review cannot be submitted, requested or dismissed
 │   ├── WebhookInactive      the webhook is inactive
 │   ├── StillInUse           it still has dependents
@@ -137,6 +141,7 @@ HostingError
 ├── DoesNotExist             it does not exist
 │   ├── GoneMeanwhile        deleted concurrently
 │   ├── NoSuchAttachment     no such attached file
+│   ├── NoSuchChatBackup     no such chat backup that the actor may see
 │   ├── NoSuchComment        no such comment
 │   ├── NoSuchDelivery       no such delivery
 │   ├── NoSuchEmail          no such address beside the main one
@@ -188,6 +193,7 @@ __all__ = [
     "BodyDamaged",
     "BodyTooLarge",
     "BranchExists",
+    "ChatStorageFull",
     "ColorRefused",
     "ConditionFailed",
     "CrossRepositoryDependency",
@@ -247,6 +253,7 @@ __all__ = [
     "NoSuchAccount",
     "NoSuchAttachment",
     "NoSuchBranch",
+    "NoSuchChatBackup",
     "NoSuchComment",
     "NoSuchDelivery",
     "NoSuchDependency",
@@ -347,6 +354,9 @@ __all__ = [
     "UnknownName",
     "UnknownState",
     "UnrelatedHistories",
+    "UploadIncomplete",
+    "UploadOffsetConflict",
+    "UploadOverrun",
     "UrlRefused",
     "Violation",
     "VisibilityRefused",
@@ -640,6 +650,21 @@ class Outdated(HostingError):
 
 class StillBlocked(HostingError):
     """An issue cannot be closed while a blocker is open."""
+
+
+class UploadIncomplete(HostingError):
+    """Bytes of an upload have not arrived yet."""
+
+    def __init__(self) -> None:
+        super().__init__("the upload is not complete")
+
+
+class UploadOffsetConflict(HostingError):
+    """A chunk does not begin where its file ends so far, which is at `expected`."""
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(f"the next chunk of this file begins at {expected}")
+        self.expected = expected
 
 
 class GitError(HostingError):
@@ -1020,6 +1045,23 @@ class TooManyAtOnce(Refused):
     """A request exceeds the limit of what is done at once."""
 
 
+class ChatStorageFull(Refused):
+    """The chat backups of a user would have more than `limit` bytes; those there have `used`."""
+
+    def __init__(self, limit: int, used: int) -> None:
+        super().__init__(f"chat backups of one user may have {limit} bytes in total; yours have {used} already")
+        self.limit = limit
+        self.used = used
+
+
+class UploadOverrun(Refused):
+    """A chunk goes beyond the end of its file, which was said to have `size` bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"this file was said to have {size} bytes")
+        self.size = size
+
+
 class FileRefused(Refused):
     """A change of a file is invalid; the message says why."""
 
@@ -1170,6 +1212,13 @@ class DoesNotExist(HostingError):
 
 class NoSuchAttachment(DoesNotExist):
     """There is no such attached file."""
+
+
+class NoSuchChatBackup(DoesNotExist):
+    """There is no such chat backup, or it is not shared with the actor."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such chat backup")
 
 
 class NoSuchRelease(DoesNotExist):

@@ -124,6 +124,9 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"That would be a circular dependency, and none of these could ever be closed: {cycle}."
         case errors.DependencyTaken():
             return "This dependency already exists."
+        case errors.ChatStorageFull():
+            limit, used = (f"{size / 2**20:,.0f} MB" for size in (error.limit, error.used))
+            return f"Your chat backups may have {limit} in total, and have {used} already. Delete some first."
         case errors.StillBlocked():
             return "This issue cannot be closed while issues that block it are open."
         case _:

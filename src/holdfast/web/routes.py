@@ -18,7 +18,7 @@ from holdfast.web import (
     stylesheet,
 )
 from holdfast.web.admin import service, users
-from holdfast.web.chats import data_folder_pages, repository_files
+from holdfast.web.chats import data_folder_pages, personal_pages, repository_files, upload_endpoints
 from holdfast.web.code import (
     activity_page,
     blame_page,
@@ -86,7 +86,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
     *(account, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),
-    *(data_folder_pages, repository_files),
+    *(data_folder_pages, personal_pages, upload_endpoints, repository_files),
 )
 
 

@@ -98,6 +98,30 @@ def short_attachment(app: App) -> None:
     sql(ATTACHED)(app)
 
 
+def old_chat_part(app: App) -> None:
+    """Leave a part of a chat backup that no backup has."""
+    path = app.settings.data / "chats" / "ab" / "abcd"
+    make_private_folder(path.parent)
+    path.write_bytes(b"part")
+    os.utime(path, (1, 1))
+
+
+CHAT_PART = (
+    (
+        "INSERT INTO chat_backups (uuid, owner_id, name, state, size, fingerprint) "
+        "VALUES ('u', 1, 'a', 'complete', 5, '')"
+    ),
+    "INSERT INTO chat_backup_files (backup_id, path, size) VALUES (1, 'a', 5)",
+    "INSERT INTO chat_backup_parts (file_id, start, size, uuid) VALUES (1, 0, 5, 'abcd')",
+)
+
+
+def short_chat_part(app: App) -> None:
+    """Let a part of a chat backup be shorter than it was."""
+    old_chat_part(app)
+    sql(*CHAT_PART)(app)
+
+
 def open_to_all(app: App) -> None:
     """Let everybody read the data folder."""
     app.settings.data.chmod(0o755)
@@ -118,6 +142,9 @@ WOUNDS = [
     (old_attachment, ["attachment-unused"], False),
     (short_attachment, ["attachment-size"], False),
     (sql(ATTACHED), ["attachment-missing"], False),
+    (old_chat_part, ["chat-part-unused"], False),
+    (short_chat_part, ["chat-part-size"], False),
+    (sql(*CHAT_PART), ["chat-part-missing"], False),
     (open_to_all, ["permissions"], True),
     (sql("UPDATE repositories SET default_branch = 'gone' WHERE id = 1"), ["default-branch"], True),
     (sql("UPDATE repositories SET is_empty = true WHERE id = 1"), ["empty"], True),

@@ -20,6 +20,7 @@ from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefu
 from holdfast.hosting.git.fsck import fsck
 from holdfast.hosting.services import (
     avatars,
+    chat_uploads,
     issue_attachments,
     issues,
     maintenance,
@@ -27,6 +28,7 @@ from holdfast.hosting.services import (
     releases,
     repositories,
 )
+from holdfast.hosting.services.chat_uploads import ChosenFile, ChosenFiles
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.snapshot import create, rows
 from holdfast.hosting.snapshot.archive import SnapshotWriter
@@ -34,7 +36,7 @@ from holdfast.hosting.snapshot.create import create_snapshot
 from holdfast.hosting.snapshot.folders import is_member
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.storage import instance
-from holdfast.hosting.storage.object_store import ATTACHMENTS
+from holdfast.hosting.storage.object_store import ATTACHMENTS, CHATS
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.avatars import Avatar
 from holdfast.hosting.store.database import Database
@@ -370,7 +372,7 @@ def test_repositories_that_were_deleted_while_an_earlier_version_made_it_are_not
 
 
 def attach_files(app: App, folder: Path) -> None:
-    """Add a file to an issue and to a release, and an avatar to a user."""
+    """Add a file to an issue and to a release, a chat backup and an avatar to a user."""
     one = repository_by_id(app.database, 1)
     actor = Actor(one.owner)
     target = RepositoryAccess(one, repositories.permissions_in(app, actor, one))
@@ -382,11 +384,14 @@ def attach_files(app: App, folder: Path) -> None:
     issue_attachments.add(app, actor, target, owner, name="issue.bin", path=folder / "issue.bin")
     release_assets.add(app, actor, target, release, name="release.bin", path=folder / "release.bin")
     avatars.set_own_avatar(app, actor, AVATAR)
+    begun = chat_uploads.begin(app, actor, ChosenFiles("chats", [ChosenFile("chats", 9000)]))
+    chat_uploads.add_file(app, actor, begun.uuid, folder / "issue.bin")
 
 
 def attached(app: App) -> list[bytes]:
     """Return the bytes of all attached files in the object store."""
-    return sorted(app.store.read_bytes(one.key) for one in app.store.list(ATTACHMENTS))
+    keys = [one.key for prefix in (ATTACHMENTS, CHATS) for one in app.store.list(prefix)]
+    return sorted(app.store.read_bytes(key) for key in keys)
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -395,7 +400,7 @@ def test_a_backup_goes_from_a_folder_to_a_bucket_and_back(
 ) -> None:
     """Packs, large and attached files and avatars go with it, and the doctor finds nothing in either."""
     attach_files(app, tmp_path)
-    files = [b"issue.bin" * 1000, b"release.bin" * 1000]
+    files = [b"issue.bin" * 1000, b"issue.bin" * 1000, b"release.bin" * 1000]
     assert attached(app) == files
     monkeypatch.setattr("holdfast.hosting.storage.pack_files.INLINE_LIMIT", 0)
     app.compactor.collect_garbage(1, retention_seconds=0)

@@ -2,9 +2,13 @@
 
 import pytest
 
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.tables import deliveries, hooks
 from tests.hosting.api.hook_helpers import made, tried
 from tests.hosting.dependency_helpers import counting_queries
+from tests.hosting.services.chat_backup_helpers import begun, uploaded
 from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
@@ -91,3 +95,22 @@ def test_nobody_else_sees_any_of_it(guild: OrganizationFixture) -> None:
     for path in ("/-/admin", "/-/admin/deliveries", "/-/admin/organizations", "/-/admin/settings"):
         assert guild.visit("ada").get(path).status_code == 403
         assert guild.visit(None).get(path).status_code == 303
+
+
+def test_administrators_see_the_size_of_chat_backups_and_nothing_of_them(guild: OrganizationFixture) -> None:
+    """Neither names nor addresses; others see no such page."""
+    app = App.open(guild.clients.service.settings)
+    ada = accounts.find_user(app.database, "ada")
+    backup = uploaded(app, Actor(ada), "Private name", b"content")
+    begun(app, Actor(ada), "half", {"half": 3 * 2**20})
+    app.close()
+    admin = guild.visit("admin")
+    text = admin.get("/-/admin/chat-backups").text
+    assert "takes 3.0 MiB" in text
+    assert "7 Bytes" in text
+    assert "Upload in progress" in text
+    assert "/ada" in text
+    assert "Private name" not in text
+    assert backup.uuid not in text
+    assert 'aria-current="page">Chat backups' in text
+    assert guild.visit("ada").get("/-/admin/chat-backups").status_code == 403

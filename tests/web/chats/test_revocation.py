@@ -9,12 +9,14 @@ import httpx
 import pytest
 
 from holdfast.backup.conversion import OutputFormat
+from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
-from holdfast.hosting.store import repositories
+from holdfast.hosting.services import chat_backups
+from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from holdfast.web.chats.cache import cache_of
-from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
+from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin, UploadOrigin
 from holdfast.web.chats.import_worker import write_atomically
 from holdfast.web.chats.revocation import Revocation, is_current
 from holdfast_demo.sample import sample_records
@@ -24,6 +26,7 @@ from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.conftest import clients
+from tests.hosting.services.chat_backup_helpers import uploaded
 
 __all__ = ["clients"]
 
@@ -122,7 +125,7 @@ def test_a_sealed_one_goes_with_its_reader_and_the_log_in(clients: ServiceClient
     assert not is_current(host, CacheEntry("x", mine.origin, "b", 9999))
     make_private(ada)
     origin = mine.origin
-    assert origin is not None
+    assert isinstance(origin, FileOrigin)
     private = CacheEntry(
         "x",
         FileOrigin(origin.repository, origin.owner, False, *((origin.kind, origin.ref, origin.path, origin.blob))),
@@ -178,3 +181,23 @@ def test_the_service_ends_right_after_a_change(database: Database, settings: Set
         asyncio.run(in_time())
     finally:
         host.close()
+
+
+def test_a_conversation_of_an_upload_goes_with_it_and_with_its_readers(clients: ServiceClients) -> None:
+    """What is encrypted belongs to one reader, who may not be allowed to read it any more."""
+    for name in ("ada", "bob"):
+        clients.account(name)
+    app = App.open(clients.service.settings)
+    ada, bob = (accounts.find_user(app.database, name) for name in ("ada", "bob"))
+    backup = uploaded(app, Actor(ada), "one", b"content")
+    plain = CacheEntry("x", UploadOrigin(backup.id, ada.id))
+    of_ada = CacheEntry("x", UploadOrigin(backup.id, ada.id), "browser", ada.id)
+    of_bob = CacheEntry("x", UploadOrigin(backup.id, ada.id), "browser", bob.id)
+    assert [is_current(app, record) for record in (plain, of_ada, of_bob)] == [True, True, False]
+    chat_backups.share(app, Actor(ada), backup.uuid, "bob")
+    assert is_current(app, of_bob)
+    chat_backups.unshare(app, Actor(ada), backup.uuid, bob.id)
+    assert not is_current(app, of_bob)
+    chat_backups.delete(app, Actor(ada), backup.uuid)
+    assert [is_current(app, record) for record in (plain, of_ada, of_bob)] == [False, False, False]
+    app.close()

@@ -36,6 +36,7 @@ def examine(
         passed(item.id)
     yield from disk.check_lfs_objects(app, now=now)
     yield from disk.check_attachments(app, now=now)
+    yield from disk.check_chat_backups(app, now=now)
 
 
 def repair(finding: DoctorFinding) -> bool:

@@ -1,4 +1,4 @@
-"""Checks files against the database: LFS objects, the identity of the data folder, and permissions."""
+"""Checks files against the database: objects of the store, the identity of the data folder, and permissions."""
 
 import time
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from holdfast.hosting.data_folder import paths_open_to_others
 from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 from holdfast.hosting.errors import LfsError, StorageError
 from holdfast.hosting.services import attachments as attached_files
-from holdfast.hosting.services import lfs_objects
+from holdfast.hosting.services import chat_uploads, lfs_objects
 from holdfast.hosting.storage import instance
-from holdfast.hosting.store.tables import attachments, lfs_links
+from holdfast.hosting.store.tables import attachments, chat_backup_parts, lfs_links
 
-__all__ = ["check_attachments", "check_identity", "check_lfs_objects", "check_permissions"]
+__all__ = ["check_attachments", "check_chat_backups", "check_identity", "check_lfs_objects", "check_permissions"]
 
 
 def check_permissions(app: App) -> Iterator[DoctorFinding]:
@@ -81,3 +81,26 @@ def check_attachments(app: App, *, now: float | None = None) -> Iterator[DoctorF
     for number, found in stored.items():
         if number not in rows and found.written_at < moment - attached_files.GRACE:
             yield DoctorFinding(FindingKind.ATTACHMENT_UNUSED, number, "is in the store, but nothing has it")
+
+
+def check_chat_backups(app: App, *, now: float | None = None) -> Iterator[DoctorFinding]:
+    """Match the parts of uploaded chat backups with their rows, in the data folder or in a bucket."""
+    moment = time.time() if now is None else now
+    parts = select(chat_backup_parts.c.uuid, chat_backup_parts.c.size)
+    # In this order: a part is stored before its row is added.
+    with app.database.read() as connection:
+        rows = {row.uuid: row.size for row in connection.execute(parts)}
+    try:
+        stored = dict(chat_uploads.stored(app))
+    except StorageError as error:
+        yield DoctorFinding(FindingKind.OBJECT_STORE, str(app.settings.s3_bucket or "chats"), str(error))
+        return
+    for number, size in rows.items():
+        found = stored.get(number)
+        if found is None:
+            yield DoctorFinding(FindingKind.CHAT_PART_MISSING, number, "is not in the store")
+        elif found.size != size:
+            yield DoctorFinding(FindingKind.CHAT_PART_SIZE, number, f"has {found.size} bytes, not {size}")
+    for number, found in stored.items():
+        if number not in rows and found.written_at < moment - chat_uploads.GRACE:
+            yield DoctorFinding(FindingKind.CHAT_PART_UNUSED, number, "is in the store, but no backup has it")

@@ -50,6 +50,9 @@ class FindingKind(Enum):
     ATTACHMENT_MISSING = "attachment-missing", "upload the file again, or restore it from a backup"
     ATTACHMENT_SIZE = "attachment-size", "restore the file from a backup"
     ATTACHMENT_UNUSED = "attachment-unused", "run `holdfast admin gc` to remove it"
+    CHAT_PART_MISSING = "chat-part-missing", "upload the chat backup again, or restore it from a backup"
+    CHAT_PART_SIZE = "chat-part-size", "upload the chat backup again, or restore it from a backup"
+    CHAT_PART_UNUSED = "chat-part-unused", "run `holdfast admin gc` to remove it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sqlalchemy import delete
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError, StorageError
-from holdfast.hosting.services import attachments, lfs_objects
+from holdfast.hosting.services import attachments, chat_uploads, lfs_objects
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.store import lfs, outbox, repositories, repository_log
@@ -57,7 +57,7 @@ class CompactionResult:
 
 
 def clean(app: App, *, now: float | None = None) -> CleanupResult:
-    """Delete expired sessions, rate limit counters and idempotency keys, and incomplete files."""
+    """Delete expired sessions, rate limit counters, idempotency keys and uploads, and incomplete files."""
     moment = int(time.time() if now is None else now)
     window = app.settings.login_failure_minutes * 60
     with app.database.write() as connection:
@@ -68,6 +68,8 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
     app.folders.sweep(now=now)
     removed = lfs_objects.collect_garbage(app, now=moment)
     attachments.collect_garbage(app, now=moment)
+    chat_uploads.expire(app, now=moment)
+    chat_uploads.collect_garbage(app, now=moment)
     return CleanupResult(ended, forgotten, removed, delete_unfinished_uploads(app, moment))
 
 

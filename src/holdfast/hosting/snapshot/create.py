@@ -19,7 +19,7 @@ from holdfast.hosting.snapshot.archive import Progress, SnapshotManifest, Snapsh
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lease import backup_lease
 from holdfast.hosting.storage.instance import LEGACY_MARK, LEGACY_MARK_FILE
-from holdfast.hosting.storage.object_store import ATTACHMENTS, INCOMING, ObjectStore, open_object_store
+from holdfast.hosting.storage.object_store import ATTACHMENTS, CHATS, INCOMING, ObjectStore, open_object_store
 from holdfast.hosting.storage.pack_files import index_key
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
@@ -153,13 +153,14 @@ def pack_keys(packs: Path) -> Iterator[str]:
 
 
 def bucket_keys(store: ObjectStore, packs: Path) -> Iterator[str]:
-    """Yield the keys of a bucket that a backup needs: packs of its repositories, LFS objects, attached files."""
+    """Yield the keys of a bucket that a backup needs: packs, LFS objects, attached files, chat backups."""
     yield from pack_keys(packs)
     for one in store.list(lfs_store.PREFIX):
         if one.key != LEGACY_MARK:
             yield one.key
-    for one in store.list(ATTACHMENTS):
-        yield one.key
+    for prefix in (ATTACHMENTS, CHATS):
+        for one in store.list(prefix):
+            yield one.key
 
 
 def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path) -> None:
@@ -171,7 +172,7 @@ def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path
             writer.add(f"files/{key}", file, copied.stat().st_size)
     except NoSuchStoredObject:
         # A file that nothing has any more may be removed; a pack may not.
-        if not key.startswith((lfs_store.PREFIX, ATTACHMENTS)):
+        if not key.startswith((lfs_store.PREFIX, ATTACHMENTS, CHATS)):
             raise
     finally:
         copied.unlink(missing_ok=True)

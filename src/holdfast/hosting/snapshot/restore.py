@@ -183,8 +183,8 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
 
 
 def upload(store: ObjectStore, stage: Path) -> None:
-    """Move packs, LFS objects and attached files of a backup to the bucket."""
-    for name in ("packs", "lfs", "attachments"):
+    """Move packs, LFS objects, attached files and chat backups of a backup to the bucket."""
+    for name in ("packs", "lfs", "attachments", "chats"):
         for path in sorted((stage / name).rglob("*")):
             if path.is_file():
                 store.put_file(path.relative_to(stage).as_posix(), path)

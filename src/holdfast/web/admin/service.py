@@ -1,4 +1,4 @@
-"""Site administration: health, pending deliveries, organizations and settings."""
+"""Site administration: health, pending deliveries, organizations, chat backups and settings."""
 
 import platform
 import shutil
@@ -18,14 +18,20 @@ from holdfast.hosting.guards import site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import health
+from holdfast.hosting.services import chat_backups, health
 from holdfast.hosting.store import accounts, backlog, migrate, outbox
 from holdfast.hosting.store.backlog import HookBacklog
 from holdfast.hosting.store.tables import deliveries, hooks, issues, repositories, users
 from holdfast.settings import describe, show
 from holdfast.web.settings.settings_layout import ACCOUNT, ADMIN, in_admin
 
-__all__ = ["list_organizations_page", "show_deliveries", "show_health", "show_settings_page"]
+__all__ = [
+    "list_chat_backups_page",
+    "list_organizations_page",
+    "show_deliveries",
+    "show_health",
+    "show_settings_page",
+]
 
 # More deliveries than this do not wait unless something is wrong.
 MANY_WAITING: Final = 1000
@@ -213,6 +219,21 @@ def list_organizations_page(request: RequestContext, query: AdminSearchQuery, pa
         page=page,
         q=query.q,
         more=more,
+    )
+
+
+@endpoint(f"GET {ADMIN}/chat-backups", scope="admin", guards=(site_admin,), slow=True)
+def list_chat_backups_page(request: RequestContext, page: PageParams) -> RawResponse:
+    """List the chat backups that users uploaded: whose they are and how large, not their names and chats."""
+    usage = chat_backups.list_usage(request.app, request.actor, skip=page.skip, limit=page.size)
+    return in_admin(
+        request,
+        "admin/chat_backups.html",
+        at="Chat backups",
+        title="Chat backups",
+        usage=usage,
+        limit=request.app.settings.chat_storage_mb * 2**20,
+        page=page,
     )
 
 

@@ -1,4 +1,4 @@
-"""The chat viewer: pages over an archive, of the data folder, a repository or a single file.
+"""The chat viewer: pages over an archive, of the data folder, an upload, a repository or a single file.
 
 open_archive          an archive that several requests read at once
 view                  the request for a page, and the results a handler can return
@@ -14,7 +14,9 @@ encrypted_media, blur_hash
                       attachments of a phone folder, decrypted while they are sent; what is shown until they come
 encryption            conversations of encrypted backups, readable with the browser's secret only
 revocation            removes what nobody may see any more from the cache
-host_pages            the pages inside the service, shared by the next two
+host_pages            the pages inside the service, shared by those below
 data_folder_pages     the archives and backups of the data folder, for administrators
+uploaded_backups, upload_endpoints, personal_pages
+                      backups that users uploaded: their kinds and files, the upload, the pages of their owner
 repository_files      backups in repositories
 """

@@ -1,4 +1,4 @@
-"""Invalidates cached conversations whose file, read permission or login session is gone.
+"""Invalidates cached conversations whose file or upload, read permission or login session is gone.
 
 Permission is asked for at every request, so this hides nothing; it removes what would lie on the disk for nobody.
 Whatever changes a repository, an account or a log-in comes as a request that is no GET, so all conversations are
@@ -24,11 +24,13 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.trees import TreeEntry
+from holdfast.hosting.services import chat_backups
 from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store.chat_backups import find_by_id
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import sessions
 from holdfast.web.chats.cache import ConversationCache, cache_of
-from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
+from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin, UploadOrigin
 
 __all__ = ["Revocation", "is_current", "revoke"]
 
@@ -42,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 def revoke(app: App) -> None:
-    """Remove conversations whose file was deleted, replaced or made private, or whose reader may not read it."""
+    """Remove conversations whose file is gone, replaced or made private, or whose reader may not read it."""
     cache_of(app.settings).drop(lambda record: not is_current(app, record))
 
 
@@ -54,6 +56,9 @@ def is_current(app: App, record: CacheEntry) -> bool:
     if origin is None:
         return True
     try:
+        if isinstance(origin, UploadOrigin):
+            backup = find_by_id(app.database, origin.backup)
+            return record.account is None or chat_backups.may_read(app, backup, record.account)
         repository = repositories.repository_by_id(app.database, origin.repository)
         return (
             repository.owner.id == origin.owner

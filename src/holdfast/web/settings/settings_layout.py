@@ -82,6 +82,7 @@ SERVICE: Final = (
     ("Health", ""),
     ("Users", "/users"),
     ("Organizations", "/organizations"),
+    ("Chat backups", "/chat-backups"),
     ("Deliveries", "/deliveries"),
     ("Webhooks", "/hooks"),
     ("Settings", "/settings"),

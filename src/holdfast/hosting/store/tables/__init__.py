@@ -18,6 +18,12 @@ from holdfast.hosting.store.tables.accounts import (
     users,
 )
 from holdfast.hosting.store.tables.avatars import account_avatars, repository_avatars
+from holdfast.hosting.store.tables.chat_backups import (
+    chat_backup_files,
+    chat_backup_parts,
+    chat_backup_shares,
+    chat_backups,
+)
 from holdfast.hosting.store.tables.columns import metadata
 from holdfast.hosting.store.tables.email_addresses import email_addresses
 from holdfast.hosting.store.tables.issues import (
@@ -58,6 +64,10 @@ __all__ = [
     "account_avatars",
     "attachments",
     "branch_renames",
+    "chat_backup_files",
+    "chat_backup_parts",
+    "chat_backup_shares",
+    "chat_backups",
     "collaborators",
     "comments",
     "commit_keys",

@@ -1,0 +1,224 @@
+"""The chat backups of a user: the list, the conversation of each, and its name, shares and deletion."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.errors import HostingError, NoSuchChatBackup
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import chat_backups
+from holdfast.hosting.store.chat_backups import ChatBackup
+from holdfast.web.chats.file_kinds import FileKind
+from holdfast.web.chats.host_pages import ConversationPages, KeyForm, handle_form, show_source, viewer_of
+from holdfast.web.chats.import_limits import ImportClient
+from holdfast.web.chats.uploaded_backups import make_source
+from holdfast.web.error_messages import message_for, status_for
+from holdfast.web.pages import page, redirect_to
+from holdfast.web.settings.account import require_session
+from holdfast.web.settings.danger_zone import check_typed
+
+__all__ = [
+    "ROOT",
+    "act_on_conversation",
+    "list_page",
+    "page_conversation",
+    "page_conversation_part",
+    "page_conversation_settings",
+    "page_conversations",
+    "submit_cancel_upload",
+    "submit_delete_conversation",
+    "submit_rename_conversation",
+    "submit_share_conversation",
+    "submit_unshare_conversation",
+]
+
+ROOT: Final = "/-/conversations"
+AT: Final = f"{ROOT}/{{uuid}}"
+WORDS: Final = {FileKind.PLAIN.value: "Backup", FileKind.SEALED.value: "Encrypted backup"}
+GUARDS: Final = (require_session,)
+
+
+class ConversationSettingsForm(msgspec.Struct, frozen=True):
+    """The fields of the forms: a new name, a user to share with, one to stop sharing with, a name typed again."""
+
+    name: str = ""
+    user: str = ""
+    user_id: int = 0
+    confirm: str = ""
+
+
+def list_page(request: RequestContext, *, status: int = 200, problem: str = "") -> RawResponse:
+    """Render the list of the user's conversations, with the form of an upload."""
+    found = chat_backups.list_visible(request.app, request.actor)
+    return page(
+        request,
+        "chats/personal.html",
+        title="Conversations",
+        status=status,
+        problem=problem,
+        own=[one for one in found.own if one.state == "complete"],
+        unfinished=[one for one in found.own if one.state == "uploading"],
+        shared=found.shared,
+        used=found.used,
+        limit=found.limit,
+        words=WORDS,
+        root=ROOT,
+    )
+
+
+@endpoint(f"GET {ROOT}", guards=GUARDS, slow=True)
+def page_conversations(request: RequestContext) -> RawResponse:
+    """List the conversations of the user, and those that others share with them."""
+    return list_page(request)
+
+
+def find_backup(request: RequestContext, uuid: str) -> ChatBackup:
+    """Return a backup that the user may read; for others there is no such page."""
+    try:
+        return chat_backups.find(request.app, request.actor, uuid)
+    except NoSuchChatBackup:
+        raise ApiError(404) from None
+
+
+def find_own(request: RequestContext, uuid: str) -> ChatBackup:
+    """Return a backup of the user; for others there is no such page."""
+    try:
+        return chat_backups.find_own(request.app, request.actor, uuid)
+    except NoSuchChatBackup:
+        raise ApiError(404) from None
+
+
+def viewer_for(request: RequestContext, backup: ChatBackup) -> ImportClient:
+    """Return who looks at a conversation; its owner may have it imported again."""
+    return viewer_of(request, may_write=backup.owner_id == request.user.id)
+
+
+def conversation_pages(request: RequestContext, backup: ChatBackup) -> ConversationPages:
+    """Return the page renderer for one conversation."""
+
+    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
+        return page(
+            request,
+            template,
+            title=title,
+            status=status,
+            layout="chats/in_personal.html",
+            top="h1",
+            owned=backup.owner_id == request.user.id,
+            **values,
+        )
+
+    return ConversationPages(request, f"{ROOT}/{backup.uuid}", draw)
+
+
+@endpoint(f"GET {AT}", guards=GUARDS, slow=True)
+def page_conversation(request: RequestContext, uuid: str) -> RawResponse:
+    """Show the first page of a conversation."""
+    return page_at(request, uuid, "")
+
+
+@endpoint(f"GET {AT}/{{inner...}}", guards=GUARDS, slow=True)
+def page_conversation_part(request: RequestContext, uuid: str, inner: str) -> RawResponse:
+    """Show a page of a conversation."""
+    return page_at(request, uuid, inner)
+
+
+def page_at(request: RequestContext, uuid: str, inner: str) -> RawResponse:
+    """Show a page of an imported backup, or how far the import is."""
+    backup = find_backup(request, uuid)
+    source = make_source(request.app, request.actor, backup)
+    return show_source(conversation_pages(request, backup), source, viewer_for(request, backup), inner)
+
+
+@endpoint(f"POST {AT}/{{inner...}}", guards=GUARDS, slow=True)
+def act_on_conversation(request: RequestContext, uuid: str, inner: str, body: KeyForm) -> RawResponse:
+    """Take the key of a backup, forget it, or try again to read one."""
+    backup = find_backup(request, uuid)
+    source = make_source(request.app, request.actor, backup)
+    return handle_form(conversation_pages(request, backup), source, viewer_for(request, backup), inner, body)
+
+
+def settings_page(
+    request: RequestContext,
+    backup: ChatBackup,
+    form: ConversationSettingsForm,
+    refusal: HostingError | None = None,
+) -> RawResponse:
+    """Render the settings of a backup."""
+    return page(
+        request,
+        "chats/personal_settings.html",
+        title=f"Settings · {backup.name}",
+        status=200 if refusal is None else status_for(refusal),
+        problem="" if refusal is None else message_for(refusal),
+        backup=backup,
+        words=WORDS,
+        people=chat_backups.list_shares(request.app, request.actor, backup.uuid),
+        form=form,
+        root=ROOT,
+        base=f"{ROOT}/{backup.uuid}",
+    )
+
+
+@endpoint(f"GET {AT}/-settings", guards=GUARDS, slow=True)
+def page_conversation_settings(request: RequestContext, uuid: str) -> RawResponse:
+    """Show the name, the shares and the deletion of a backup to its owner."""
+    backup = find_backup(request, find_own(request, uuid).uuid)
+    return settings_page(request, backup, ConversationSettingsForm(name=backup.name))
+
+
+@endpoint(f"POST {AT}/-rename", guards=GUARDS)
+def submit_rename_conversation(request: RequestContext, uuid: str, body: ConversationSettingsForm) -> RawResponse:
+    """Rename a backup."""
+    backup = find_own(request, uuid)
+    try:
+        renamed = chat_backups.rename(request.app, request.actor, uuid, body.name)
+    except HostingError as error:
+        return settings_page(request, backup, body, error)
+    return redirect_to(f"{ROOT}/{uuid}/-settings", "chat-backup-renamed", renamed.name)
+
+
+@endpoint(f"POST {AT}/-share", guards=GUARDS)
+def submit_share_conversation(request: RequestContext, uuid: str, body: ConversationSettingsForm) -> RawResponse:
+    """Share a backup with a user."""
+    backup = find_own(request, uuid)
+    try:
+        added = chat_backups.share(request.app, request.actor, uuid, body.user)
+    except HostingError as error:
+        typed = msgspec.structs.replace(body, name=backup.name)
+        return settings_page(request, backup, typed, error)
+    return redirect_to(f"{ROOT}/{uuid}/-settings#people", "chat-backup-shared", added.name)
+
+
+@endpoint(f"POST {AT}/-unshare", guards=GUARDS)
+def submit_unshare_conversation(request: RequestContext, uuid: str, body: ConversationSettingsForm) -> RawResponse:
+    """Stop sharing a backup with a user."""
+    find_own(request, uuid)
+    chat_backups.unshare(request.app, request.actor, uuid, body.user_id)
+    return redirect_to(f"{ROOT}/{uuid}/-settings#people", "chat-backup-unshared", body.user)
+
+
+@endpoint(f"POST {AT}/-delete", guards=GUARDS)
+def submit_delete_conversation(request: RequestContext, uuid: str, body: ConversationSettingsForm) -> RawResponse:
+    """Delete a backup, after its name was typed."""
+    backup = find_own(request, uuid)
+    try:
+        check_typed(body.confirm, backup.name)
+        chat_backups.delete(request.app, request.actor, uuid)
+    except HostingError as error:
+        typed = msgspec.structs.replace(body, name=backup.name)
+        return settings_page(request, backup, typed, error)
+    return redirect_to(ROOT, "chat-backup-deleted", backup.name)
+
+
+@endpoint(f"POST {AT}/-cancel", guards=GUARDS)
+def submit_cancel_upload(request: RequestContext, uuid: str) -> RawResponse:
+    """Delete an upload that is not complete, of which nothing can be read yet."""
+    upload = find_own(request, uuid)
+    if upload.state != "uploading":
+        raise ApiError(404)
+    chat_backups.delete(request.app, request.actor, uuid)
+    return redirect_to(ROOT, "chat-upload-cancelled", upload.name)

@@ -1,0 +1,131 @@
+"""Uploads of chat backups in the browser: a form with one file, and chunks that a script sends.
+
+Chunks are sent as in resumable upload protocols: `PATCH` with `Upload-Offset`, 409 with the right one where it is
+another. What was interrupted goes on when the same files are chosen again.
+"""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import HostingError, InvalidValue, UploadOffsetConflict
+from holdfast.hosting.http.body import Upload
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.multipart import extract_file
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import chat_backups, chat_uploads
+from holdfast.hosting.services.chat_uploads import CHUNK_BYTES, ChosenFile, ChosenFiles
+from holdfast.hosting.store.chat_backups import ChatBackup
+from holdfast.settings import Settings
+from holdfast.web.chats.personal_pages import ROOT, list_page
+from holdfast.web.chats.uploaded_backups import check_kind
+from holdfast.web.code.upload_page import plain_name
+from holdfast.web.error_messages import message_for, status_for
+from holdfast.web.pages import redirect_to
+from holdfast.web.settings.account import require_session
+
+__all__ = ["begin_upload", "complete_upload", "send_chunk", "submit_upload"]
+
+UPLOADS: Final = "/-/conversation-uploads"
+OFFSET: Final = "Upload-Offset"
+# The names of twenty thousand files.
+LARGEST_LIST: Final = 8 * 2**20
+
+
+class BegunUpload(msgspec.Struct, frozen=True):
+    """An upload that was begun or goes on: how large a chunk may be, and how much of each file has arrived."""
+
+    address: str
+    chunk_bytes: int
+    received: list[int]
+
+
+class CompletedUpload(msgspec.Struct, frozen=True):
+    """The address of the conversation."""
+
+    address: str
+
+
+def largest_form(settings: Settings) -> int:
+    """Return the maximum size of a form with one file."""
+    return settings.chat_storage_mb * 2**20 + 65_536
+
+
+def complete(app: App, actor: Actor, uuid: str) -> ChatBackup:
+    """End an upload; one that is no chat backup is deleted."""
+    upload = chat_uploads.find(app, actor, uuid)
+    chat_uploads.require_complete(app, actor, uuid)
+    try:
+        kind = check_kind(app, actor, upload)
+    except ApiError:
+        chat_backups.delete(app, actor, uuid)
+        raise
+    return chat_uploads.complete(app, actor, uuid, kind=kind.value)
+
+
+@endpoint(f"POST {ROOT}", guards=(require_session,), largest_body=largest_form)
+def submit_upload(request: RequestContext, upload: Upload) -> RawResponse:
+    """Upload one file with a form."""
+    app, actor = request.app, request.actor
+    path = upload.path.with_name("backup")
+    try:
+        name = plain_name(extract_file(upload.path, request.headers.get("content-type", ""), "file", path))
+        size = path.stat().st_size
+        if not name:
+            raise InvalidValue("File", "choose a file")
+        chosen = ChosenFiles(name, [ChosenFile(name, size)])
+        begun = chat_uploads.begin(app, actor, chosen, resume=False)
+        try:
+            chat_uploads.add_file(app, actor, begun.uuid, path)
+        except HostingError:
+            chat_backups.delete(app, actor, begun.uuid)
+            raise
+        done = complete(app, actor, begun.uuid)
+    except (HostingError, ApiError) as error:
+        return list_page(request, status=status_for(error), problem=message_for(error))
+    return redirect_to(f"{ROOT}/{done.uuid}/", "chat-backup-uploaded", done.name)
+
+
+def told(error: HostingError | ApiError) -> ApiError:
+    """Return an error with the sentence that the script shows."""
+    headers = {OFFSET: str(error.expected)} if isinstance(error, UploadOffsetConflict) else None
+    return ApiError(status_for(error), message_for(error), headers=headers)
+
+
+@endpoint(f"POST {UPLOADS}", guards=(require_session,), largest_body=LARGEST_LIST, status=201)
+def begin_upload(request: RequestContext, body: ChosenFiles) -> BegunUpload:
+    """Begin the upload of a file or folder, or go on with the one of the same files."""
+    try:
+        begun = chat_uploads.begin(request.app, request.actor, body)
+        files = chat_uploads.list_files(request.app, request.actor, begun.uuid)
+    except HostingError as error:
+        raise told(error) from error
+    return BegunUpload(f"{UPLOADS}/{begun.uuid}", CHUNK_BYTES, [file.received for file in files])
+
+
+@endpoint(f"PATCH {UPLOADS}/{{uuid}}/{{position}}", guards=(require_session,), largest_body=CHUNK_BYTES)
+def send_chunk(request: RequestContext, uuid: str, position: int, upload: Upload) -> None:
+    """Add a chunk to the end of a file."""
+    offset = request.headers.get(OFFSET, "")
+    if not offset.isascii() or not offset.isdigit() or len(offset) > 16:
+        raise ApiError(400, f"{OFFSET} must be a number")
+    try:
+        received = chat_uploads.add_chunk(
+            request.app, request.actor, uuid, position, offset=int(offset), path=upload.path
+        )
+    except HostingError as error:
+        raise told(error) from error
+    request.response_headers[OFFSET] = str(received)
+
+
+@endpoint(f"POST {UPLOADS}/{{uuid}}/complete", guards=(require_session,))
+def complete_upload(request: RequestContext, uuid: str) -> CompletedUpload:
+    """End an upload all of whose bytes have arrived, and return the address of the conversation."""
+    try:
+        done = complete(request.app, request.actor, uuid)
+    except (HostingError, ApiError) as error:
+        raise told(error) from error
+    return CompletedUpload(f"{ROOT}/{done.uuid}/")

@@ -1,0 +1,132 @@
+"""Uploaded chat backups as sources of conversations: what they are, and their files in the object store."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from holdfast.backup.container.attachments import AttachmentKey
+from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, STORE
+from holdfast.backup.container.takeout import LINES
+from holdfast.backup.errors import AttachmentMissing
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services import chat_backups
+from holdfast.hosting.services.chat_backups import ChatBackupContent
+from holdfast.hosting.store.chat_backups import ChatBackup
+from holdfast.web.chats.cache_entries import ConversationSource, UploadOrigin
+from holdfast.web.chats.encrypted_media import EncryptedMedia
+from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, kind_of_path
+from holdfast.web.chats.locks import open_private
+
+__all__ = ["check_kind", "make_source"]
+
+# The names that tell what a folder is.
+TELLING: Final = frozenset({MAIN, METADATA, MANIFEST, LINES})
+SNAPSHOT: Final = "signal-backup"
+# The encrypted attachments of a phone's folder, in its content store.
+ATTACHMENT: Final = re.compile(rf"(?:.*/)?{STORE}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}})")
+
+
+def check_kind(app: App, actor: Actor, backup: ChatBackup) -> FileKind:
+    """Return the kind of what was uploaded; raise `ApiError` unless it is a chat backup that can be shown."""
+    content = chat_backups.content_of(app, actor, backup)
+    kind = kind_of_folder(app, content) if backup.is_folder else kind_of_upload(content)
+    if kind is FileKind.ARCHIVE:
+        raise ApiError(
+            422,
+            "this is an archive, which is not opened here, for security; upload the backup that it was made of, "
+            "or run `holdfast archive serve` on your own machine",
+        )
+    if kind is None:
+        where = "there is no chat backup in this folder" if backup.is_folder else "this is not a chat backup"
+        raise ApiError(422, f"{where}; choose a backup file, or the folder that the phone wrote")
+    return kind
+
+
+def kind_of_upload(content: ChatBackupContent) -> FileKind | None:
+    """Return the kind of the only file, by how it begins."""
+    (file,) = content.files.values()
+    with content.open(file) as source:
+        return kind_of_file(source.read(LOOK), file.size)
+
+
+def kind_of_folder(app: App, content: ChatBackupContent) -> FileKind | None:
+    """Return the kind of a folder, by the names of its files: they are laid out without their content."""
+    with app.folders.incoming() as folder:
+        for path in content.files:
+            target = folder / inner_path(path)
+            if ATTACHMENT.fullmatch(path):
+                target.parent.parent.mkdir(parents=True, exist_ok=True)
+            elif target.name in TELLING:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.touch()
+        return kind_of_path(folder)
+
+
+def inner_path(path: str) -> str:
+    """Return the path of a file inside the folder that was chosen, whose name matters only for one snapshot."""
+    chosen, _, inner = path.partition("/")
+    return path if chosen.startswith(SNAPSHOT) or not inner else inner
+
+
+def make_source(app: App, actor: Actor, backup: ChatBackup) -> ConversationSource:
+    """Return an uploaded backup as the source of a conversation."""
+    kind = FileKind(backup.kind)
+    in_parts = backup.is_folder and kind is FileKind.SEALED
+    return ConversationSource(
+        f"upload {backup.uuid}",
+        backup.name,
+        kind,
+        write=partial(write_backup, app, actor, backup),
+        origin=UploadOrigin(backup.id, backup.owner_id),
+        media=partial(stored_media, app, actor, backup) if in_parts else None,
+    )
+
+
+def write_backup(app: App, actor: Actor, backup: ChatBackup, target: Path) -> None:
+    """Write a backup to a file or folder of this machine for the import.
+
+    The encrypted attachments of a folder stay in the object store, where they are read when they are shown.
+    """
+    content = chat_backups.content_of(app, actor, backup)
+    if not backup.is_folder:
+        (file,) = content.files.values()
+        open_private(target).close()
+        content.copy(file, target)
+        return
+    target.mkdir(mode=0o700)
+    for path, file in content.files.items():
+        place = target / inner_path(path)
+        if backup.kind == FileKind.SEALED.value and ATTACHMENT.fullmatch(path):
+            place.parent.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            content.copy(file, place)
+
+
+class StoredAttachments:
+    """The encrypted attachments of an uploaded folder, in the object store."""
+
+    def __init__(self, content: ChatBackupContent) -> None:
+        self._content = content
+        self._files = {
+            found[2]: file for path, file in content.files.items() if (found := ATTACHMENT.fullmatch(path))
+        }
+
+    def has(self, media_name: str) -> bool:
+        """Return whether there is a file of that name."""
+        return media_name in self._files
+
+    def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
+        """Open the encrypted file of an attachment."""
+        file = self._files.get(attachment.name)
+        if file is None:
+            raise AttachmentMissing(f"attachment {attachment.name} is not in the content store")
+        return self._content.open(file)
+
+
+def stored_media(app: App, actor: Actor, backup: ChatBackup) -> EncryptedMedia:
+    """Return the attachments of an uploaded folder."""
+    return EncryptedMedia(StoredAttachments(chat_backups.content_of(app, actor, backup)))

@@ -1,0 +1,201 @@
+"""Chat backups of users: who may see, read and change them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    AccessDenied,
+    Forbidden,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    NoSuchAccount,
+    NoSuchChatBackup,
+    TooManyAtOnce,
+)
+from holdfast.hosting.services import chat_backups, chat_uploads, users
+from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.chat_backups import ChatBackup
+from holdfast.secret import Secret
+from tests.hosting.repository_helpers import make_people
+from tests.hosting.services.chat_backup_helpers import begun, uploaded
+
+NAMES = ("ada", "bob", "eve", "admin")
+
+
+@dataclass
+class World:
+    """The backup of ada, and whom it is shared with."""
+
+    app: App
+    people: dict[str, Account]
+    backup: ChatBackup
+    readers: set[str] = field(default_factory=set)
+
+    def actor(self, name: str) -> Actor:
+        """Return somebody as the actor of a request."""
+        return Actor(self.people[name])
+
+
+@pytest.fixture
+def world(app: App) -> World:
+    """Make people and a backup."""
+    made = dict(zip(("ada", "bob", "eve"), make_people(app.database, "ada", "bob", "eve"), strict=True))
+    people = {**made, "admin": accounts.find_user(app.database, "admin")}
+    return World(app, people, uploaded(app, Actor(people["ada"]), "one", b"content"))
+
+
+def is_refused(service: Callable[..., object], *arguments: object) -> bool:
+    """Return whether there is no such backup for somebody."""
+    try:
+        service(*arguments)
+    except NoSuchChatBackup:
+        return True
+    return False
+
+
+def check_access(world: World) -> None:
+    """Compare what everybody sees with what was shared."""
+    app, uuid = world.app, world.backup.uuid
+    for name in NAMES:
+        actor = world.actor(name)
+        reads = name == "ada" or name in world.readers
+        assert is_refused(chat_backups.find, app, actor, uuid) is not reads
+        assert is_refused(chat_backups.content_of, app, actor, world.backup) is not reads
+        assert is_refused(chat_backups.find_own, app, actor, uuid) is (name != "ada")
+        assert is_refused(chat_backups.list_shares, app, actor, uuid) is (name != "ada")
+        listed = chat_backups.list_visible(app, actor)
+        assert [one.uuid for one in listed.own] == ([uuid] if name == "ada" else [])
+        assert [one.uuid for one, _ in listed.shared] == ([uuid] if name in world.readers else [])
+    shared = chat_backups.list_shares(app, world.actor("ada"), uuid)
+    assert [one.name for one in shared] == sorted(world.readers)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(NAMES),
+        st.sampled_from(["share", "unshare", "rename", "delete"]),
+        st.sampled_from(["bob", "eve", "admin"]),
+    ),
+    max_size=8,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(steps=STEPS)
+def test_only_the_owner_changes_it_and_only_those_it_is_shared_with_read_it(
+    world: World, steps: list[tuple[str, str, str]]
+) -> None:
+    """Whatever anybody tries, in any order; an administrator is a stranger."""
+    app = world.app
+    for reader in list(world.readers):
+        chat_backups.unshare(app, world.actor("ada"), world.backup.uuid, world.people[reader].id)
+    world.readers.clear()
+    for name, deed, whom in steps:
+        actor, uuid = world.actor(name), world.backup.uuid
+        deeds: dict[str, Callable[[], object]] = {
+            "share": partial(chat_backups.share, app, actor, uuid, whom),
+            "unshare": partial(chat_backups.unshare, app, actor, uuid, world.people[whom].id),
+            "rename": partial(chat_backups.rename, app, actor, uuid, whom),
+            "delete": partial(chat_backups.delete, app, actor, uuid),
+        }
+        assert is_refused(deeds[deed]) is (name != "ada")
+        if name != "ada":
+            continue
+        if deed == "share":
+            world.readers.add(whom)
+        elif deed == "unshare":
+            world.readers.discard(whom)
+        elif deed == "delete":
+            assert is_refused(chat_backups.find_own, app, actor, uuid)
+            world.backup = uploaded(app, world.actor("ada"), "one", b"content")
+            world.readers.clear()
+        check_access(world)
+    check_access(world)
+
+
+def test_tokens_visitors_and_impersonating_administrators_are_refused(world: World) -> None:
+    """Only the person does it."""
+    app, uuid = world.app, world.backup.uuid
+    ada, admin = world.people["ada"], world.people["admin"]
+    for actor in (ANONYMOUS, Actor(ada, impersonated_by=admin)):
+        for attempt in (
+            partial(chat_backups.find, app, actor, uuid),
+            partial(chat_backups.find_own, app, actor, uuid),
+            partial(chat_backups.list_visible, app, actor),
+            partial(chat_backups.content_of, app, actor, world.backup),
+            partial(begun, app, actor, "x", {"x": 1}),
+        ):
+            with pytest.raises((AccessDenied, LoginRequired)):
+                attempt()
+
+
+def test_administrators_see_sizes_and_nobody_else_does(world: World) -> None:
+    """For the disk; uploads in progress count."""
+    app = world.app
+    begun(app, world.actor("bob"), "half", {"half": 5_000_000})
+    usage = chat_backups.list_usage(app, world.actor("admin"), skip=0, limit=1)
+    assert (usage.total, usage.size) == (2, 5_000_007)
+    assert [(owner.name, one.state, one.size) for one, owner in usage.found] == [("bob", "uploading", 5_000_000)]
+    rest = chat_backups.list_usage(app, world.actor("admin"), skip=1, limit=5)
+    assert [(owner.name, one.state) for one, owner in rest.found] == [("ada", "complete")]
+    with pytest.raises(Forbidden):
+        chat_backups.list_usage(app, world.actor("ada"), skip=0, limit=1)
+
+
+def test_names_and_people_are_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name has no control characters; a share is with a user that the owner may see, and not with themselves."""
+    app, ada, uuid = world.app, world.actor("ada"), world.backup.uuid
+    for name in ("", " ", "x" * 256):
+        with pytest.raises(InvalidField):
+            chat_backups.rename(app, ada, uuid, name)
+    for name in ("a\nb", "a\ufffdb"):
+        with pytest.raises(InvalidValue):
+            chat_backups.rename(app, ada, uuid, name)
+    assert chat_backups.rename(app, ada, uuid, " two ").name == "two"
+    accounts.create_user(app.database, "hidden", Secret("long enough"), visibility="private")
+    for name in ("nobody", "hidden"):
+        with pytest.raises(NoSuchAccount):
+            chat_backups.share(app, ada, uuid, name)
+    with pytest.raises(InvalidValue):
+        chat_backups.share(app, ada, uuid, "Ada")
+    monkeypatch.setattr(chat_backups, "MOST_SHARES", 1)
+    chat_backups.share(app, ada, uuid, "bob")
+    chat_backups.share(app, ada, uuid, "bob")
+    with pytest.raises(TooManyAtOnce):
+        chat_backups.share(app, ada, uuid, "eve")
+
+
+def test_a_deleted_backup_leaves_no_bytes(world: World) -> None:
+    """Unless a backup of the service is being made, which may need them; then they are collected later."""
+    app, ada = world.app, world.actor("ada")
+    assert len(list(chat_uploads.stored(app))) == 1
+    with backup_lease(app.database):
+        chat_backups.delete(app, ada, world.backup.uuid)
+        assert len(list(chat_uploads.stored(app))) == 1
+    ((number, part),) = chat_uploads.stored(app)
+    assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE - 1) == 0
+    assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE + 1) == 1
+    other = uploaded(app, ada, "other", b"more")
+    assert number not in dict(chat_uploads.stored(app))
+    chat_backups.delete(app, ada, other.uuid)
+    assert list(chat_uploads.stored(app)) == []
+
+
+def test_the_backups_of_a_deleted_user_go_with_them(world: World) -> None:
+    """Rows at once, bytes as garbage."""
+    app = world.app
+    chat_backups.share(app, world.actor("ada"), world.backup.uuid, "bob")
+    users.delete(app, world.actor("admin"), world.people["ada"])
+    assert chat_backups.list_visible(app, world.actor("bob")).shared == []
+    ((_, part),) = chat_uploads.stored(app)
+    assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE + 1) == 1

@@ -1,0 +1,175 @@
+"""The chat backups of users: listed, read, shared, renamed and deleted on pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.backup.conversion import OutputFormat
+from holdfast.hosting.store import accounts
+from holdfast.secret import Secret
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
+from tests.backup.archives.histories import copies, write
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import KEYS
+from tests.conftest import Service, wait_for
+from tests.web.chats.test_data_folder_pages import FORM, check_picture
+from tests.web.chats.upload_helpers import begin, files_below, log_in, upload_all
+
+LIST = "/-/conversations"
+
+
+@pytest.fixture
+def people(service: Service) -> Iterator[dict[str, httpx.Client]]:
+    """Log in three people and the administrator."""
+    clients = {}
+    for name in ("ada", "bob", "eve"):
+        accounts.create_user(service.database, name, Secret("long enough"))
+        clients[name] = service.client()
+        log_in(clients[name], name)
+    with service.logged_in() as admin:
+        admin.headers["accept"] = "text/html"
+        yield {**clients, "admin": admin}
+    for client in clients.values():
+        client.close()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> bytes:
+    """Make an unencrypted backup."""
+    return write(tmp_path / "one", *copies()).read_bytes()
+
+
+def imported(client: httpx.Client, address: str) -> str:
+    """Wait until a conversation is imported, and return its first page."""
+    wait_for(lambda: "Importing the backup" not in client.get(f"{address}/").text, 60)
+    return client.get(f"{address}/").text
+
+
+def test_a_backup_is_its_owners_until_it_is_shared(people: dict[str, httpx.Client], plain: bytes) -> None:
+    """Nobody else finds it, whatever the address; one it is shared with reads it and changes nothing."""
+    ada, bob, eve, admin = people.values()
+    assert "No chat backups yet" in ada.get(LIST).text
+    address = upload_all(ada, "one <b>.binproto", {"one <b>.binproto": plain})
+    assert 'aria-label="Conversation"' in imported(ada, address)
+    assert "one &lt;b&gt;.binproto" in ada.get(LIST).text
+    assert ada.get(f"{address}/search?q=the").status_code == 200
+    assert ada.get(f"{address}/nope").status_code == 404
+    reading = ("", "/", "/search?q=the", "/people", "/about", "/-settings")
+    for client in (bob, eve, admin):
+        assert {client.get(f"{address}{path}").status_code for path in reading} == {404}
+        assert "one &lt;b&gt;" not in client.get(LIST).text
+    shared = ada.post(f"{address}/-share", data={"user": "Bob"})
+    assert shared.headers["location"] == f"{address}/-settings#people"
+    assert "Shared with bob." in ada.get(f"{address}/-settings").text
+    assert "Shared with you" in bob.get(LIST).text
+    assert bob.get(f"{address}/people").status_code == 200
+    assert "-settings" not in bob.get(f"{address}/").text
+    assert bob.post(f"{address}/-again", headers=FORM).status_code == 403
+    for deed in ("-rename", "-share", "-unshare", "-delete", "-cancel"):
+        form = {"name": "x", "user": "eve", "user_id": "1", "confirm": "one <b>.binproto"}
+        assert {client.post(f"{address}/{deed}", data=form).status_code for client in (bob, eve, admin)} == {404}
+    assert bob.get(f"{address}/-settings").status_code == 404
+    number = str(accounts_id(people, "bob"))
+    assert ada.post(f"{address}/-unshare", data={"user_id": number, "user": "bob"}).status_code == 303
+    assert "Shared with nobody" in ada.get(f"{address}/-settings").text
+    assert {bob.get(f"{address}{path}").status_code for path in reading} == {404}
+    with httpx.Client(base_url=ada.base_url, headers={"accept": "text/html"}) as visitor:
+        assert visitor.get(f"{address}/").headers["location"].startswith("/login?next=")
+
+
+def accounts_id(people: dict[str, httpx.Client], name: str) -> int:
+    """Return the id of a user."""
+    return int(people["admin"].get(f"/api/v1/users/{name}", headers={"accept": "*/*"}).json()["id"])
+
+
+def test_a_backup_is_renamed_and_deleted_by_its_name(
+    service: Service, people: dict[str, httpx.Client], plain: bytes
+) -> None:
+    """A wrong name is refused and shown again; a deleted one is gone, bytes and all."""
+    ada = people["ada"]
+    address = upload_all(ada, "one", {"one": plain})
+    imported(ada, address)
+    refused = ada.post(f"{address}/-rename", data={"name": " "})
+    assert refused.status_code == 422
+    assert "Name is required." in refused.text
+    assert ada.post(f"{address}/-rename", data={"name": "Holidays"}).status_code == 303
+    assert "Holidays" in ada.get(LIST).text
+    for problem, form in (
+        ("There is no user or organization named nobody.", {"user": "nobody"}),
+        ("This backup is your own", {"user": "ada"}),
+    ):
+        answer = ada.post(f"{address}/-share", data=form)
+        assert answer.status_code in {404, 422}
+        assert problem.casefold() in answer.text.casefold()
+        assert 'value="Holidays"' in answer.text
+    wrong = ada.post(f"{address}/-delete", data={"confirm": "one"})
+    assert wrong.status_code == 422
+    assert "type Holidays to confirm" in wrong.text
+    assert ada.post(f"{address}/-cancel", headers=FORM).status_code == 404
+    assert ada.post(f"{address}/-delete", data={"confirm": "holidays"}).headers["location"] == LIST
+    assert "Chat backup Holidays deleted." in ada.get(LIST).text
+    assert ada.get(f"{address}/").status_code == 404
+    assert not [path for path in (service.settings.data / "chats").rglob("*") if path.is_file()]
+    entries = service.settings.data / "cache" / "chats"
+    wait_for(lambda: not list(entries.rglob("chats.db")))
+
+
+def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
+    service: Service, people: dict[str, httpx.Client], tmp_path: Path
+) -> None:
+    """With the key that each reader gives; nothing of the folder stays on the machine in the clear."""
+    ada, bob = people["ada"], people["bob"]
+    write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    address = upload_all(ada, "SignalBackups", files_below(tmp_path / "SignalBackups"), is_folder=True)
+    ada.post(f"{address}/-share", data={"user": "bob"})
+    for client in (ada, bob):
+        assert "This backup is encrypted" in client.get(f"{address}/").text
+        answer = client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+        assert answer.status_code == 303
+        assert "Forget key" in imported(client, address)
+        check_picture(client, address)
+    assert not list((service.settings.data / "cache" / "chats").rglob("source"))
+    number = str(accounts_id(people, "bob"))
+    ada.post(f"{address}/-unshare", data={"user_id": number})
+    sealed = service.settings.data / "cache" / "chats"
+    wait_for(lambda: len(list(sealed.rglob("sealed"))) == 1)
+    assert ada.post(f"{address}/-forget", headers=FORM).status_code == 303
+    assert "This backup is encrypted" in ada.get(f"{address}/").text
+
+
+def test_an_interrupted_upload_is_listed_and_can_be_cancelled(
+    service: Service, people: dict[str, httpx.Client]
+) -> None:
+    """Nothing of it can be read; its room is free again."""
+    ada, bob = people["ada"], people["bob"]
+    begun = begin(ada, "half.backup", {"half.backup": b"x" * 2_000_000})
+    assert begun.send(0, 0, b"x" * 2**20).status_code == 204
+    page = ada.get(LIST).text
+    assert "Interrupted uploads" in page
+    assert "1.9 MiB of 10.0 GiB used" in page
+    number = begun.address.rpartition("/")[2]
+    assert ada.get(f"{LIST}/{number}/").status_code == 404
+    assert ada.get(f"{LIST}/{number}/-settings").status_code == 404
+    assert bob.post(f"{LIST}/{number}/-cancel", headers=FORM).status_code == 404
+    assert ada.post(f"{LIST}/{number}/-cancel", headers=FORM).status_code == 303
+    assert "Upload of half.backup cancelled." in ada.get(LIST).text
+    assert not [path for path in (service.settings.data / "chats").rglob("*") if path.is_file()]
+
+
+def test_tokens_and_administrators_who_act_as_somebody_read_nothing(
+    people: dict[str, httpx.Client], plain: bytes
+) -> None:
+    """Only the person in the browser does."""
+    ada, admin = people["ada"], people["admin"]
+    address = upload_all(ada, "one", {"one": plain})
+    assert admin.get(f"{address}/", params={"sudo": "ada"}).status_code in {403, 404}
+    assert admin.get(LIST, params={"sudo": "ada"}).status_code in {200, 403}
+    assert address not in admin.get(LIST, params={"sudo": "ada"}).text
+    made = ada.post("/api/v1/users/ada/tokens", json={"name": "t", "scopes": ["all"]}, auth=("ada", "long enough"))
+    token = {"Authorization": f"token {made.json()['sha1']}"}
+    with httpx.Client(base_url=ada.base_url, headers={"accept": "text/html", **token}) as client:
+        assert client.get(f"{address}/").status_code == 403
+        assert client.get(LIST).status_code == 403

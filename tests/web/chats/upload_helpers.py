@@ -1,0 +1,62 @@
+"""Uploads a chat backup as the script of the page does."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+__all__ = ["UPLOADS", "ScriptedUpload", "begin", "files_below", "log_in", "upload_all"]
+
+UPLOADS = "/-/conversation-uploads"
+
+
+@dataclass(frozen=True)
+class ScriptedUpload:
+    """An upload that was begun: its address, and how much of each file has arrived."""
+
+    client: httpx.Client
+    address: str
+    chunk_bytes: int
+    received: list[int]
+
+    def send(self, position: int, offset: int | str, content: bytes) -> httpx.Response:
+        """Send a chunk."""
+        headers = {"Upload-Offset": str(offset), "Accept": "application/json"}
+        return self.client.patch(f"{self.address}/{position}", content=content, headers=headers)
+
+    def complete(self) -> httpx.Response:
+        """Say that this was all."""
+        return self.client.post(f"{self.address}/complete", headers={"Accept": "application/json"})
+
+
+def log_in(client: httpx.Client, name: str, password: str = "long enough") -> None:
+    """Log somebody in."""
+    client.headers["accept"] = "text/html"
+    assert client.post("/login", data={"name": name, "password": password}).status_code == 303
+
+
+def begin(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder: bool = False) -> ScriptedUpload:
+    """Begin an upload, or go on with it."""
+    described = [{"path": path, "size": len(content), "modified": 7} for path, content in files.items()]
+    answer = client.post(UPLOADS, json={"name": name, "is_folder": is_folder, "files": described})
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    return ScriptedUpload(client, found["address"], found["chunk_bytes"], found["received"])
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder as a browser names them, which begins with the folder's own name."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in paths}
+
+
+def upload_all(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder: bool = False) -> str:
+    """Upload files in whole chunks, and return the address of the conversation without a slash at its end."""
+    begun = begin(client, name, files, is_folder=is_folder)
+    for position, content in enumerate(files.values()):
+        for offset in range(begun.received[position], len(content), begun.chunk_bytes):
+            sent = begun.send(position, offset, content[offset : offset + begun.chunk_bytes])
+            assert sent.status_code == 204, sent.text
+    done = begun.complete()
+    assert done.status_code == 200, done.text
+    return str(done.json()["address"]).rstrip("/")
