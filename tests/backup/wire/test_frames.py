@@ -81,12 +81,6 @@ def test_measuring_counts_what_splitting_finds(core: Core) -> None:
         assert core.frames.measure(buffer, 0, CAP) == (len(spans), *rest)
 
 
-def test_every_fault_has_words() -> None:
-    """A fault can be named to a person."""
-    numbers = [value for name, value in vars(faults).items() if name.isupper() and isinstance(value, int)]
-    assert sorted(numbers) == sorted(faults.FAULTS) == list(range(1, 10))
-
-
 def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
     """One whose length is said twice, around it and in it, is plain; the place of the last of them is told."""
     plain = stream(delimited(4, b"abc"), delimited(1, b""), delimited(8, b"x" * 200))

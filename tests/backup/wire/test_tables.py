@@ -89,28 +89,3 @@ def test_numbers_an_enum_skips_have_no_text() -> None:
         assert value_name(enum, tables.VALUE_LIMITS[index], "spec") == ""
         for number in range(tables.VALUE_LIMITS[index]):
             assert bool(text(tables.VALUE_BASES[index] + number)) == (number in enum.values_by_number)
-
-
-def test_signal_spells_seven_names_differently() -> None:
-    """Only the names the format's public files spell differently do, and no field gets another's name."""
-    differing = {
-        (field_name(field, "spec"), field_name(field, "signal"))
-        for field in tables.FIELDS.values()
-        if field_name(field, "spec") != field_name(field, "signal")
-    } | {
-        (value_name(enum, number, "spec"), value_name(enum, number, "signal"))
-        for enum in tables.ENUMS
-        for number in enum.values_by_number
-        if value_name(enum, number, "spec") != value_name(enum, number, "signal")
-    }
-    assert differing == {
-        ("platformASpecificSettings", "androidSpecificSettings"),
-        ("announcements_only", "announcementsOnly"),
-        ("members_banned", "membersBanned"),
-        ("amountCoin", "amountMob"),
-        ("feeCoin", "feeMob"),
-        ("coinIdentification", "mobileCoinIdentification"),
-        ("JOINED_SERVICE", "JOINED_SIGNAL"),
-    }
-    for message in tables.MESSAGES:
-        assert len({field_name(field, "signal") for field in message.fields}) == len(message.fields)

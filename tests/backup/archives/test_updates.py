@@ -1,0 +1,74 @@
+"""Updates of a chat as events: their kinds, and their details with the ids of the archive."""
+
+import uuid
+
+from holdfast.backup.archives.tolerance import Notes
+from holdfast.backup.archives.updates import events_of
+from holdfast.backup.schema import backup_pb2 as pb
+
+ACI = bytes(range(16))
+PEOPLE = {7: 7001}
+
+
+def noted(notes: Notes) -> list[tuple[str, str]]:
+    """Return what was skipped and defaulted."""
+    return [(action, what) for _, _, action, what in notes.found]
+
+
+def test_a_simple_update_is_named_by_its_type() -> None:
+    """It has no details."""
+    update = pb.ChatUpdateMessage(simpleUpdate=pb.SimpleChatUpdate(type=pb.SimpleChatUpdate.BLOCKED))
+    notes = Notes()
+    assert events_of(update, PEOPLE, notes) == [("simpleUpdate.BLOCKED", {})]
+    assert noted(notes) == []
+
+
+def test_an_update_without_a_meaning_is_left_out_and_noted() -> None:
+    """Nothing set, a type that is unknown, and one of a later version of the format."""
+    notes = Notes()
+    assert events_of(pb.ChatUpdateMessage(), PEOPLE, notes) == []
+    assert noted(notes) == [("skipped", "ChatUpdateMessage.update not set")]
+    for number in (0, 9999):
+        notes = Notes()
+        update = pb.ChatUpdateMessage()
+        update.simpleUpdate.type = number  # type: ignore[assignment]  # a later version may have it
+        assert events_of(update, PEOPLE, notes) == []
+        assert [action for action, _ in noted(notes)] == ["defaulted"]
+
+
+def test_each_change_of_a_group_is_an_event() -> None:
+    """In their order; one without a meaning is a change nobody knows more about."""
+    update = pb.ChatUpdateMessage()
+    first, _, third = (update.groupChange.updates.add() for _ in range(3))
+    first.groupNameUpdate.newGroupName = "Boats"
+    third.groupMemberLeftUpdate.aci = ACI
+    notes = Notes()
+    assert events_of(update, PEOPLE, notes) == [
+        ("groupNameUpdate", {"newGroupName": "Boats"}),
+        ("genericGroupUpdate", {}),
+        ("groupMemberLeftUpdate", {"aci": str(uuid.UUID(bytes=ACI))}),
+    ]
+    assert [action for action, _ in noted(notes)] == ["defaulted"]
+
+
+def test_details_hold_what_is_set_with_ids_of_the_archive() -> None:
+    """Ids of people in the file mean nothing outside of it; somebody the file does not have is nobody."""
+    update = pb.ChatUpdateMessage()
+    update.groupCall.ringerRecipientId = 7
+    update.groupCall.startedCallRecipientId = 8
+    update.groupCall.callId = 2**60
+    ((kind, details),) = events_of(update, PEOPLE, Notes())
+    assert kind == "groupCall"
+    assert (details["ringerRecipientId"], details["startedCallRecipientId"]) == (7001, None)
+    # As text: a number beyond 2**53 would not survive in a JavaScript program.
+    assert details["callId"] == str(2**60)
+    assert details["state"] == "GENERIC"
+
+
+def test_optional_fields_that_are_not_set_are_left_out() -> None:
+    """Not written as a default."""
+    update = pb.ChatUpdateMessage()
+    update.groupCall.SetInParent()
+    ((_, details),) = events_of(update, PEOPLE, Notes())
+    assert "ringerRecipientId" not in details
+    assert "callId" not in details

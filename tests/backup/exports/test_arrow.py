@@ -1,0 +1,81 @@
+"""Tables of an export as Arrow record batches."""
+
+import sys
+
+import pyarrow as pa
+import pytest
+
+from holdfast.backup.errors import ExtraMissing
+from holdfast.backup.exports.arrow import arrow_schema, check_pyarrow, record_batch, record_batches
+from holdfast.backup.exports.periods import END
+from holdfast.backup.exports.tables import Column, Row, Table
+
+COLUMNS = (
+    Column("text", "text"),
+    Column("chat", "label"),
+    Column("id", "int"),
+    Column("read", "flag"),
+    Column("sent", "time"),
+)
+TABLE = Table("messages", "Some messages", COLUMNS, lambda _record: ())
+
+
+def row(number: int) -> Row:
+    """Make a row."""
+    return f"text {number}", "Boats", number, number % 2 == 0, number * 1000
+
+
+def test_each_kind_of_column_has_its_type() -> None:
+    """Labels are dictionaries, and times are moments in UTC."""
+    assert [(field.name, str(field.type)) for field in arrow_schema(TABLE)] == [
+        ("text", "string"),
+        ("chat", "dictionary<values=string, indices=int32, ordered=0>"),
+        ("id", "int64"),
+        ("read", "bool"),
+        ("sent", "timestamp[ms, tz=UTC]"),
+    ]
+
+
+def test_a_batch_holds_the_rows() -> None:
+    """What is not known is null; no rows are an empty batch."""
+    schema = arrow_schema(TABLE)
+    batch = record_batch(TABLE, schema, [row(1), (None,) * 5])
+    assert batch.schema == schema
+    first, second = batch.to_pylist()
+    assert (first["text"], first["chat"], first["id"], first["read"]) == ("text 1", "Boats", 1, False)
+    assert first["sent"].timestamp() == 1
+    assert set(second.values()) == {None}
+    assert record_batch(TABLE, schema, []).num_rows == 0
+
+
+def test_a_time_beyond_the_calendar_is_null() -> None:
+    """Readers refuse a whole file for one; a number of that size stays."""
+    schema = arrow_schema(TABLE)
+    batch = record_batch(TABLE, schema, [("", "", END, True, ms) for ms in (END - 1, END, 2**62)])
+    assert batch.column("sent").is_null().to_pylist() == [False, True, True]
+    assert batch.column("id").to_pylist() == [END] * 3
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    """Too few cells, and a value of another type."""
+    schema = arrow_schema(TABLE)
+    with pytest.raises(ValueError, match="zip"):
+        record_batch(TABLE, schema, [row(1), ("short",)])
+    with pytest.raises(pa.ArrowInvalid):
+        record_batch(TABLE, schema, [("", "", "seven", True, 0)])
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(0, []), (1, [1]), (4, [4]), (9, [4, 4, 1])])
+def test_rows_are_divided_into_batches(count: int, sizes: list[int]) -> None:
+    """All of them, in their order, and none of the batches is empty."""
+    found = list(record_batches(TABLE, map(row, range(count)), size=4))
+    assert [batch.num_rows for batch in found] == sizes
+    assert [number for batch in found for number in batch.column("id").to_pylist()] == list(range(count))
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    check_pyarrow()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ExtraMissing, match=r"pip install 'holdfast\[parquet\]'"):
+        check_pyarrow()

@@ -1,0 +1,48 @@
+"""Faults of records: numbers of the core, each with words for people."""
+
+import pytest
+
+from holdfast.backup.wire import faults
+from tests.backup.wire.core import Core
+from tests.backup.wire.encoding import delimited, group, tag, varint
+
+NAMES = [name for name in faults.__all__ if name != "FAULTS"]
+# A record for each fault.
+RECORDS = {
+    faults.CUT: delimited(4, b"ab")[:-1],
+    faults.LONG_VARINT: tag(99, 0) + b"\x80" * 10 + b"\x00",
+    faults.TOO_LONG: tag(9, 2) + varint(1 << 31),
+    faults.BAD_TAG: tag(0, 0) + b"\x01",
+    faults.BAD_WIRE_TYPE: tag(1, 6),
+    faults.BAD_GROUP: tag(99, 4),
+    faults.TOO_DEEP: b"".join([tag(99, 3)] * 200 + [tag(99, 4)] * 200),
+    faults.BAD_TEXT: delimited(2, delimited(2, delimited(3, b"\xff"))),
+    # Floats of a gradient: four bytes each.
+    faults.BAD_LIST: delimited(1, delimited(9, delimited(19, delimited(3, delimited(3, b"abcde"))))),
+}
+
+
+def test_every_fault_has_words() -> None:
+    """A fault can be named to a person."""
+    numbers = [value for name, value in vars(faults).items() if name.isupper() and isinstance(value, int)]
+    assert sorted(numbers) == sorted(faults.FAULTS) == list(range(1, 10))
+    assert sorted(numbers) == sorted(getattr(faults, name) for name in NAMES)
+
+
+def test_no_fault_is_the_number_for_no_fault(core: Core) -> None:
+    """A record without one is reported as 0."""
+    assert core.walk.look(group(99, tag(1, 0) + b"\x01")).fault == 0
+    assert 0 not in faults.FAULTS
+
+
+def test_each_description_continues_a_sentence_and_is_used_once() -> None:
+    """It is written after the name of the record that has the fault."""
+    texts = list(faults.FAULTS.values())
+    assert len(set(texts)) == len(texts)
+    assert all(text.split()[0] in {"ends", "holds", "claims", "is"} and not text.endswith(".") for text in texts)
+
+
+@pytest.mark.parametrize("fault", faults.FAULTS, ids=list(faults.FAULTS.values()))
+def test_the_core_reports_the_fault_of_a_record_by_its_number(core: Core, fault: int) -> None:
+    """Compiled and interpreted alike."""
+    assert core.walk.look(RECORDS[fault]).fault == fault

@@ -1,0 +1,121 @@
+"""How the archive commands print a message."""
+
+import io
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from rich.console import Console
+
+from holdfast.backup.archives.model import (
+    ArchivedAttachment,
+    Message,
+    Poll,
+    PollOption,
+    Position,
+    Quote,
+    Reaction,
+    Revision,
+)
+from holdfast.cli.archive.shared import describe_attachment, headline, print_message
+from holdfast.cli.times import Zone
+
+UTC = Zone(ZoneInfo("UTC"))
+
+
+def message(**more: Any) -> Message:
+    """Make a message of Ada's."""
+    fields: dict[str, Any] = {
+        "id": 1,
+        "chat_id": 2,
+        "chat": "Boats",
+        "author_id": 3,
+        "author": "Ada",
+        "direction": "incoming",
+        "kind": "standardMessage",
+        "text": "Hello",
+        "sentence": None,
+        "sent_ms": 0,
+        "received_ms": None,
+        "position": Position(0, 0, 1),
+        "sms": False,
+        "expires_in_ms": None,
+        "pinned_ms": None,
+        "vanished_ms": None,
+    }
+    return Message(**{**fields, **more})
+
+
+def attachment(**more: Any) -> ArchivedAttachment:
+    """Make an attachment of which nothing is known but its size."""
+    names = (
+        "content_type",
+        "file_name",
+        "width",
+        "height",
+        "caption",
+        "flag",
+        "plaintext_hash",
+        "media_name",
+        "path",
+    )
+    fields: dict[str, Any] = {"role": "attachment", "n": 0, "revision": 0, "size": 2048, **dict.fromkeys(names)}
+    return ArchivedAttachment(**{**fields, **more})
+
+
+def printed(one: Message, **how: Any) -> list[str]:
+    """Print a message, and return the lines."""
+    out = io.StringIO()
+    print_message(Console(file=out, width=200), one, UTC, **how)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_the_headline_has_the_time_and_the_author() -> None:
+    """And the chat where messages of several chats are listed; an update has no author."""
+    assert headline(message(), UTC).plain == "1970-01-01 00:00 UTC  Ada"
+    assert headline(message(), UTC, chat=True).plain == "1970-01-01 00:00 UTC  Boats  Ada"
+    assert headline(message(kind="update"), UTC).plain == "1970-01-01 00:00 UTC"
+
+
+def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
+    """In the order in which people read it."""
+    whole = message(
+        text="first\nsecond",
+        quote=Quote(4, "Bob", "NORMAL", "x" * 150, None, None),
+        poll=Poll("When?", False, False, (PollOption("now", ("Bob", "Cid")), PollOption("later", ()))),
+        attachments=(attachment(content_type="image/png"), attachment(role="long_text"), attachment(revision=1)),
+        reactions=(Reaction(4, "Bob", "\N{THUMBS UP SIGN}", 0),),
+        revisions=(Revision(1, 60_000, "frist"),),
+    )
+    assert printed(whole) == [
+        "1970-01-01 00:00 UTC  Ada",
+        f"    | Bob: {'x' * 100}",
+        "    first",
+        "    second",
+        "    - now: Bob, Cid",
+        "    - later",
+        "    [image/png 2.0 kB]",
+        "    \N{THUMBS UP SIGN} Bob",
+        "    before 1970-01-01 00:01 UTC: frist",
+    ]
+
+
+def test_an_update_is_one_line() -> None:
+    """One that vanished says since when."""
+    update = message(kind="update", text=None, sentence="Ada left the group.", vanished_ms=60_000)
+    assert printed(update) == ["1970-01-01 00:00 UTC  (gone since 1970-01-01 00:01 UTC)  Ada left the group."]
+
+
+def test_texts_are_neither_markup_nor_control_sequences() -> None:
+    """Whoever wrote a message does not write to the terminal."""
+    lines = printed(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x07"))
+    assert lines == ["1970-01-01 00:00 UTC  [31mEve", "    [bold]hi[/bold]"]
+
+
+def test_an_attachment_is_described_by_what_is_known_of_it() -> None:
+    """A file of an unknown type is a file."""
+    assert describe_attachment(attachment()) == "[file 2.0 kB]"
+    known = attachment(
+        flag="VOICE_MESSAGE", content_type="image/png", width=3, height=4, file_name="a\x1b.png", caption="at sea"
+    )
+    assert describe_attachment(known) == "[voice message image/png 3x4 2.0 kB] a.png at sea"
+    assert describe_attachment(attachment(flag="NONE", path="media/a", file_name="b")) == "[file 2.0 kB] media/a"
