@@ -1,12 +1,20 @@
-"""What the tests of issues share."""
+"""What the tests of the store share."""
 
 import pytest
 
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.repository_helpers import make_repository
 
 
 @pytest.fixture
 def ada(database: Database) -> Account:
     """Return the only account there is."""
     return find_user(database, "admin")
+
+
+@pytest.fixture
+def repository(database: Database, ada: Account) -> Repository:
+    """Make a repository without refs."""
+    return make_repository(database, ada)

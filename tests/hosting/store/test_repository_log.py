@@ -22,12 +22,6 @@ NONE = "0" * 40
 ONE, TWO, THREE = "1" * 40, "2" * 40, "3" * 40
 
 
-@pytest.fixture
-def repository(database: Database, ada: Account) -> Repository:
-    """Make a repository without refs."""
-    return make_repository(database, ada)
-
-
 def append(database: Database, repository: Repository, *updates: RefUpdate) -> tuple[int, list[RefUpdate]]:
     """Append updates in a transaction of their own."""
     with database.write() as connection:

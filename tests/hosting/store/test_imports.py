@@ -1,0 +1,91 @@
+"""Rows of issues and releases that are migrated."""
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NoSuchIssue
+from holdfast.hosting.store import imports
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import find_issue
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from holdfast.hosting.store.tables import comments, issue_assignees, issue_dependencies, issue_labels
+from tests.hosting.repository_helpers import recorded_events
+
+
+def issue_row(repository: Repository, number: int, **more: object) -> dict[str, object]:
+    """Make the row of an issue as another service had it."""
+    row = {"repository_id": repository.id, "number": number, "title": f"issue {number}", "body": ""}
+    return {**row, "ref": "", "original_author": "", "is_closed": False, "created_at": 5, "updated_at": 6, **more}
+
+
+def test_added_rows_are_found_by_what_names_them(database: Database, repository: Repository) -> None:
+    """So that what refers to them can be added; nothing is added for an empty page."""
+    here = {"repository_id": repository.id}
+    with database.write() as connection:
+        labels = imports.add_labels(connection, [{**here, "name": name, "color": "ff0000"} for name in "ab"])
+        milestones = imports.add_milestones(connection, [{**here, "title": "1.0"}])
+        issues = imports.add_issues(connection, [issue_row(repository, number) for number in (7, 3)])
+        releases = imports.add_releases(connection, [{**here, "tag_name": "v1"}])
+        for add in (imports.add_labels, imports.add_milestones, imports.add_issues, imports.add_releases):
+            assert add(connection, []) == {}
+    assert set(labels) == {"a", "b"}
+    assert set(milestones) == {"1.0"}
+    assert set(releases) == {"v1"}
+    assert {number: find_issue(database, repository, number).id for number in (3, 7)} == issues
+    assert find_issue(database, repository, 7).created_at == 5
+    assert recorded_events(database) == []
+
+
+def test_what_refers_to_issues_is_added(database: Database, repository: Repository, ada: Account) -> None:
+    """Labels, people and blockers; empty lists are no statements."""
+    with database.write() as connection:
+        label = imports.add_labels(connection, [{"repository_id": repository.id, "name": "a", "color": "0"}])["a"]
+        ids = imports.add_issues(connection, [issue_row(repository, 1), issue_row(repository, 2)])
+        for add in (
+            imports.add_issue_labels,
+            imports.add_assignees,
+            imports.add_comments,
+            imports.add_dependencies,
+        ):
+            add(connection, [])
+        imports.add_issue_labels(connection, [(ids[1], label)])
+        imports.add_assignees(connection, [(ids[2], ada.id)])
+        imports.add_dependencies(connection, [{"issue_id": ids[1], "blocker_id": ids[2]}])
+        assert connection.execute(select(issue_labels)).all() == [(ids[1], label)]
+        assert connection.execute(select(issue_assignees)).all() == [(ids[2], ada.id)]
+        (blocked,) = connection.execute(select(issue_dependencies)).all()
+        assert (blocked.issue_id, blocked.blocker_id) == (ids[1], ids[2])
+
+
+def test_a_number_that_is_taken_is_refused(database: Database, repository: Repository) -> None:
+    """Nothing of the page is added."""
+    with database.write() as connection:
+        imports.add_issues(connection, [issue_row(repository, 2)])
+    with pytest.raises(IntegrityError), database.write() as connection:
+        imports.add_issues(connection, [issue_row(repository, 1), issue_row(repository, 2)])
+    with pytest.raises(NoSuchIssue):
+        find_issue(database, repository, 1)
+
+
+def test_counters_are_set_after_an_import(database: Database, repository: Repository, ada: Account) -> None:
+    """Pull requests are no issues, drafts no releases, and entries of the timeline no comments."""
+    with database.write() as connection:
+        rows = [issue_row(repository, 1), issue_row(repository, 4, is_closed=True), issue_row(repository, 9)]
+        ids = imports.add_issues(connection, rows)
+        imports.add_issues(connection, [issue_row(repository, 12, is_pull=True)])
+        said = {"issue_id": ids[1], "author_id": ada.id, "body": "x", "created_at": 1, "updated_at": 1}
+        imports.add_comments(connection, [{**said, "kind": kind} for kind in ("comment", "comment", "close")])
+        releases = [
+            {"repository_id": repository.id, "tag_name": str(one), "is_draft": one > 1} for one in range(4)
+        ]
+        imports.add_releases(connection, releases)
+        imports.recount(connection, repository.id)
+        known = connection.execute(select(comments.c.kind).where(comments.c.repository_id == repository.id))
+        assert list(known.scalars()) == ["comment", "comment"]
+    found = repository_by_id(database, repository.id)
+    assert (found.open_issues, found.release_count) == (2, 2)
+    assert (found.closed_issues, found.last_issue) == (1, 12)
+    assert find_issue(database, repository, 1).comment_count == 2
+    assert find_issue(database, repository, 4).comment_count == 0

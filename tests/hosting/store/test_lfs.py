@@ -1,0 +1,96 @@
+"""Git LFS in the database: which repository has which objects, leases of uploads, and locks of files."""
+
+import time
+
+import msgspec
+import pytest
+
+from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
+from holdfast.hosting.store import lfs
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.repository_helpers import make_people, make_repository
+
+ONE, TWO, THREE = "1" * 64, "2" * 64, "3" * 64
+
+
+def test_objects_are_linked_to_a_repository_once(database: Database, repository: Repository, ada: Account) -> None:
+    """And to no other one."""
+    assert not lfs.has_links(database, repository)
+    lfs.link(database, repository, ONE, 10)
+    lfs.link(database, repository, ONE, 10)
+    lfs.link(database, repository, TWO, 0)
+    assert lfs.linked_sizes(database, repository, [ONE, TWO, THREE]) == {ONE: 10, TWO: 0}
+    assert lfs.has_links(database, repository)
+    linked_at = lfs.linked_at(database, repository, ONE)
+    assert linked_at is not None
+    assert abs(linked_at - time.time()) < 60
+    other = make_repository(database, ada, "other")
+    assert lfs.linked_sizes(database, other, [ONE]) == {}
+    assert lfs.linked_at(database, other, ONE) is None
+    with database.write() as connection:
+        lfs.remove_links(connection, other, [ONE])
+        lfs.remove_links(connection, repository, [TWO])
+    assert lfs.linked_sizes(database, repository, [ONE, TWO]) == {ONE: 10}
+
+
+def test_nothing_is_linked_to_a_repository_that_is_gone(database: Database, repository: Repository) -> None:
+    """It was deleted during the upload."""
+    gone = msgspec.structs.replace(repository, id=999_999)
+    with pytest.raises(GoneMeanwhile, match="was deleted in the meantime"):
+        lfs.link(database, gone, ONE, 1)
+
+
+def test_only_objects_that_nobody_has_or_uploads_can_be_removed(
+    database: Database, repository: Repository
+) -> None:
+    """While one is removed it cannot be uploaded, and it can afterwards."""
+    lfs.link(database, repository, ONE, 1)
+    assert lfs.claim_upload(database, TWO, seconds=60)
+    assert lfs.claim_upload(database, TWO, seconds=60)
+    now = time.time()
+    assert lfs.claim_unlinked(database, [ONE, TWO, THREE], seconds=60, now=now) == [THREE]
+    assert not lfs.claim_upload(database, THREE, seconds=60)
+    # An object that turned out to be linked is not held.
+    assert lfs.claim_upload(database, ONE, seconds=60)
+    lfs.release_unlinked(database, [TWO, THREE])
+    assert lfs.claim_upload(database, THREE, seconds=60)
+    assert lfs.claim_unlinked(database, [TWO], seconds=60, now=now) == []
+
+
+def test_leases_end_by_themselves(database: Database) -> None:
+    """Of a process that was killed; their rows are deleted then."""
+    assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1000) == [ONE]
+    assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1059) == []
+    with database.write() as connection:
+        lfs.delete_expired_leases(connection, now=1059)
+    assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1059) == []
+    with database.write() as connection:
+        lfs.delete_expired_leases(connection, now=1060)
+    assert lfs.claim_unlinked(database, [ONE], seconds=60, now=1030) == [ONE]
+
+
+def test_a_path_is_locked_once(database: Database, repository: Repository, ada: Account) -> None:
+    """In each repository, until the lock is removed."""
+    (bob,) = make_people(database, "bob")
+    first = lfs.add_lock(database, repository, "a.bin", ada)
+    assert (first.path, first.owner_id, first.owner) == ("a.bin", ada.id, ada.name)
+    with pytest.raises(LockTaken, match="already created lock"):
+        lfs.add_lock(database, repository, "a.bin", bob)
+    lfs.add_lock(database, make_repository(database, ada, "other"), "a.bin", bob)
+    lfs.remove_lock(database, first)
+    assert lfs.add_lock(database, repository, "a.bin", bob).owner == "bob"
+
+
+def test_locks_are_listed_in_pages(database: Database, repository: Repository, ada: Account) -> None:
+    """Oldest first, all or one by its path or id."""
+    made = [lfs.add_lock(database, repository, f"{number}.bin", ada) for number in range(3)]
+    assert lfs.locks_of(database, repository, limit=2) == made[:2]
+    assert lfs.locks_of(database, repository, after=made[1].id, limit=2) == made[2:]
+    assert lfs.locks_of(database, repository, path="1.bin", limit=9) == made[1:2]
+    assert lfs.find_lock(database, repository, made[2].id) == made[2]
+    other = make_repository(database, ada, "other")
+    assert lfs.locks_of(database, other, limit=9) == []
+    with pytest.raises(NoSuchLock):
+        lfs.find_lock(database, other, made[0].id)

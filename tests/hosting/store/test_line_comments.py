@@ -1,0 +1,116 @@
+"""Line comments of reviews as rows."""
+
+import pytest
+
+from holdfast.hosting.errors import NoSuchComment, NotLineComment
+from holdfast.hosting.store import line_comments, review_changes
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.comments import add_comment
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Branches, Issue, NewIssue, open_issue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.review_changes import NewLineComment, NewReview
+from holdfast.hosting.store.reviews import Review, ReviewState
+from tests.hosting.repository_helpers import make_people, make_repository
+
+HEAD = "1" * 40
+
+
+@pytest.fixture
+def pull(database: Database, ada: Account, repository: Repository) -> Issue:
+    """Open a pull request."""
+    return open_issue(database, repository, ada, NewIssue(title="p", branches=Branches("fix", "main", HEAD)))
+
+
+@pytest.fixture
+def bob(database: Database) -> Account:
+    """Make somebody who reviews."""
+    return make_people(database, "bob")[0]
+
+
+def review(
+    database: Database, repository: Repository, pull: Issue, user: Account, *paths: str, state: str = "COMMENT"
+) -> Review:
+    """Write a review with a comment on the first line of each of some files."""
+    place = {"line": 1, "is_old_side": False, "line_commit_id": HEAD, "blob_id": HEAD, "diff_hunk": "+x"}
+    new = [
+        NewLineComment(body=f"on {path}", path=path, commit_id=HEAD, **place)  # type: ignore[arg-type]  # by name
+        for path in paths
+    ]
+    made = NewReview(state=ReviewState(state), body="b", commit_id=HEAD, comments=new)
+    return review_changes.save_review(database, repository, pull, user, made)
+
+
+def test_the_comments_of_a_review_are_listed_in_pages(
+    database: Database, repository: Repository, pull: Issue, bob: Account
+) -> None:
+    """Oldest first, with their places and their number."""
+    made = review(database, repository, pull, bob, "a", "b", "c")
+    review(database, repository, pull, bob, "d")
+    found, total = line_comments.line_comments_of(database, made, skip=1, limit=1)
+    assert [(comment.body, place.path, place.diff_hunk) for comment, place in found] == [("on b", "b", "+x")]
+    assert total == 3
+    ids = [comment.id for comment, _ in line_comments.line_comments_of(database, made, skip=0, limit=9)[0]]
+    assert ids == sorted(ids)
+
+
+def test_pending_comments_are_only_there_for_their_author(
+    database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
+) -> None:
+    """In the pull request they are made on, up to a limit."""
+    review(database, repository, pull, ada, "a")
+    review(database, repository, pull, bob, "b", state="PENDING")
+
+    def seen(viewer: int | None, limit: int = 9) -> list[str]:
+        return [place.path for _, place in line_comments.line_comments_in(database, pull, viewer, limit=limit)]
+
+    assert seen(bob.id) == ["a", "b"]
+    assert seen(ada.id) == seen(None) == ["a"]
+    assert seen(bob.id, 1) == ["a"]
+
+
+def test_a_submitted_line_comment_is_found_with_its_pull_request(
+    database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
+) -> None:
+    """Neither a pending one, nor one of another repository, nor a comment on no line."""
+    review(database, repository, pull, ada, "a")
+    review(database, repository, pull, bob, "b", state="PENDING")
+    (said, place), (pending, _) = line_comments.line_comments_in(database, pull, bob.id, limit=9)
+    found, issue = line_comments.find_line_comment(database, repository, said.id)
+    assert (found, issue.id) == (place, pull.id)
+    for where, number in ((repository, pending.id), (make_repository(database, ada, "other"), said.id)):
+        with pytest.raises(NoSuchComment):
+            line_comments.find_line_comment(database, where, number)
+    plain = add_comment(database, repository, pull, ada, "hello")
+    with pytest.raises(NotLineComment):
+        line_comments.find_line_comment(database, repository, plain.id)
+    assert line_comments.places_of(database, [said.id, plain.id]) == {said.id: place}
+    assert line_comments.places_of(database, []) == {}
+
+
+def test_it_is_known_who_resolved_a_conversation(
+    database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
+) -> None:
+    """Those that are open are left out."""
+    review(database, repository, pull, bob, "a", "b")
+    (first, place), (second, _) = line_comments.line_comments_in(database, pull, None, limit=9)
+    assert line_comments.resolvers(database, [first.id, second.id]) == {}
+    review_changes.set_resolved(database, repository, pull, ada, place, resolved=True)
+    assert line_comments.resolvers(database, [first.id, second.id]) == {first.id: ada.id}
+    assert line_comments.resolvers(database, []) == {}
+
+
+def test_only_the_author_deletes_a_pending_comment(
+    database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
+) -> None:
+    """One that was submitted is not deleted this way."""
+    review(database, repository, pull, ada, "a")
+    review(database, repository, pull, bob, "b", state="PENDING")
+    (said, _), (pending, _) = line_comments.line_comments_in(database, pull, bob.id, limit=9)
+    assert not line_comments.delete_pending_comment(database, pull, ada, pending.id)
+    assert not line_comments.delete_pending_comment(database, pull, ada, said.id)
+    assert line_comments.delete_pending_comment(database, pull, bob, pending.id)
+    assert not line_comments.delete_pending_comment(database, pull, bob, pending.id)
+    assert [comment.id for comment, _ in line_comments.line_comments_in(database, pull, bob.id, limit=9)] == [
+        said.id
+    ]

@@ -1,0 +1,129 @@
+"""Notifications are written with what they tell of: who hears of what."""
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.comments import add_comment
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Issue, NewIssue, open_issue
+from holdfast.hosting.store.notification_writes import (
+    PINNED,
+    READ,
+    UNREAD,
+    end_transfer,
+    mentions,
+    notify,
+    notify_of_transfer,
+)
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import issue_subscriptions, notifications, users
+from tests.hosting.repository_helpers import make_organization, make_people, make_team
+
+
+@pytest.fixture
+def issue(database: Database, repository: Repository, ada: Account) -> Issue:
+    """Open an issue of ada's."""
+    return open_issue(database, repository, ada, NewIssue(title="i", body="for @carol"))
+
+
+def tell(database: Database, issue: Issue, actor: Account, part: str, action: str, **details: object) -> None:
+    """Write the notifications of an event."""
+    with database.write() as connection:
+        notify(
+            connection,
+            repository_id=issue.repository_id,
+            issue_id=issue.id,
+            actor_id=actor.id,
+            part=part,
+            action=action,
+            details=details,
+            now=2000,
+        )
+
+
+def heard(database: Database) -> dict[str, str]:
+    """Return who has a thread, and in which status."""
+    statement = select(users.c.name, notifications.c.status).join(users, users.c.id == notifications.c.user_id)
+    with database.read() as connection:
+        return {row.name: row.status for row in connection.execute(statement)}
+
+
+def test_who_takes_part_hears_of_a_comment(database: Database, repository: Repository, issue: Issue) -> None:
+    """The author and those who commented, but not who wrote it, nor who unsubscribed."""
+    bob, carol, dan = make_people(database, "bob", "carol", "dan")
+    for person in (carol, dan):
+        add_comment(database, repository, issue, person, "hello")
+    with database.write() as connection:
+        row = {"issue_id": issue.id, "user_id": dan.id, "is_subscribed": False}
+        connection.execute(insert(issue_subscriptions), row)
+        connection.execute(notifications.delete())
+    tell(database, issue, bob, "comment", "created")
+    assert heard(database) == {"admin": UNREAD, "carol": UNREAD}
+    tell(database, issue, bob, "label", "label_updated")
+    assert set(heard(database)) == {"admin", "carol"}
+
+
+def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
+    database: Database, repository: Repository, issue: Issue
+) -> None:
+    """There is one thread for each issue."""
+    bob, carol = make_people(database, "bob", "carol")
+    add_comment(database, repository, issue, carol, "hello")
+    tell(database, issue, bob, "", "closed")
+    with database.write() as connection:
+        connection.execute(update(notifications).values(status=READ))
+        connection.execute(update(notifications).where(notifications.c.user_id == carol.id).values(status=PINNED))
+    tell(database, issue, bob, "", "reopened")
+    assert heard(database) == {"admin": UNREAD, "carol": PINNED}
+
+
+def test_who_is_named_hears_of_it_without_being_subscribed(database: Database, issue: Issue, ada: Account) -> None:
+    """Mentioned, assigned or asked for a review, as a user or as a member of a team; never who did it."""
+    bob, _, dan = make_people(database, "bob", "carol", "dan")
+    tell(database, issue, ada, "assign", "assigned", assignee_ids=[bob.id, ada.id])
+    assert set(heard(database)) == {"bob"}
+    tell(database, issue, ada, "", "opened")
+    assert set(heard(database)) == {"bob", "carol"}
+    organization = make_organization(database, "guild", dan)
+    make_team(database, organization, "pilots", [dan])
+    with database.read() as connection:
+        team = connection.exec_driver_sql("SELECT id FROM teams WHERE name = 'pilots'").scalar_one()
+    tell(database, issue, ada, "review_request", "review_requested", team_id=team)
+    assert set(heard(database)) == {"bob", "carol", "dan"}
+
+
+def test_of_an_edited_text_only_those_hear_who_are_new_in_it(
+    database: Database, issue: Issue, ada: Account
+) -> None:
+    """An edit of the title has no old text."""
+    make_people(database, "carol")
+    tell(database, issue, ada, "", "edited")
+    tell(database, issue, ada, "", "edited", old_body="it was for @Carol before")
+    assert heard(database) == {}
+    tell(database, issue, ada, "", "edited", old_body="for nobody")
+    assert heard(database) == {"carol": UNREAD}
+
+
+def test_names_are_mentioned_by_words_that_begin_with_an_at_sign() -> None:
+    """Not by addresses or paths, each once, and of very many the first."""
+    assert mentions("@Ada, (@bob) a@carol.org /@dan @ada. @e-f.g- @@x") == ["ada", "bob", "e-f.g"]
+    assert len(mentions(" ".join(f"@p{number}" for number in range(90)))) == 50
+
+
+def test_who_can_accept_a_transfer_hears_of_it_until_it_ends(
+    database: Database, repository: Repository, ada: Account
+) -> None:
+    """The owners of an organization and those who may create repositories there, but not who began it."""
+    bob, carol, dan = make_people(database, "bob", "carol", "dan")
+    guild = make_organization(database, "guild", bob)
+    make_team(database, guild, "readers", [dan], mode=1)
+    make_team(database, guild, "more owners", [carol, ada], mode=4)
+    with database.write() as connection:
+        about = {"repository_id": repository.id, "actor_id": ada.id, "now": 5}
+        notify_of_transfer(connection, recipient_id=guild.id, **about)
+    assert heard(database) == {"bob": UNREAD, "carol": UNREAD}
+    with database.write() as connection:
+        end_transfer(connection, repository.id)
+        notify_of_transfer(connection, recipient_id=dan.id, **about)
+    assert heard(database) == {"dan": UNREAD}

@@ -1,0 +1,100 @@
+"""Updates of refs that were pending in a version before the repository log."""
+
+import pytest
+from sqlalchemy import insert
+
+from holdfast.hosting.store import events
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.commit_keys import IdempotencyKey, add_keys, find_key
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.pending_ref_updates import (
+    PendingUpdate,
+    delete_key_of,
+    delete_pending,
+    pending_updates,
+    recorded_since,
+)
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_log import stored_name
+from holdfast.hosting.store.tables import ref_updates
+from tests.hosting.repository_helpers import make_repository
+
+ONE, TWO = "1" * 40, "2" * 40
+NOT_TEXT = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
+
+
+@pytest.fixture
+def pending(database: Database, repository: Repository, ada: Account) -> list[PendingUpdate]:
+    """Note updates of two repositories, those of the second one first."""
+    other = make_repository(database, ada, "other")
+    rows = [
+        {
+            "repository_id": number,
+            "actor_id": actor,
+            "ref": stored_name(ref),
+            "old": ONE,
+            "new": TWO,
+            "created_at": 9,
+        }
+        for number, actor, ref in (
+            (other.id, None, "refs/heads/b"),
+            (repository.id, ada.id, NOT_TEXT),
+            (repository.id, ada.id, "refs/heads/a"),
+        )
+    ]
+    with database.write() as connection:
+        connection.execute(insert(ref_updates), rows)
+    return pending_updates(database)
+
+
+def test_pending_updates_are_listed_by_repository_and_oldest_first(
+    pending: list[PendingUpdate], repository: Repository, ada: Account
+) -> None:
+    """With the names of refs as git has them."""
+    assert [one.update.ref for one in pending] == [NOT_TEXT, "refs/heads/a", "refs/heads/b"]
+    assert pending[0].update == RefUpdate(NOT_TEXT, ONE, TWO)
+    assert (pending[0].repository_id, pending[0].actor_id, pending[0].created_at) == (repository.id, ada.id, 9)
+    assert pending[2].actor_id is None
+
+
+def test_only_those_given_are_deleted(database: Database, pending: list[PendingUpdate]) -> None:
+    """The others are for the next repository."""
+    with database.write() as connection:
+        delete_pending(connection, pending[:2])
+    assert pending_updates(database) == pending[2:]
+
+
+def test_updates_with_an_event_since_a_time_are_known(database: Database, repository: Repository) -> None:
+    """Of pushes and deletions in this repository, not of what came before or of other kinds."""
+    about = {"owner_id": repository.owner.id, "actor_id": None}
+
+    def record(kind: str, ref: str, *, now: int, number: int = repository.id) -> None:
+        with database.quick_write() as link:
+            details = {"ref": ref, "before": ONE, "after": TWO}
+            events.record(link, kind, repository_id=number, **about, details=details, now=now)
+
+    record("push", "refs/heads/early", now=99)
+    record("push", "refs/heads/a", now=100)
+    record("delete", "refs/heads/b", now=101)
+    record("create", "refs/heads/c", now=101)
+    found = recorded_since(database, repository.id, 100)
+    assert found == {RefUpdate("refs/heads/a", ONE, TWO), RefUpdate("refs/heads/b", ONE, TWO)}
+    assert recorded_since(database, repository.id + 1, 0) == set()
+
+
+def test_the_key_of_an_update_that_did_not_happen_is_free_again(
+    database: Database, repository: Repository, ada: Account, pending: list[PendingUpdate]
+) -> None:
+    """Keys of other refs and other commits are not."""
+    lost, kept, other = (IdempotencyKey(ada.id, name, "f") for name in ("lost", "kept", "other"))
+    made = [
+        (lost, RefUpdate("refs/heads/a", ONE, TWO)),
+        (kept, RefUpdate("refs/heads/a", ONE, "3" * 40)),
+        (other, RefUpdate("refs/heads/z", ONE, TWO)),
+    ]
+    with database.quick_write() as link:
+        add_keys(link, repository, made)
+    with database.write() as connection:
+        delete_key_of(connection, pending[1])
+    assert [find_key(database, repository, key) is None for key in (lost, kept, other)] == [True, False, False]
