@@ -107,8 +107,8 @@ def test_an_update_is_one_line() -> None:
 
 def test_texts_are_neither_markup_nor_control_sequences() -> None:
     """Whoever wrote a message does not write to the terminal."""
-    lines = printed(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x07"))
-    assert lines == ["1970-01-01 00:00 UTC  [31mEve", "    [bold]hi[/bold]"]
+    lines = printed(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x1b[2J\N{RIGHT-TO-LEFT OVERRIDE}"))
+    assert lines == ["1970-01-01 00:00 UTC  [31mEve", "    [bold]hi[/bold][2J"]
 
 
 def test_an_attachment_is_described_by_what_is_known_of_it() -> None:

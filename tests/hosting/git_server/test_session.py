@@ -1,0 +1,128 @@
+"""The session of a git client: authentication, repository and permissions."""
+
+import asyncio
+import uuid
+from collections.abc import Iterable
+
+import pytest
+from starlette.types import Message
+
+from holdfast.hosting.app import App
+from holdfast.hosting.authentication import Authenticator
+from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
+from holdfast.hosting.git_server.session import GitSession, body_of, challenge, find_repository, open_session
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.store import accounts, repositories, tokens
+from holdfast.hosting.store.accounts import Account
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, make_repository
+
+
+def request_of(app: App, name: str, user: Account | None = None, *scopes: str) -> RequestContext:
+    """Make a request for a repository of ada's, with a token of somebody or without credentials."""
+    headers = []
+    if user is not None:
+        _, token = tokens.create_token(app.database, user, uuid.uuid4().hex, scopes or ("all",))
+        headers.append((b"authorization", f"token {token.reveal()}".encode()))
+    scope = {"type": "http", "method": "GET", "query_string": b"", "headers": headers}
+    return RequestContext(app, scope, path={"owner": "ada", "repo": name})
+
+
+def opened(request: RequestContext, *, writing: bool = False) -> GitSession | int:
+    """Open a session, or return the status of the refusal."""
+    try:
+        return open_session(Authenticator(), request, writing=writing)
+    except ApiError as refusal:
+        return refusal.status
+
+
+@pytest.fixture
+def people(app: App) -> list[Account]:
+    """Make ada with repositories, bob who may write to them, eve who may read them, and a stranger."""
+    made = make_people(app.database, "ada", "bob", "eve", "mallory")
+    _, bob, eve, _ = made
+    for name, columns in (("open", {}), ("private", {"is_private": True}), ("archived", {"archived_at": 1})):
+        repository = make_repository(app.database, made[0], name, **columns)
+        let_in(app.database, repository, bob, WRITE)
+        let_in(app.database, repository, eve, READ)
+    make_repository(app.database, made[0], "mirror", is_mirror=True)
+    return made
+
+
+def test_anonymous_clients_read_what_is_public_and_are_challenged_for_the_rest(
+    app: App, people: list[Account]
+) -> None:
+    """A private repository and one that does not exist look the same."""
+    del people
+    assert isinstance(opened(request_of(app, "open")), GitSession)
+    for name, writing in (("private", False), ("gone", False), ("open", True)):
+        with pytest.raises(ApiError) as caught:
+            open_session(Authenticator(), request_of(app, name), writing=writing)
+        assert caught.value.status == 401
+        assert caught.value.headers == {"WWW-Authenticate": 'Basic realm="Gitea"'}
+        assert str(caught.value.message) == "credentials are needed"
+
+
+def test_users_do_what_their_permissions_allow(app: App, people: list[Account]) -> None:
+    """Whoever may not see a repository learns nothing of it."""
+    _, bob, eve, mallory = people
+    assert isinstance(opened(request_of(app, "private", bob), writing=True), GitSession)
+    assert isinstance(opened(request_of(app, "private", eve)), GitSession)
+    assert opened(request_of(app, "private", eve), writing=True) == 403
+    assert opened(request_of(app, "private", mallory)) == opened(request_of(app, "gone", mallory)) == 404
+
+
+def test_a_token_reaches_as_far_as_its_scopes(app: App, people: list[Account]) -> None:
+    """Reading is not writing, and other scopes are neither."""
+    ada = people[0]
+    assert isinstance(opened(request_of(app, "open", ada, "read:repository")), GitSession)
+    assert opened(request_of(app, "open", ada, "read:repository"), writing=True) == 403
+    assert opened(request_of(app, "private", ada, "write:issue")) == 403
+
+
+@pytest.mark.parametrize("name", ["archived", "mirror"])
+def test_archived_repositories_and_mirrors_are_read_only(app: App, people: list[Account], name: str) -> None:
+    """For the owner too."""
+    assert isinstance(opened(request_of(app, name, people[0])), GitSession)
+    assert opened(request_of(app, name, people[0]), writing=True) == 403
+
+
+def test_a_repository_is_found_by_its_former_names(app: App, people: list[Account]) -> None:
+    """Of itself and of its owner, alone and together."""
+    found = repositories.find_repository(app.database, "ada", "open")
+    with app.database.write() as connection:
+        repositories.rename_repository(connection, found, "new")
+    accounts.rename_account(app.database, people[0], "countess")
+    for owner, name in (("countess", "new"), ("countess", "open"), ("ada", "new"), ("ADA", "Open")):
+        assert find_repository(app.database, owner, name).id == found.id, (owner, name)
+    with pytest.raises(NoSuchRepository):
+        find_repository(app.database, "ada", "gone")
+
+
+def test_wrong_credentials_are_challenged_with_the_reason() -> None:
+    """So that git asks for others."""
+    refusal = challenge(ApiError(403, "wrong password"))
+    assert (refusal.status, refusal.message) == (401, "wrong password")
+    assert "WWW-Authenticate" in (refusal.headers or {})
+
+
+def read(app: App, messages: Iterable[Message]) -> list[bytes]:
+    """Read the body of a request that arrives in messages."""
+    waiting = iter(messages)
+
+    async def receive() -> Message:
+        return next(waiting)
+
+    async def run() -> list[bytes]:
+        return [chunk async for chunk in body_of(request_of(app, "open"), receive)]
+
+    return asyncio.run(run())
+
+
+def test_a_body_is_read_in_chunks_until_its_end(app: App) -> None:
+    """One that breaks off is an error, never taken for a whole one."""
+    part = {"type": "http.request", "body": b"ab", "more_body": True}
+    empty = {"type": "http.request", "more_body": True}
+    assert read(app, [part, empty, {"type": "http.request", "body": b"c"}]) == [b"ab", b"c"]
+    with pytest.raises(BodyDamaged, match="disconnected"):
+        read(app, [part, {"type": "http.disconnect"}])

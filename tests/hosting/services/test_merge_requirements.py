@@ -1,0 +1,157 @@
+"""What a pull request still needs before it can be merged."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import pulls, repositories
+from holdfast.hosting.services.issues import IssueDraft
+from holdfast.hosting.services.merge_requirements import (
+    MergeRequirement,
+    MergeStyle,
+    allowed_styles,
+    may_override,
+    unmet_requirements,
+)
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.revisions import open_latest
+from holdfast.hosting.store import commit_statuses, protections, review_changes
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.protections import ProtectionRule
+from holdfast.hosting.store.repositories import DeclaredSettings, repository_by_id
+from holdfast.hosting.store.review_changes import NewReview
+from holdfast.hosting.store.reviews import ReviewState
+from tests.hosting.repository_helpers import READ, WRITE, add_commit, let_in, make_people
+from tests.hosting.services.scenario import Scenario
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people, and a repository whose branch fix adds the file a to main."""
+    owner, writer, reader = make_people(app.database, "ada", "bob", "eve")
+    ship = repositories.create(app, owner, owner, NewRepository(name="ship"), {"b": b"b"})
+    let_in(app.database, ship, writer, WRITE)
+    let_in(app.database, ship, reader, READ)
+    add_commit(app.database, ship, "fix")
+    return Scenario(app, repository_by_id(app.database, ship.id), owner, writer, reader)
+
+
+@pytest.fixture
+def pull(scenario: Scenario) -> Issue:
+    """Open a pull request of fix into main."""
+    return pulls.create(*scenario.seen_by(scenario.writer), IssueDraft(title="p"), head="fix", base="main")
+
+
+def protect(scenario: Scenario, **rule: Any) -> None:
+    """Protect main."""
+    protections.create_protection(scenario.app.database, scenario.repository, "main", ProtectionRule(**rule))
+
+
+def unmet(
+    scenario: Scenario, pull: Issue, user: Account | None = None, style: MergeStyle = MergeStyle.MERGE
+) -> dict[str, str]:
+    """Return the requirements that are not met, with their messages."""
+    user = user or scenario.writer
+    app, _, target = scenario.seen_by(user)
+    repo = open_latest(app, target)
+    found = unmet_requirements(app, target, user, pull, repo=repo, base=pull.base_sha, style=style)
+    return {str(one.requirement): one.message for one in found}
+
+
+def review(scenario: Scenario, pull: Issue, state: str) -> None:
+    """Write an official review of the owner."""
+    new = NewReview(state=ReviewState(state), body="b", commit_id=pull.head_sha, is_official=True)
+    review_changes.save_review(scenario.app.database, scenario.repository, pull, scenario.owner, new)
+
+
+def test_writers_merge_where_no_rule_is(scenario: Scenario, pull: Issue) -> None:
+    """Readers do not."""
+    assert unmet(scenario, pull) == {}
+    assert unmet(scenario, pull, scenario.reader) == {"permission": "User not allowed to merge PR"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "requirement"),
+    [
+        ({"merged_at": 5, "is_closed": True}, MergeRequirement.NOT_MERGED),
+        ({"is_closed": True, "is_draft": True}, MergeRequirement.OPEN),
+        ({"is_draft": True}, MergeRequirement.NOT_DRAFT),
+    ],
+)
+def test_the_state_of_a_pull_request_comes_before_everything_else(
+    scenario: Scenario, pull: Issue, columns: dict[str, Any], requirement: MergeRequirement
+) -> None:
+    """One reason is given, also to those who may not merge."""
+    changed = type(pull)(**{name: columns.get(name, getattr(pull, name)) for name in pull.__dataclass_fields__})
+    assert list(unmet(scenario, changed, scenario.reader)) == [requirement]
+
+
+def test_a_style_must_be_allowed(scenario: Scenario, pull: Issue) -> None:
+    """By default all but a manual merge are."""
+    assert list(unmet(scenario, pull, style=MergeStyle.MANUALLY_MERGED)) == ["style"]
+    declared = msgspec.json.decode(scenario.repository.declared, type=DeclaredSettings)
+    assert allowed_styles(declared) == set(MergeStyle) - {MergeStyle.MANUALLY_MERGED}
+    only = msgspec.structs.replace(declared, allow_merge_commits=False, allow_manual_merge=True)
+    assert allowed_styles(only) == set(MergeStyle) - {MergeStyle.MERGE}
+
+
+def test_reviews_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> None:
+    """An approval meets the requirement, and a rejection is one against it."""
+    protect(scenario, required_approvals=1, block_on_rejected_reviews=True)
+    assert unmet(scenario, pull) == {"approvals": "the pull request has 0 of 1 required approvals"}
+    review(scenario, pull, "REQUEST_CHANGES")
+    assert set(unmet(scenario, pull)) == {"approvals", "no_rejections"}
+    review(scenario, pull, "APPROVED")
+    assert unmet(scenario, pull) == {}
+
+
+def test_statuses_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> None:
+    """Missing, pending and failing ones are named."""
+    protect(scenario, enable_status_check=True, status_check_contexts=("build", "test", "lint"))
+
+    def report(context: str, state: str) -> None:
+        with scenario.app.database.quick_write() as link:
+            made = (link, scenario.repository, scenario.owner, pull.head_sha)
+            commit_statuses.add_status(*made, context=context, state=state)
+
+    report("build", "pending")
+    report("lint", "failure")
+    assert unmet(scenario, pull) == {
+        "statuses": "required statuses have not succeeded (missing: test; pending: build; failing: lint)"
+    }
+    for context in ("build", "test", "lint"):
+        report(context, "success")
+    assert unmet(scenario, pull) == {}
+
+
+@pytest.mark.parametrize(
+    ("rule", "requirement"),
+    [
+        ({"protected_file_patterns": "A"}, MergeRequirement.UNPROTECTED_FILES),
+        ({"block_on_outdated_branch": True}, MergeRequirement.UP_TO_DATE),
+        ({"require_signed_commits": True}, MergeRequirement.SIGNED_COMMITS),
+        ({"enable_merge_whitelist": True}, MergeRequirement.PERMISSION),
+    ],
+)
+def test_a_rule_keeps_writers_from_merging(
+    scenario: Scenario, pull: Issue, rule: dict[str, Any], requirement: MergeRequirement
+) -> None:
+    """A changed file, a branch that is behind, commits without a signature, and a list of who may merge."""
+    protect(scenario, **rule)
+    assert list(unmet(scenario, pull)) == [requirement]
+
+
+def test_administrators_override_unless_the_rule_forbids_it(scenario: Scenario, pull: Issue) -> None:
+    """Whoever is on its bypass list may in any case."""
+
+    def may(user: Account) -> bool:
+        app, _, target = scenario.seen_by(user)
+        return may_override(app, target, user, pull)
+
+    assert (may(scenario.owner), may(scenario.writer)) == (True, False)
+    bypass = (scenario.writer.id,)
+    protect(scenario, block_admin_merge_override=True, enable_bypass_allowlist=True, bypass_users=bypass)
+    assert (may(scenario.owner), may(scenario.writer)) == (False, True)
