@@ -61,13 +61,8 @@ ELSEWHERE: Final = {
     Path("hosting/services/pull_comparisons.py"): "hosting/api/test_pulls.py",
     Path("hosting/webhooks/webhook_request.py"): "hosting/webhooks/test_signatures.py",
     Path("web/chats/host_pages.py"): "web/chats/test_data_folder_pages.py",
-    Path("web/code/directory.py"): "web/code/test_repository_pages.py",
-    Path("web/code/recent_pushes.py"): "web/pulls/test_new_pull.py",
-    Path("web/code/switcher.py"): "web/code/test_repository_pages.py",
     Path("web/pulls/pull_head.py"): "web/pulls/test_conversation.py",
-    Path("web/pulls/timeline.py"): "web/pulls/test_conversation.py",
     Path("web/releases.py"): "hosting/api/test_release_assets.py",
-    Path("web/repository_list.py"): "web/test_explore.py",
 }
 
 

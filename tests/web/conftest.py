@@ -3,10 +3,10 @@
 import pytest
 
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.conftest import clients
+from tests.hosting.conftest import app, clients
 from tests.web.organization_fixture import OrganizationFixture, guild_in
 
-__all__ = ["clients"]
+__all__ = ["app", "clients"]
 
 
 @pytest.fixture

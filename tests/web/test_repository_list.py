@@ -1,0 +1,71 @@
+"""Rows of the lists of repositories on pages."""
+
+import pytest
+from sqlalchemy import update
+
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.tables import repositories
+from holdfast.web.repository_list import list_lines
+from tests.hosting.repository_helpers import make_people, make_repository
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Make ada with repositories: the first is pushed to, the second edited, the third private."""
+    (made,) = make_people(app.database, "ada")
+    times = {"pushed": (10, 40), "edited": (30, 20), "private": (25, 0)}
+    for name, (updated, pushed) in times.items():
+        one = make_repository(app.database, made, name, is_private=name == "private", description=f"It is {name}.")
+        with app.database.write() as connection:
+            columns = {
+                "updated_at": updated,
+                "pushed_at": pushed,
+                "open_issues": 3,
+                "has_issues": name != "edited",
+            }
+            connection.execute(update(repositories).where(repositories.c.id == one.id).values(**columns))
+    return made
+
+
+def request(app: App, user: Account | None = None) -> RequestContext:
+    """Make a request of somebody, or of nobody."""
+    made = RequestContext(app, {"type": "http", "headers": []})
+    if user is not None:
+        made.actor = Actor(user)
+    return made
+
+
+def test_a_row_says_what_a_list_shows(app: App, ada: Account) -> None:
+    """The time is that of the last push or change, and issues that are turned off are none."""
+    rows, total = list_lines(request(app, ada), [repositories.c.owner_id == ada.id], limit=10)
+    assert total == 3
+    by_name = {row.name: row for row in rows}
+    assert [(name, row.updated) for name, row in sorted(by_name.items())] == [
+        ("edited", 30),
+        ("private", 25),
+        ("pushed", 40),
+    ]
+    pushed = by_name["pushed"]
+    assert (pushed.owner, pushed.address, pushed.description) == ("ada", "/ada/pushed", "It is pushed.")
+    assert (pushed.is_private, pushed.is_archived, pushed.is_empty, pushed.open_issues) == (False, False, True, 3)
+    assert by_name["edited"].open_issues == 0
+    assert by_name["private"].is_private
+
+
+def test_only_visible_repositories_are_listed_and_counted(app: App, ada: Account) -> None:
+    """Whoever looks learns nothing of the others, not even how many there are."""
+    rows, total = list_lines(request(app), [repositories.c.owner_id == ada.id], limit=10)
+    assert ({row.name for row in rows}, total) == ({"pushed", "edited"}, 2)
+
+
+def test_a_list_has_pages_and_conditions(app: App, ada: Account) -> None:
+    """Latest first, all pages together being the whole list."""
+    mine = [repositories.c.owner_id == ada.id]
+    pages = [list_lines(request(app, ada), mine, skip=skip, limit=1) for skip in range(4)]
+    assert [total for _, total in pages] == [3] * 4
+    names = [row.name for rows, _ in pages for row in rows]
+    assert names == ["edited", "private", "pushed"]
+    assert list_lines(request(app, ada), [*mine, repositories.c.is_private], limit=9)[1] == 1
