@@ -29,6 +29,7 @@ MADE_BY = {
 INTERNAL = {
     "Archive": {
         "load_parts",
+        "receipts",
         "by",
         "by_ids",
         "called",
@@ -45,7 +46,6 @@ INTERNAL = {
         "record",
         "rows",
         "sentences",
-        "states",
         "stretch",
         "table",
         "text_range",

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast.backup.archives.message_index import index_all
+
 # Columns that tell of the import and not of the content: numbers given in the order of imports, and where from.
 OF_THE_IMPORT = {"source", "imported_ms", "block_id", "block_at", "recorded_in", "record"}
 SNAPSHOTS = {"snapshot_id", "first_seen", "last_seen", "seen_in", "newest_snapshot"}
@@ -12,21 +14,40 @@ LEFT_OUT = {"block", "snapshot_recipient", "snapshot_chat"}
 
 def dump(path: Path) -> list[str]:
     """List all rows of all tables, snapshots by their content."""
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(path, isolation_level=None)
     try:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        connection.execute("INSERT INTO message_index (message_index, rank) VALUES ('integrity-check', 1)")
+        connection.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
+        assert terms(connection) == indexed_again(connection)
         return sorted(lines(connection))
     finally:
         connection.close()
+
+
+def terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """List where each word of the full-text index stands."""
+    connection.execute("CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, message_index, instance)")
+    found = connection.execute('SELECT * FROM temp.places ORDER BY term, doc, col, "offset"').fetchall()
+    connection.execute("DROP TABLE temp.places")
+    return found
+
+
+def indexed_again(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """List the same of an index made of all messages at once."""
+    connection.execute("BEGIN")
+    index_all(connection)
+    found = terms(connection)
+    connection.execute("ROLLBACK")
+    return found
 
 
 def lines(connection: sqlite3.Connection) -> Iterator[str]:
     """Write each row as a line."""
     digests = dict(connection.execute("SELECT id, made_ms || ' ' || substr(digest, 1, 8) FROM snapshot"))
     tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'message_index%'"
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'message_index%' "
+        "AND name <> 'message_term'"
     )
     for (table,) in tables.fetchall():
         if table in LEFT_OUT:

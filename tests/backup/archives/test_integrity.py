@@ -41,9 +41,10 @@ def lax(table: str) -> str:
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TRIGGER evil AFTER INSERT ON message BEGIN DELETE FROM message; END",
+        "CREATE TRIGGER evil AFTER INSERT ON stored_message BEGIN DELETE FROM stored_message; END",
         text_of("people", "WHERE r.kind IN", "WHERE zeroblob(99) AND r.kind IN"),
-        text_of("message", "sms INTEGER NOT NULL", "sms INTEGER AS (length(zeroblob(99)))"),
+        text_of("stored_message", "look INTEGER NOT NULL", "look INTEGER AS (length(zeroblob(99)))"),
+        text_of("message", "FROM stored_message", "FROM stored_message WHERE zeroblob(99)"),
         text_of("message_index", "fts5", "fts4"),
         "UPDATE sqlite_master SET type='view', sql='CREATE VIEW chat AS SELECT 1', rootpage=0 WHERE name='chat'",
     ],
@@ -59,9 +60,11 @@ def test_what_runs_by_itself_is_refused(place: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        text_of("message", "kind TEXT NOT NULL", "kind TEXT NOT NULL CHECK (length(zeroblob(1000000000)) > 0)"),
-        "CREATE INDEX evil ON message (abs(id))",
-        "CREATE INDEX evil ON message (id) WHERE abs(id) > 0",
+        text_of(
+            "stored_message", "rank INTEGER NOT NULL", "rank INTEGER NOT NULL CHECK (zeroblob(1000000000) > 0)"
+        ),
+        "CREATE INDEX evil ON stored_message (abs(id))",
+        "CREATE INDEX evil ON stored_message (id) WHERE abs(id) > 0",
     ],
 )
 def test_what_writing_would_run_is_refused_to_write(place: Path, statement: str) -> None:
@@ -75,7 +78,9 @@ def test_what_writing_would_run_is_refused_to_write(place: Path, statement: str)
 
 def test_what_somebody_added_for_themselves_is_no_harm(place: Path) -> None:
     """Tables, views and plain indexes."""
-    changed(place, "CREATE TABLE mine (x)", "CREATE VIEW my AS SELECT 1", "CREATE INDEX i ON message (sent_ms)")
+    changed(
+        place, "CREATE TABLE mine (x)", "CREATE VIEW my AS SELECT 1", "CREATE INDEX i ON stored_message (order_ms)"
+    )
     for create in (False, True):
         with archives.open(place, create=create) as opened:
             assert opened.chats()
@@ -84,9 +89,9 @@ def test_what_somebody_added_for_themselves_is_no_harm(place: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "change"),
     [
-        ("message", "UPDATE message SET text = x'ff00'"),
-        ("message", "UPDATE message SET kind = x'07'"),
-        ("message", "UPDATE message SET order_ms = 'never'"),
+        ("stored_message", "UPDATE stored_message SET text = x'ff00'"),
+        ("stored_message", "UPDATE stored_message SET look = x'07'"),
+        ("stored_message", "UPDATE stored_message SET order_ms = 'never'"),
         ("recipient", "UPDATE recipient SET name = x'00'"),
         ("recipient", "UPDATE recipient SET name = NULL"),
         ("snapshot", "UPDATE snapshot SET made_ms = 'then'"),

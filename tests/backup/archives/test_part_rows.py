@@ -20,7 +20,7 @@ CAP = (1 << 32) - 1
 PEOPLE = {number: number + 1000 for number in range(5000)}
 BY_ACI = {"61616161-6161-6161-6161-616161616161": 77}
 TABLES = ("quote", "text_range", "attachment", "link_preview", "sticker")
-PARTS = 64
+PARTS = 32
 
 
 def items_of(core: Core, *frames: Frame) -> Iterator[tuple[bytes, tuple[object, ...], pb.ChatItem]]:
@@ -44,7 +44,7 @@ def by_protobuf(item: pb.ChatItem) -> tuple[dict[str, object], str, Notes]:
     """Read them from the message object."""
     notes = Notes()
     rows = Rows(PEOPLE, BY_ACI, notes, lambda: 0)
-    row = rows.rich((1, *[0] * 8, 0, "", "", "", *[-1] * 4, 0, 0, 0), item)
+    row = rows.rich((1, *[0] * 8, 0, "", "", *[-1] * 4, 0, 0, 0), item)
     return {table: sorted(rows.tables[table]) for table in TABLES}, row[11], notes
 
 

@@ -9,7 +9,7 @@ from tests.backup.wire.core import Core
 
 CAP = (1 << 32) - 1
 PEOPLE = {1: 11, 2: 12}
-TABLES = ("send_status", "reaction", "quote", "text_range", "attachment", "link_preview", "sticker")
+TABLES = ("reaction", "quote", "text_range", "attachment", "link_preview", "sticker")
 
 
 @dataclass
@@ -53,20 +53,23 @@ def taken(
 
     here: dict[int, int] = {}
     count = core.plain_rows.take_in(
-        items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, str.upper, rows, tables, special
+        items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, rows, tables, special
     )
     assert count == len(rows) == len(here)
     return rows, back, tables
 
 
 def test_plain_messages_become_rows(core: Core) -> None:
-    """With where they were seen and where their record lies; signs are spelled."""
+    """With where they were seen, where their record lies, and their receipts."""
     kept = Kept()
-    rows, back, _tables = taken(core, [message("one", 1000), message("ok 👍", 2000)], kept)
-    assert [(row[10], row[12], row[20:]) for row in rows] == [
-        ("one", "", (3, -1, 7, 0)),
-        ("ok 👍", "OK 👍", (3, -1, 7, len(message("one", 1000).chatItem.SerializeToString()) + 4)),
+    sent = message("ok 👍", 2000)
+    sent.chatItem.outgoing.sendStatus.add(recipientId=2, timestamp=2500).read.sealedSender = True
+    rows, back, _tables = taken(core, [message("one", 1000), sent], kept)
+    assert [(row[10], row[19:23]) for row in rows] == [
+        ("one", (3, -1, 7, 0)),
+        ("ok 👍", (3, -1, 7, len(message("one", 1000).chatItem.SerializeToString()) + 4)),
     ]
+    assert [row[23] for row in rows] == [b"", bytes([12, 6 | 16, 0xE8, 7])]
     assert back == []
     assert message("one", 1000).chatItem.SerializeToString() in kept.waiting
 
@@ -97,5 +100,5 @@ def test_full_blocks_are_written(core: Core) -> None:
     """As many as it takes."""
     kept = Kept(limit=40)
     rows, _back, _tables = taken(core, [message("x" * 50, second * 1000) for second in range(1, 4)], kept)
-    assert [row[22:] for row in rows] == [(7, 0), (8, 0), (9, 0)]
+    assert [row[21:23] for row in rows] == [(7, 0), (8, 0), (9, 0)]
     assert len(kept.flushed) == 2

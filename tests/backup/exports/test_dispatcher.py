@@ -207,7 +207,7 @@ def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> No
             other = sqlite3.connect(tmp_path / "a.db", timeout=0, isolation_level=None)
             try:
                 other.execute("BEGIN IMMEDIATE")
-                other.execute("UPDATE message SET text = 'xyzzy'")
+                other.execute("UPDATE stored_message SET text = 'xyzzy'")
                 other.execute("COMMIT")
             except sqlite3.OperationalError as error:
                 refused.append(str(error))
@@ -231,7 +231,7 @@ def test_an_archive_that_is_damaged_or_being_written_is_said_to_be(tmp_path: Pat
         with pytest.raises(ArchiveBusy):
             export(opened, tmp_path / "out", "json")
         other.execute("ROLLBACK")
-        other.execute("DROP TABLE send_status")
+        other.execute("DROP TABLE link_preview")
         other.close()
-        with pytest.raises(ArchiveError, match="send_status"):
+        with pytest.raises(ArchiveError, match="link_preview"):
             export(opened, tmp_path / "out", "json")

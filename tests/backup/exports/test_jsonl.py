@@ -101,7 +101,6 @@ def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
             ("group", "master_key"),
             ("group", "invite_link_password"),
             ("call_link", "root_key"),
-            ("attachment", "key"),
             ("attachment", "local_key"),
             ("sticker", "pack_key"),
             ("sticker_pack", "pack_key"),

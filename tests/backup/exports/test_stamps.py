@@ -107,7 +107,9 @@ def test_the_stamp_tells_apart_what_makes_another_export(
     (folder / f"{'ab' * 32}.jpg").write_bytes(b"picture")
     look()
     with archives.open(own, create=True) as opened:
-        opened.connection.execute("UPDATE message SET text = 'changed' WHERE id = (SELECT min(id) FROM message)")
+        opened.connection.execute(
+            "UPDATE stored_message SET text = 'changed' WHERE id = (SELECT min(id) FROM message)"
+        )
     look()
     monkeypatch.setattr(stamps, "program", lambda: "another")
     look()

@@ -9,6 +9,7 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.archives.statements import CHILDREN
 from holdfast.backup.exports import schemas
 from holdfast.backup.exports.whole import messages, written
+from holdfast.backup.schema.backup_pb2 import ChatItem
 
 Count = Callable[[schemas.ExportedMessage], int]
 
@@ -20,7 +21,6 @@ def ranges(one: schemas.ExportedMessage | schemas.ExportedRevision) -> int:
 
 # How many rows of a table a message has, as its record tells it.
 TOLD: dict[str, Count] = {
-    "send_status": lambda one: len(one.receipts),
     "reaction": lambda one: len(one.reactions),
     "revision": lambda one: len(one.revisions),
     "attachment": lambda one: len(one.attachments) + sum(len(each.attachments) for each in one.revisions),
@@ -59,6 +59,17 @@ def test_every_row_is_told(two_snapshots: Archive, table: str) -> None:
     expected = dict(found.fetchall())
     actual = {one.id: int(TOLD[table](one)) for one in every(two_snapshots)}
     assert {number: count for number, count in actual.items() if count} == expected
+
+
+def test_receipts_are_told(two_snapshots: Archive) -> None:
+    """As the record that a message was read from says them."""
+    told = 0
+    for one in every(two_snapshots):
+        record = ChatItem.FromString(two_snapshots.record(one.id))
+        expected = sorted(status.timestamp for status in record.outgoing.sendStatus)
+        assert sorted(receipt.at_ms for receipt in one.receipts) == expected
+        told += len(one.receipts)
+    assert told
 
 
 def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:

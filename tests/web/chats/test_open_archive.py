@@ -70,7 +70,7 @@ def test_a_closed_room_closes_what_is_still_read(opened: OpenArchive) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "column"), [("message", "text"), ("snapshot", "app_version"), ("attachment", "file_name")]
+    ("table", "column"), [("stored_message", "text"), ("snapshot", "app_version"), ("attachment", "file_name")]
 )
 def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
     tmp_path: Path, archive_file: Path, table: str, column: str

@@ -14,7 +14,7 @@ from holdfast.backup.archives.imports import Imported, Progress, import_backup, 
 from holdfast.backup.archives.media_store import Copied, copy_media, delete_removed_files
 from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.reader import ArchiveReader
-from holdfast.backup.archives.removal import Removed, remove
+from holdfast.backup.archives.removal import Removed, remove, vacuum
 from holdfast.backup.archives.search import Hits, Order, search
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
@@ -189,8 +189,9 @@ def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
 def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
     """Open an archive to read it; with `create` to write to it, and make it where there is none.
 
-    A new one can be read by its owner alone, whatever the umask, and so can its media and the files SQLite puts
-    beside it. One that others could read is taken from them when it is opened to be written to.
+    One of an older version is brought up to date first. A new one can be read by its owner alone, whatever the
+    umask, and so can its media and the files SQLite puts beside it. One that others could read is taken from them
+    when it is opened to be written to.
     """
     place = Path(path)
     check_file(place, create=create)
@@ -207,7 +208,10 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
         if create:
             prepare(connection, version, empty=bool(empty))
         else:
-            check_version(connection, place, version, empty=bool(empty))
+            if check_version(connection, place, version, empty=bool(empty)):
+                connection.close()
+                bring_up_to_date(place)
+                return open(place)
             integrity.check_schema(connection)
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.DatabaseError as error:
@@ -236,13 +240,24 @@ def parts_of(place: Path) -> Iterator[Path]:
         yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())
 
 
-def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> None:
-    """Refuse to read what is not an archive of this version."""
+def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> bool:
+    """Refuse to read what is not an archive; return whether it is one of an older version."""
     if empty:
         raise NotAnArchive(f"{place} is empty: nothing was imported into it yet")
     schema.check(connection, version)
-    if version < schema.VERSION:
-        raise ArchiveError(f"{place} was made by an older version; import something to bring it up to date")
+    return version < schema.VERSION
+
+
+def bring_up_to_date(place: Path) -> None:
+    """Make an archive of this version of an older one."""
+    try:
+        open(place, create=True).close()
+    except NotAnArchive:
+        raise
+    except ArchiveError as error:
+        raise ArchiveError(
+            f"{place} was made by an older version and cannot be brought up to date: {error}"
+        ) from error
 
 
 def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> None:
@@ -253,10 +268,14 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> Non
     else:
         schema.check(connection, version)
         schema.check_tables(connection)
-        integrity.check_schema(connection, writing=True)
         if version < schema.VERSION:
+            integrity.check_old_schema(connection)
             with writing(connection):
                 schema.upgrade(connection)
+                integrity.check_schema(connection, writing=True)
+            vacuum(connection)
+        else:
+            integrity.check_schema(connection, writing=True)
     # Rows are written table by table, and what they refer to is there when the transaction ends; a test checks it.
     connection.execute("PRAGMA foreign_keys = OFF")
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from holdfast.backup.archives.message_merge import Merger
 from holdfast.backup.archives.profiles import ProfileWriter
+from holdfast.backup.archives.receipts import recipient_bytes
 from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.names import recipient_name
@@ -30,9 +31,8 @@ NAMED: Final = (
 )
 # Where messages name people.
 IN_MESSAGES: Final = (
-    ("message", "id", "chat_id"),
-    ("message", "id", "author_id"),
-    ("send_status", "message_id", "recipient_id"),
+    ("stored_message", "id", "chat_id"),
+    ("stored_message", "id", "author_id"),
     ("reaction", "message_id", "author_id"),
     ("quote", "message_id", "author_id"),
     ("poll_vote", "message_id", "voter_id"),
@@ -78,6 +78,11 @@ def messages_naming(connection: sqlite3.Connection, people: list[int], recipient
     for table, key, column in IN_MESSAGES:
         query = f"SELECT {key} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # names of ours
         found.update(number for (number,) in connection.execute(query, (wanted,)))
+    for person in people:
+        rows = connection.execute(
+            "SELECT id FROM stored_message WHERE instr(receipts, ?)", (recipient_bytes(person),)
+        )
+        found.update(number for (number,) in rows)
     found.update(
         number
         for (number,) in connection.execute(

@@ -45,7 +45,7 @@ def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], in
         )
         # What the newest snapshot of one account has, a later one of the other need not have.
         run(
-            "UPDATE message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
+            "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
             "WHERE last_seen IS NULL AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
             (account,),
         )

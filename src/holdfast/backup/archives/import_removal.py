@@ -82,7 +82,7 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
     earlier = [one for one in left if order[one] < order[snapshot]]
     # While an import is removed, every message says where it was seen last.
     run(
-        "UPDATE message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
+        "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
         "WHERE last_seen IS NULL AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
         (account,),
     )
@@ -163,7 +163,7 @@ def shorten(
     ]
     for table in ("message_version", "recipient_version", "chat_version"):
         run(f"DELETE FROM {table} WHERE first_seen = ?1 AND last_seen = ?1", (snapshot,))  # names of ours
-    for table in ("message_version", "recipient_version", "chat_version", "message", "recipient", "chat"):
+    for table in ("message_version", "recipient_version", "chat_version", "stored_message", "recipient", "chat"):
         # The rows of what has versions are made again from these.
         values = (after[0] if after else newest, snapshot)
         run(f"UPDATE {table} SET first_seen = ? WHERE first_seen = ?", values)
@@ -262,7 +262,7 @@ class RecordMove:
         writer.flush()
         many = self.connection.executemany
         many(
-            "UPDATE message SET block_id = ?, block_at = ? WHERE id = ?",
+            "UPDATE stored_message SET block_id = ?, block_at = ? WHERE id = ?",
             [row[:3] for row in placed if row[3] is None],
         )
         many(

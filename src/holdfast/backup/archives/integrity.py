@@ -15,7 +15,7 @@ from holdfast.backup.archives import schema
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.errors import HoldfastError
 
-__all__ = ["UNEXPECTED", "check_schema", "damage", "harden", "typed", "wrong_value"]
+__all__ = ["UNEXPECTED", "check_old_schema", "check_schema", "damage", "harden", "typed", "wrong_value"]
 
 Made = TypeVar("Made", bound=Struct)
 
@@ -67,6 +67,21 @@ def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> No
         if kind != expected_kind or (exact and kind != "index" and text != expected):
             raise NotAnArchive(f"{name} in the archive is not the {expected_kind} that Holdfast makes")
         if kind == "table" and not is_virtual:
+            check_columns(connection, name)
+
+
+def check_old_schema(connection: sqlite3.Connection) -> None:
+    """Refuse an archive of an older version in which copying its tables would run something of its own."""
+    own = own_objects()
+    for kind, name, _, sql in connection.execute(OBJECTS).fetchall():
+        if kind == "trigger":
+            raise NotAnArchive(f"the archive has a trigger, {shortened(name)}, which none made by Holdfast has")
+        if kind != "table":
+            continue
+        if sql.upper().startswith("CREATE VIRTUAL"):
+            if own.get(name) != (kind, " ".join(sql.split())):
+                raise NotAnArchive(f"{shortened(name)} in the archive is not a table that Holdfast makes")
+        else:
             check_columns(connection, name)
 
 

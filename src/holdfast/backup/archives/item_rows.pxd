@@ -27,7 +27,6 @@ cdef class ItemReader(Cursor):
     cdef list parts
     cdef object text
     cdef bint has_text
-    cdef bint signs
     cdef unsigned long long chat
     cdef unsigned long long author
     cdef unsigned long long sent
@@ -50,12 +49,12 @@ cdef class ItemReader(Cursor):
     cdef bint stranger
     cdef unsigned int direction
     cdef unsigned int kind
+    cdef unsigned int delivery
 
     cdef unsigned long long digest(self, unsigned int message, int depth) except? 0
     cdef unsigned long long bytes_digest(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
     cdef void part(self, unsigned int kind) except *
     cdef bint has_link(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
-    cdef bint has_signs(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
     cdef unsigned int look(self) noexcept nogil
     cdef void item(self) except *
     cdef unsigned long long sent_of(self) noexcept nogil
@@ -68,5 +67,5 @@ cdef class ItemReader(Cursor):
     cdef void reaction(self) except *
     cdef void update(self) noexcept nogil
     cdef object person(self, unsigned long long local)
-    cdef list status_rows(self, object number)
+    cdef list receipts(self)
     cdef list reaction_rows(self, object number)

@@ -19,6 +19,7 @@ from holdfast.backup.wire import collect, cursor, faults, tables
 from holdfast.backup.wire.cursor import Cursor
 
 __all__ = [
+    "DELIVERIES",
     "DIRECTIONS",
     "KINDS",
     "PEOPLE",
@@ -28,6 +29,7 @@ __all__ = [
     "Row",
     "fingerprint_of",
     "message_id",
+    "pack_receipts",
     "read_items",
 ]
 
@@ -116,8 +118,17 @@ KINDS: Final = (
 STATUSES: Final = ("pending", "", "", "pending", "sent", "delivered", "read", "viewed", "skipped", "failed")
 REASONS: Final = ("UNKNOWN", "NETWORK", "IDENTITY_KEY_MISMATCH")
 
-# What a row says in one number: the direction in the lowest four bits, the kind in the next five, and these.
+# How far a message got, from nowhere to seen; a failure outweighs what others got.
+DELIVERIES: Final = ("", "skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
+
+# What a row says in one number: the direction in the lowest four bits, the kind in the next five, these, and how
+# far it got with anybody in the next three.
 HAS_TEXT, HAS_LINK, HAS_MEDIA, IS_READ, IS_SEALED, IS_SMS = (1 << bit for bit in range(9, 15))
+DELIVERY: Final = 15
+DELIVERY_SHIFT = cython.declare(cython.uint, DELIVERY)
+PROGRESS = cython.declare(
+    cython.const[cython.uint][::1], array("I", [DELIVERIES.index(status or "pending") for status in STATUSES])
+)
 _HAS_TEXT = cython.declare(cython.uint, HAS_TEXT)
 _HAS_LINK = cython.declare(cython.uint, HAS_LINK)
 _IS_READ = cython.declare(cython.uint, IS_READ)
@@ -129,13 +140,12 @@ SEALED = cython.declare(cython.uint, 16)
 STICKER = cython.declare(cython.uint, 13)
 
 # What is special about an item: there is more to it; only protobuf can read it; a receipt says nothing; it names
-# somebody who is not in the file; its text has signs; it has no chat, author, direction or content; it has parts.
-RICH, ODD, UNSURE, STRANGER, SIGNS, LOST, PARTS = (1 << bit for bit in range(7))
+# somebody who is not in the file; it has no chat, author, direction or content; it has parts.
+RICH, ODD, UNSURE, STRANGER, LOST, PARTS = (1 << bit for bit in range(6))
 IS_RICH = cython.declare(cython.uint, RICH)
 IS_ODD = cython.declare(cython.uint, ODD)
 IS_UNSURE = cython.declare(cython.uint, UNSURE)
 HAS_STRANGER = cython.declare(cython.uint, STRANGER)
-HAS_SIGNS = cython.declare(cython.uint, SIGNS)
 IS_LOST = cython.declare(cython.uint, LOST)
 HAS_PARTS = cython.declare(cython.uint, PARTS)
 
@@ -257,10 +267,11 @@ class ItemReader(Cursor):
         revisions: cython.int = 0
         self.chat = self.author = self.sent = self.received = self.server_sent = self.slot = 0
         self.expire_start = self.expires_in = self.first_sent = 0
+        self.delivery = 0
         self.has_server_sent = self.has_expire_start = self.has_expires_in = False
         self.read = self.sealed = self.sms = self.rich = self.odd = self.link = self.unsure = self.stranger = False
         self.direction = self.kind = 0
-        self.has_text = self.signs = False
+        self.has_text = False
         self.text = ""
         self.statuses = None
         self.reactions = None
@@ -391,16 +402,11 @@ class ItemReader(Cursor):
             return 0
         return found
 
-    def status_rows(self, number: object) -> list[Row] | None:
-        """Write the receipts as rows, in an order that does not depend on the file."""
-        if self.statuses is None:
-            return None
-        if len(self.statuses) > 1:
+    def receipts(self) -> list[Row] | None:
+        """Return the receipts in an order that does not depend on the file: who, when, and what became of it."""
+        if self.statuses is not None and len(self.statuses) > 1:
             self.statuses.sort()
-        rows: list[Row] = []
-        for who, when, look in self.statuses:
-            rows.append((number, len(rows), who, when, look))
-        return rows
+        return self.statuses
 
     def reaction_rows(self, number: object) -> list[Row] | None:
         """Write the reactions as rows, the oldest first."""
@@ -453,6 +459,7 @@ class ItemReader(Cursor):
             self.statuses = []
         if what == 0:
             self.unsure = True
+        self.delivery = max(self.delivery, PROGRESS[cython.cast(cython.Py_ssize_t, what)])
         if what == 9 and reason < 3:
             what |= cython.cast(cython.uint, reason) << 5
         elif 4 <= what <= 7 and sealed:
@@ -531,7 +538,6 @@ class ItemReader(Cursor):
                         self.fault = BAD_TEXT
                         return
                     self.link = self.has_link(self.pos, self.end)
-                    self.signs = self.has_signs(self.pos, self.end)
                 elif tag >> 3 == 2:
                     self.part(2)
                 else:
@@ -565,14 +571,6 @@ class ItemReader(Cursor):
                 return True
         return False
 
-    def has_signs(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a text may have what is written without spaces: anything from U+0E00 on."""
-        at: cython.Py_ssize_t
-        for at in range(start, end - 2):
-            if self.data[at] > 0xE0 or (self.data[at] == 0xE0 and self.data[at + 1] >= 0xB8):
-                return True
-        return False
-
     def look(self) -> cython.uint:
         """Say in one number what a row has no column of its own for."""
         found: cython.uint = self.direction | self.kind << 4
@@ -586,7 +584,7 @@ class ItemReader(Cursor):
             found |= _IS_SEALED
         if self.sms:
             found |= _IS_SMS
-        return found
+        return found | self.delivery << DELIVERY_SHIFT
 
     def reaction(self) -> cython.void:
         """Read a reaction."""
@@ -686,6 +684,27 @@ def message_id(  # noqa: PLR0917  # what identifies a message, in this order eve
     return number
 
 
+def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
+    """Write receipts in few bytes, see `receipts`; nothing for none."""
+    packed: bytearray = bytearray()
+    number: cython.ulonglong
+    when: cython.ulonglong
+    for who, at, look in statuses:
+        number = who
+        while number > 0x7F:
+            packed.append((number & 0x7F) | 0x80)
+            number >>= 7
+        packed.append(number)
+        packed.append(look)
+        when = at
+        number = (when - sent) << 1 if when >= sent else ((sent - when) << 1) - 1
+        while number > 0x7F:
+            packed.append((number & 0x7F) | 0x80)
+            number >>= 7
+        packed.append(number)
+    return packed
+
+
 def fingerprint_of(raw: bytes, people: dict[int, int], root: cython.uint = CHAT_ITEM) -> int:
     """Make the fingerprint of one record, which `read_items` makes of all: 63 bits."""
     reader: ItemReader = ItemReader(raw, people, {}, {}, {})
@@ -767,8 +786,6 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
             what |= IS_UNSURE
         if reader.stranger:
             what |= HAS_STRANGER
-        if reader.signs:
-            what |= HAS_SIGNS
         if reader.parts is not None:
             what |= HAS_PARTS
         if not (chat and author and reader.direction and reader.kind):
@@ -778,7 +795,7 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
                 body,
                 end,
                 what,
-                reader.status_rows(number),
+                reader.receipts(),
                 reader.reaction_rows(number),
                 reader.parts,
                 (
@@ -793,7 +810,6 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
                     place,
                     reader.look(),
                     reader.text,
-                    "",
                     "",
                     min(reader.expire_start, LATEST) if reader.has_expire_start else -1,
                     min(reader.expires_in, LATEST) if reader.has_expires_in else -1,

@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.backup.archives import model
 from holdfast.backup.archives.people import Names
+from holdfast.backup.archives.receipts import unpack_receipts
 from holdfast.backup.archives.sentences import SENTENCES, sentence
 from holdfast.redacted_repr import redacted
 
@@ -17,7 +18,7 @@ __all__ = ["COLUMNS", "MessageLoader", "MessageParts", "Row", "Rows"]
 
 COLUMNS: Final = """
 m.id, m.chat_id, m.author_id, m.direction, m.kind, m.text, m.sent_ms, m.received_ms, m.order_ms, m.order_n, m.sms,
-m.expires_in_ms, m.pinned_ms, m.first_seen, m.last_seen, m.fingerprint
+m.expires_in_ms, m.pinned_ms, m.first_seen, m.last_seen, m.fingerprint, m.status
 """
 # The rows of a table that belong to some messages; looking them up one by one beats a join over all.
 OF_THESE: Final = "FROM json_each(?) these CROSS JOIN"
@@ -48,8 +49,8 @@ REVISIONS: Final = f"""
 SELECT r.message_id, r.n, r.sent_ms, r.text {OF_THESE} revision r ON r.message_id = these.value
 """
 RECEIPTS: Final = f"""
-SELECT r.message_id, r.recipient_id, r.status, r.at_ms, r.reason
-{OF_THESE} send_status r ON r.message_id = these.value
+SELECT m.id, m.receipts, m.order_ms - m.sent_before
+{OF_THESE} stored_message m ON m.id = these.value WHERE m.receipts IS NOT NULL
 """
 CHANGES: Final = f"""
 SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after
@@ -61,10 +62,6 @@ SELECT l.id, (SELECT n.made_ms FROM snapshot n
   WHERE n.account_id = l.account_id AND (n.made_ms, n.digest) > (l.made_ms, l.digest)
   ORDER BY n.made_ms, n.digest LIMIT 1) FROM snapshot l WHERE l.id IN (SELECT value FROM json_each(?))
 """
-
-# How far a message got, from nowhere to seen; a failure outweighs what others got.
-STATES: Final = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
-RANK: Final = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(STATES))
 
 # What besides its text the sentence of a message is made of, by its kind.
 FACTS: Final = {
@@ -159,7 +156,7 @@ class MessageLoader:
         links = self.gather(LINKS, ids)
         ranges = self.gather(RANGES, ids)
         revisions = self.gather(REVISIONS, ids)
-        receipts = self.gather(RECEIPTS, ids) if whole else {}
+        receipts = self.receipts(ids) if whole else {}
         changes = self.gather(CHANGES, ids) if whole else {}
         said, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
         name, is_owner = self.names.name, self.names.is_owner
@@ -175,7 +172,7 @@ class MessageLoader:
             said,
             polls,
             cards,
-            self.states(rows),
+            {row[0]: row[16] for row in rows if row[16] is not None},
             self.vanishing({row[14] for row in rows if row[14] is not None}),
             {number: name(number) for number in {row[2] for row in rows}},
             {one: "Note to Self" if is_owner(one) else name(one) for one in {row[1] for row in rows}},
@@ -193,7 +190,7 @@ class MessageLoader:
 
     def made(self, row: Row, found: MessageParts) -> model.Message:
         """Make a message of its row and of what was found to belong to it and others."""
-        number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _ = row
+        number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _, _ = row
         files: tuple[model.ArchivedAttachment, ...] = ()
         texts: dict[int, str] = {}
         if number in found.attachments:
@@ -235,7 +232,12 @@ class MessageLoader:
             found.polls.get(number),
             found.cards.get(number),
             found.states.get(number),
-            tuple([model.Receipt(one[0], name(one[0]), *one[1:]) for one in found.receipts.get(number, ())]),
+            tuple(
+                [
+                    model.Receipt(who, name(who), status, at, reason)
+                    for who, status, at, _, reason in found.receipts.get(number, ())
+                ]
+            ),
             tuple(
                 [
                     model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
@@ -263,15 +265,10 @@ class MessageLoader:
         _part, start, length, style, mention = row
         return model.TextRange(start, length, style, mention, self.names.name(mention) if mention else None)
 
-    def states(self, rows: Sequence[Row]) -> dict[int, str]:
-        """Say of outgoing messages how far they got with anybody, or that they failed with somebody."""
-        sent = [row[0] for row in rows if row[3] == "outgoing"]
-        found = self.connection.execute(
-            f"SELECT message_id, max(CASE status {RANK} END) FROM send_status WHERE message_id "
-            "IN (SELECT value FROM json_each(?)) GROUP BY message_id",
-            (listed(sent),),
-        )
-        return {number: STATES[rank] for number, rank in found if rank is not None}
+    def receipts(self, ids: str) -> Rows:
+        """Read how far messages got with everybody, by message."""
+        rows = self.connection.execute(RECEIPTS, (ids,)).fetchall()
+        return {number: list(unpack_receipts(packed, sent)) for number, packed, sent in rows}
 
     def cards(self, rows: Sequence[Row]) -> dict[int, model.Card]:
         """Read the contact cards that were sent."""

@@ -30,7 +30,7 @@ __all__ = ["Merger", "identity_of", "placed"]
 
 # Where an item has what is special about it, and where its row has what.
 WHAT: Final = 2
-CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 17, 18, 19
+CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 16, 17, 18
 # The tag before a message in a frame.
 CHAT_ITEM: Final = encode_varint(4 << 3 | 2)
 LATEST: Final = (1 << 63) - 1
@@ -57,9 +57,8 @@ def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = N
     row = item[ROW]
     order = row[ORDER : ORDER + 2] if order is None else order
     row = (number, *row[1:ORDER], *order, *row[ORDER + 2 : RANK], rank, *row[RANK + 1 :])
-    receipts = [(number, *one[1:]) for one in item[3] or ()]
     reactions = [(number, *one[1:]) for one in item[4] or ()]
-    return (*item[:3], receipts, reactions, item[5], row)
+    return (*item[:4], reactions, item[5], row)
 
 
 # By which aliases a file has the chat and the author of a message.
@@ -339,7 +338,9 @@ class Merger:
         elif (first, still, order) != (old.first_seen, old.last_seen, old.order):
             # Of an unchanged message that a later snapshot still has, nothing is written.
             self.connection.execute(
-                "UPDATE message SET first_seen = ?, last_seen = ?, order_ms = ?, order_n = ? WHERE id = ?",
+                "UPDATE stored_message SET first_seen = ?1, last_seen = ?2, order_ms = ?3, order_n = ?4, "
+                "sent_before = sent_before + ?3 - order_ms, received_before = received_before + ?3 - order_ms "
+                "WHERE id = ?5",
                 (first, still, *order, old.id),
             )
         if known is not None and known.first_seen == version.first_seen:

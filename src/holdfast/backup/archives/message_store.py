@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from holdfast.backup.archives.item_rows import message_id
+from holdfast.backup.archives.message_index import unindex_messages
 from holdfast.backup.archives.records import RecordReader, RecordWriter
 from holdfast.backup.archives.rows import Rows
 from holdfast.backup.archives.statements import CHILDREN, INSERT
@@ -76,7 +77,7 @@ class MessageStore:
     def __post_init__(self) -> None:
         run = self.connection.execute
         self.reader = RecordReader(self.connection)
-        (self.top,) = run("SELECT coalesce(max(id), 0) FROM message").fetchone()
+        (self.top,) = run("SELECT coalesce(max(id), 0) FROM stored_message").fetchone()
         self.empty = self.top == 0
         run("CREATE TEMP TABLE IF NOT EXISTS fresh (id INTEGER PRIMARY KEY)")
         run("DELETE FROM temp.fresh")
@@ -152,14 +153,8 @@ class MessageStore:
         """Let a message no longer be found by its words."""
         if self.empty:
             return
-        run = self.connection.execute
-        if run("DELETE FROM temp.fresh WHERE id = ?", (number,)).rowcount:
-            return
-        run(
-            "INSERT INTO message_index (message_index, rowid, text, extra, signs, facets) "
-            "SELECT 'delete', id, text, extra, signs, facets FROM searchable WHERE id = ?",
-            (number,),
-        )
+        if not self.connection.execute("DELETE FROM temp.fresh WHERE id = ?", (number,)).rowcount:
+            unindex_messages(self.connection, "?", (number,))
 
     def clear(self, number: int) -> None:
         """Take away what shows of a message."""
@@ -178,7 +173,7 @@ class MessageStore:
         run = self.connection.execute
         for table in ("message_version", "message_change"):
             run(f"DELETE FROM {table} WHERE message_id = ?", (number,))
-        run("DELETE FROM message WHERE id = ?", (number,))
+        run("DELETE FROM stored_message WHERE id = ?", (number,))
 
     def move(self, found: StoredMessage, number: int, rank: int) -> None:
         """Give a message another id, or another rank."""
@@ -192,7 +187,7 @@ class MessageStore:
             self.top = max(self.top, number)
             if self.follow is not None:
                 self.follow(found.id, number)
-        run("UPDATE message SET id = ?, rank = ? WHERE id = ?", (number, rank, found.id))
+        run("UPDATE stored_message SET id = ?, rank = ? WHERE id = ?", (number, rank, found.id))
 
     def flush(self) -> None:
         """Write the rows that wait."""
@@ -200,13 +195,13 @@ class MessageStore:
         if not waiting:
             return
         if self.replaced:
-            many("DELETE FROM message WHERE id = ?", [(number,) for number in self.replaced])
+            many("DELETE FROM stored_message WHERE id = ?", [(number,) for number in self.replaced])
             self.replaced.clear()
         # Rows that come in the order of their keys are written side by side.
         waiting.sort()
         if not self.empty:
             many("INSERT INTO temp.fresh VALUES (?)", [row[:1] for row in waiting])
-        many(INSERT["message"], waiting)
+        many(INSERT["stored_message"], waiting)
         self.top = max(self.top, waiting[-1][0])
         waiting.clear()
         for table, rows in self.rows.tables.items():

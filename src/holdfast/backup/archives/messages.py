@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archives.item_rows import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
+from holdfast.backup.archives.message_index import index_all, index_messages
 from holdfast.backup.archives.message_merge import CHAT, FINGERPRINT, Merger, identity_of, placed
 from holdfast.backup.archives.message_store import MessageStore, StoredMessage, Version
 from holdfast.backup.archives.plain_rows import take_in
 from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import ROW, Rows, ignored
-from holdfast.backup.archives.signs import sign_words
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.schema.backup_pb2 import ChatItem
@@ -29,8 +29,6 @@ Entry = tuple[Item, bytes, int]
 
 WHAT: Final = 2
 AUTHOR, ORDER, LOOK = 2, 7, 9
-# So much the full-text index collects in memory before it writes; the usual million makes it merge twice as often.
-HASH_SIZE, USUAL_HASH_SIZE = 32 << 20, 1 << 20
 
 
 @dataclass(slots=True)
@@ -92,7 +90,6 @@ class Messages:
             self.store.records,
             self.recipient_map.people,
             self.recipient_map.by_aci,
-            sign_words,
             self.rows.messages,
             self.rows.tables,
             self.take,
@@ -202,7 +199,7 @@ class Messages:
         run, shots = self.connection.execute, self.snapshots
         if shots.is_newest and shots.newest is not None:
             gone = run(
-                "UPDATE message SET last_seen = ? WHERE last_seen IS NULL "
+                "UPDATE stored_message SET last_seen = ? WHERE last_seen IS NULL "
                 "AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?) "
                 "AND id NOT IN (SELECT id FROM temp.seen)",
                 (shots.newest, shots.account),
@@ -213,15 +210,8 @@ class Messages:
     def index(self) -> None:
         """Let new words be found."""
         self.store.records.flush()
-        run = self.connection.execute
-        config = "INSERT INTO message_index (message_index, rank) VALUES ('hashsize', ?)"
-        run(config, (HASH_SIZE,))
         if self.empty:
-            run("INSERT INTO message_index (message_index) VALUES ('rebuild')")
+            index_all(self.connection)
         else:
-            run(
-                "INSERT INTO message_index (rowid, text, extra, signs, facets) "
-                "SELECT id, text, extra, signs, facets FROM searchable WHERE id IN (SELECT id FROM temp.fresh)"
-            )
-        run(config, (USUAL_HASH_SIZE,))
-        run("DELETE FROM temp.fresh")
+            index_messages(self.connection, "SELECT id FROM temp.fresh")
+        self.connection.execute("DELETE FROM temp.fresh")

@@ -100,7 +100,8 @@ def unread_counts(reader: ArchiveReader) -> dict[int, int]:
     found: dict[int, int] = dict(reader.connection.execute("SELECT id, 0 FROM chat WHERE marked_unread <> 0"))
     found.update(
         reader.connection.execute(
-            "SELECT chat_id, count(*) FROM message WHERE read = 0 AND direction = 'incoming' GROUP BY chat_id"
+            # Without the plus SQLite reads all messages chat by chat, which takes three times as long.
+            "SELECT +chat_id, count(*) FROM message WHERE read = 0 AND direction = 'incoming' GROUP BY 1"
         )
     )
     return found

@@ -27,7 +27,7 @@ cdef class PartReader(Cursor):
     cdef void quoted(self, object number, object n) except *
     cdef void link(self, object number) except *
     cdef void sticker(self, object number) except *
-    cdef void file(self, object number, str role, object n, tuple pointer, tuple said) except *
+    cdef void file(self, object number, str role, object n, tuple pointer, str flag) except *
     cdef tuple pointer(self)
     cdef tuple locator(self)
     cpdef write_ranges(self, object number, str part)

@@ -83,7 +83,7 @@ class PartReader(Cursor):
                     if kind == 1:
                         self.quote(number)
                     elif kind == 5:
-                        self.file(number, "long_text", 0, self.pointer(), NO_FLAGS)
+                        self.file(number, "long_text", 0, self.pointer(), "")
                     else:
                         self.sticker(number)
                 if self.odd or self.fault or twice:
@@ -95,10 +95,10 @@ class PartReader(Cursor):
         self.write_ranges(number, "text")
         return True
 
-    def file(self, number: object, role: str, n: object, pointer: Row, said: Row) -> cython.void:
+    def file(self, number: object, role: str, n: object, pointer: Row, flag: str) -> cython.void:
         """Write the row of a file."""
         if not self.fault and not self.odd:
-            self.attachments.append((number, 0, role, n, *pointer[:7], *said, *pointer[7:]))
+            self.attachments.append((number, 0, role, n, *pointer[:7], flag, *pointer[7:]))
 
     def text_of(self) -> str:
         """Read a text up to `end`."""
@@ -261,7 +261,7 @@ class PartReader(Cursor):
         if thumbnails > 1:
             self.odd = True
         elif start < 0:
-            self.file(number, "quoted", n, (content or "", name or "", *EMPTY[2:]), NO_FLAGS)
+            self.file(number, "quoted", n, (content or "", name or "", *EMPTY[2:]), "")
         else:
             self.pos = start
             self.end = end
@@ -275,9 +275,7 @@ class PartReader(Cursor):
         """Read an attachment and return its name and caption; `content` and `name` are better known already."""
         outer: cython.Py_ssize_t = self.end
         flag: cython.ulonglong = 0
-        downloaded: cython.int = 0
         pointers: cython.int = 0
-        client: str = ""
         tag: cython.uint
         pointer: Row = EMPTY
         while self.pos < outer and not self.fault:
@@ -286,14 +284,10 @@ class PartReader(Cursor):
                 return "", ""
             if tag == (2 << 3):
                 flag = self.varint()
-            elif tag == (3 << 3):
-                downloaded = 1 if self.varint() else 0
             elif tag & 7 == 2:
                 if tag >> 3 == 1:
                     pointers += 1
                     pointer = self.pointer()
-                elif tag >> 3 == 4:
-                    client = self.uuid()
                 if self.odd or self.fault:
                     return "", ""
                 self.pos = self.end
@@ -306,8 +300,7 @@ class PartReader(Cursor):
         if content is not None or name is not None:
             found = (pointer[0] if content is None else content, pointer[1] if name is None else name)
             pointer = found + pointer[2:]
-        said = (_FLAGS[cython.cast(cython.Py_ssize_t, flag)], downloaded, client)
-        self.file(number, role, n, pointer, said)
+        self.file(number, role, n, pointer, _FLAGS[cython.cast(cython.Py_ssize_t, flag)])
         return pointer[1], pointer[5]
 
     def link(self, number: object) -> cython.void:
@@ -333,7 +326,7 @@ class PartReader(Cursor):
                     title = self.text_of()
                 elif tag >> 3 == 3:
                     images += 1
-                    self.file(number, "link_image", n, self.pointer(), NO_FLAGS)
+                    self.file(number, "link_image", n, self.pointer(), "")
                 elif tag >> 3 == 4:
                     description = self.text_of()
                 if self.odd or self.fault:
@@ -384,7 +377,7 @@ class PartReader(Cursor):
         if pointers > 1:
             self.odd = True
             return
-        self.file(number, "sticker", 0, pointer, NO_FLAGS)
+        self.file(number, "sticker", 0, pointer, "")
         self.stickers.append((number, pack.hex(), bytearray(key), place, emoji or None))
         if emoji:
             self.extra.append(emoji)
@@ -431,17 +424,11 @@ class PartReader(Cursor):
         return (content, name, size, width, height, caption, blur, *rest)
 
     def locator(self) -> tuple[object, Row]:
-        """Read where a file lies: its size, and all else."""
+        """Read where a file lies: its size, and what finds and decrypts it beside a backup."""
         outer: cython.Py_ssize_t = self.end
-        key: bytes = b""
         local: bytes = b""
         plain: bytes = b""
-        digest: bytes = b""
-        cdn: str = ""
         size: cython.ulonglong = 0
-        number: cython.Py_ssize_t = -1
-        uploaded: object = -1
-        media: cython.Py_ssize_t = -1
         checks: cython.int = 0
         tag: cython.uint
         while self.pos < outer and not self.fault:
@@ -450,24 +437,13 @@ class PartReader(Cursor):
                 return 0, ()
             if tag == (3 << 3):
                 size = self.word()
-            elif tag == (5 << 3):
-                number = cython.cast(cython.Py_ssize_t, self.word())
-            elif tag == (6 << 3):
-                uploaded = min(self.varint(), LATEST)
-            elif tag == (7 << 3):
-                media = cython.cast(cython.Py_ssize_t, self.word())
             elif tag & 7 == 2:
-                if tag >> 3 == 1:
-                    key = self.bytes_of()
-                elif tag >> 3 == 4:
-                    cdn = self.text_of()
-                elif tag >> 3 == 9:
+                if tag >> 3 == 9:
                     local = self.bytes_of()
                 elif tag >> 3 == 10:
                     plain = self.bytes_of()
                     checks += 1
                 elif tag >> 3 == 11:
-                    digest = self.bytes_of()
                     checks += 1
                 self.pos = self.end
                 self.end = outer
@@ -478,12 +454,9 @@ class PartReader(Cursor):
         kept: str = ""
         if len(plain) == HASH_SIZE and len(local) == LOCAL_KEY_SIZE:
             kept = sha256(plain + local).hexdigest()
-        keys = (bytearray(key), bytearray(local))
-        return size, (plain.hex(), digest.hex(), kept, *keys, cdn, number, uploaded, media)
+        return size, (plain.hex(), kept, bytearray(local))
 
 
-# What stands for the place of a file that has none, for a file of which nothing is said, and for what only
-# attachments have: the flag, whether it was downloaded, the id.
-NOWHERE: Final = ("", "", "", bytearray(), bytearray(), "", -1, -1, -1)
+# What stands for the place of a file that has none, and for a file of which nothing is said.
+NOWHERE: Final = ("", "", bytearray())
 EMPTY: Final = ("", "", 0, -1, -1, "", "", *NOWHERE)
-NO_FLAGS: Final = ("", -1, "")

@@ -16,6 +16,7 @@ from google.protobuf.message import Message as Record
 
 from holdfast.backup.archives.accounts import refresh_account
 from holdfast.backup.archives.identity_changes import messages_naming, show_again
+from holdfast.backup.archives.message_index import unindex_messages
 from holdfast.backup.archives.messages import Messages
 from holdfast.backup.archives.recipients import RecipientMap, recipient_mark
 from holdfast.backup.archives.records import RecordReader, rewrite_records
@@ -55,13 +56,10 @@ def delete_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
     run("CREATE TEMP TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY)")
     run("DELETE FROM temp.removed")
     connection.executemany("INSERT OR IGNORE INTO temp.removed VALUES (?)", ((number,) for number in ids))
-    run(
-        "INSERT INTO message_index (message_index, rowid, text, extra, signs, facets) "
-        "SELECT 'delete', id, text, extra, signs, facets FROM searchable WHERE id IN (SELECT id FROM temp.removed)"
-    )
+    unindex_messages(connection, "SELECT id FROM temp.removed")
     for table in (*CHILDREN, "message_version", "message_change"):
         run(f"DELETE FROM {table} WHERE message_id IN (SELECT id FROM temp.removed)")  # names of ours
-    run("DELETE FROM message WHERE id IN (SELECT id FROM temp.removed)")
+    run("DELETE FROM stored_message WHERE id IN (SELECT id FROM temp.removed)")
     run("DROP TABLE temp.removed")
 
 

@@ -9,20 +9,21 @@ from typing import Protocol
 import cython
 
 from holdfast.backup.archives import item_rows
-from holdfast.backup.archives.item_rows import Item, Row
+from holdfast.backup.archives.item_rows import Item, Row, pack_receipts
 from holdfast.backup.archives.part_rows import PartReader
 
 __all__ = ["Records", "take_in"]
 
-SIGNS = cython.declare(cython.uint, item_rows.SIGNS)
 PARTS = cython.declare(cython.uint, item_rows.PARTS)
 HAS_MEDIA = cython.declare(cython.uint, item_rows.HAS_MEDIA)
 HAS_LINK = cython.declare(cython.uint, item_rows.HAS_LINK)
-# Where a row has what it looks like, its text, what else there is to find, the signs in both, and its fingerprint.
+# Where a row has when it was sent, what it looks like, its text, what else there is to find, and its fingerprint.
+SENT = cython.declare(cython.Py_ssize_t, 3)
 LOOK = cython.declare(cython.Py_ssize_t, 9)
 TEXT = cython.declare(cython.Py_ssize_t, 10)
-SIGN_WORDS = cython.declare(cython.Py_ssize_t, 12)
-FINGERPRINT = cython.declare(cython.Py_ssize_t, 19)
+EXTRA = cython.declare(cython.Py_ssize_t, 11)
+FINGERPRINT = cython.declare(cython.Py_ssize_t, 18)
+NO_RECEIPTS = bytearray()
 
 
 class Records(Protocol):
@@ -47,7 +48,6 @@ def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
     records: Records,
     people: dict[int, int],
     by_aci: dict[str, int],
-    spell: Callable[[str], str],
     messages: list[Row],
     tables: dict[str, list[Row]],
     special: Callable[[Item, bytes, int], None],
@@ -69,7 +69,6 @@ def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
     raw: bytes
     taken: cython.Py_ssize_t = 0
     reader: PartReader = PartReader(data, people, by_aci)
-    statuses: list[Row] = tables["send_status"]
     reactions: list[Row] = tables["reaction"]
     quotes: list[Row] = tables["quote"]
     ranges: list[Row] = tables["text_range"]
@@ -86,7 +85,7 @@ def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
         raw = data[start:end]
         number = row[0]
         if (
-            what & ~(SIGNS | PARTS)
+            what & ~PARTS
             or number in here
             or number in known
             or number in moved
@@ -113,16 +112,11 @@ def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
                 look |= HAS_LINK
             more = "\n".join(reader.extra)
             if more or look != row[LOOK]:
-                signs = spell(f"{row[TEXT]}\n{more}")
-                row = (*row[:LOOK], look, row[TEXT], more, signs, *row[SIGN_WORDS + 1 :])
-                what &= ~SIGNS
-        if what & SIGNS:
-            row = (*row[:SIGN_WORDS], spell(row[TEXT]), *row[SIGN_WORDS + 1 :])
-        messages.append((*row, *seen_in, records.block, at))
+                row = (*row[:LOOK], look, row[TEXT], more, *row[EXTRA + 1 :])
+        receipts = NO_RECEIPTS if item[3] is None else pack_receipts(item[3], row[SENT])
+        messages.append((*row, *seen_in, records.block, at, receipts))
         here[number] = row[FINGERPRINT]
         taken += 1
-        if item[3] is not None:
-            statuses += item[3]
         if item[4] is not None:
             reactions += item[4]
     return taken

@@ -16,6 +16,7 @@ from typing import Final
 from holdfast.backup.archives.import_removal import remove_import
 from holdfast.backup.archives.imports import writing
 from holdfast.backup.archives.media_store import delete_removed_files, mark_removed
+from holdfast.backup.archives.message_index import index_all
 from holdfast.backup.archives.person_removal import delete_chat, delete_recipient, remove_person
 from holdfast.backup.archives.records import LENGTH, RecordReader, rewrite_records
 from holdfast.backup.container.attachments import AttachmentKey, LocalKey
@@ -89,7 +90,7 @@ def remove(
             elif person is not None:
                 edited = remove_person(connection, person)
             rewrite_records(connection, {})
-            connection.execute("INSERT INTO message_index (message_index) VALUES ('rebuild')")
+            index_all(connection)
             files, size = mark_removed(connection, used_media(connection))
             after = counts(connection)
             gone = {name: before[name] - after[name] for name in COUNTED}

@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archives.identity import uuid_text
-from holdfast.backup.archives.item_rows import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
-from holdfast.backup.archives.signs import sign_words
+from holdfast.backup.archives.item_rows import (
+    HAS_LINK,
+    HAS_MEDIA,
+    HAS_TEXT,
+    KINDS,
+    STRANGER,
+    Item,
+    Row,
+    pack_receipts,
+)
 from holdfast.backup.archives.statements import CHILDREN
 from holdfast.backup.archives.tolerance import Notes, enum_name
 from holdfast.backup.archives.updates import events_of
@@ -26,8 +34,8 @@ SIMPLE: Final = pb.SimpleChatUpdate.Type.DESCRIPTOR
 
 # Where an item has what is special about it, receipts, reactions and its row.
 WHAT, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
-# Where the row of a message has what it looks like, its text, the signs in it, and the pin.
-LOOK, TEXT, SIGN_WORDS, PINNED = 9, 10, 12, 15
+# Where the row of a message has when it was sent, what it looks like, what else is to be found, and the pin.
+SENT, LOOK, EXTRA, PINNED = 3, 9, 11, 14
 MESSAGE: Final = KINDS.index("message")
 
 
@@ -58,16 +66,12 @@ class Rows:
             row = self.rich(row, parsed)
             if row[LOOK] >> 4 & 31 != MESSAGE:
                 reactions = self.reactions_of(row[0], parsed)
-        elif what & SIGNS:
-            row = (*row[:SIGN_WORDS], sign_words(row[TEXT]), *row[SIGN_WORDS + 1 :])
         if what & STRANGER:
-            statuses = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in statuses or ()]
+            statuses = [(who or self.missing(), *rest) for who, *rest in statuses or ()]
             reactions = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in reactions or ()]
-        if statuses:
-            self.tables["send_status"] += statuses
         if reactions:
             self.tables["reaction"] += reactions
-        self.messages.append(row + tail)
+        self.messages.append((*row, *tail, pack_receipts(statuses or [], row[SENT])))
 
     def clear(self) -> None:
         """Forget the rows that wait."""
@@ -94,15 +98,12 @@ class Rows:
             pinned = ms(parsed.pinDetails.pinnedAtTimestamp)
             if parsed.pinDetails.WhichOneof("pinExpiry") == "pinExpiresAtTimestamp":
                 pinned_until = ms(parsed.pinDetails.pinExpiresAtTimestamp)
-        more = "\n".join(extra)
-        words = sign_words(f"{text or ''}\n{more}")
         return (
             *row[:LOOK],
             look,
             text or "",
-            more,
-            words,
-            *row[SIGN_WORDS + 1 : PINNED],
+            "\n".join(extra),
+            *row[EXTRA + 1 : PINNED],
             pinned,
             pinned_until,
             *row[PINNED + 2 :],
@@ -280,17 +281,9 @@ class Rows:
                 pointer.caption,
                 pointer.blurHash,
                 self.notes.enum(attached, "flag") if attached else "",
-                int(attached.wasDownloaded) if attached else -1,
-                (uuid_text(attached.clientUuid) or "") if attached else "",
                 place.plaintextHash.hex(),
-                place.encryptedDigest.hex(),
                 kept.name if kept else "",
-                bytearray(place.key),
                 bytearray(place.localKey),
-                place.transitCdnKey,
-                place.transitCdnNumber if place.HasField("transitCdnNumber") else -1,
-                ms(place.transitTierUploadTimestamp) if place.HasField("transitTierUploadTimestamp") else -1,
-                place.mediaTierCdnNumber if place.HasField("mediaTierCdnNumber") else -1,
             )
         )
 

@@ -1,7 +1,7 @@
-"""The tables of an archive, and how an older archive becomes a newer one.
+"""The tables of an archive.
 
 One SQLite file that any tool opens. Tables are named in the singular; the views `messages`, `chats` and `people`
-are for people and stay as they are. Times are milliseconds since 1970, in the views also text in UTC.
+are for people and stay as they are. Times are milliseconds since 1970, in these views also text in UTC.
 
 `first_seen` and `last_seen` name the earliest and the latest snapshot that has a thing; `last_seen` is empty while
 the newest snapshot of the account still has it. Both are the same whatever the order of imports was, and so are
@@ -9,50 +9,42 @@ all ids but those of snapshots and blocks: they are made from what identifies a 
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
 from typing import Final
 
 from holdfast.backup.archives.schema_messages import MESSAGES
 from holdfast.backup.archives.schema_people import PEOPLE
 from holdfast.backup.archives.schema_rest import REST
+from holdfast.backup.archives.schema_upgrades import UPGRADES, statements
 from holdfast.backup.archives.schema_views import INDEXES, LATER_INDEXES, SEARCH, VIEWS
 from holdfast.backup.errors import ArchiveError, ArchiveTooNew, NotAnArchive
 from holdfast.backup.file_types import ARCHIVE_ID
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "check", "check_tables", "create", "upgrade"]
+__all__ = ["APPLICATION_ID", "VERSION", "check", "check_tables", "create", "upgrade"]
 
 # "HOLD", which `file` and SQLite show.
 APPLICATION_ID: Final = ARCHIVE_ID
 
-Migration = Callable[[sqlite3.Connection], None]
-
-
-def first(connection: sqlite3.Connection) -> None:
-    """Make the tables of the first version."""
-    for script in (PEOPLE, MESSAGES, REST, INDEXES, VIEWS, SEARCH):
-        for statement in script.split(";\n"):
-            if statement.strip():
-                connection.execute(statement)
-    for statement in LATER_INDEXES.values():
-        connection.execute(statement)
-
-
-# The step that leads to each version from the one before it; a step that was released is never changed again.
-MIGRATIONS: Final[Sequence[Migration]] = (first,)
-VERSION: Final = len(MIGRATIONS)
+# The first version is the one that no step leads to.
+VERSION: Final = 1 + len(UPGRADES)
 
 
 def create(connection: sqlite3.Connection) -> None:
     """Make an archive of an empty database, inside the transaction that is open."""
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    upgrade(connection)
+    run = connection.execute
+    run(f"PRAGMA application_id = {APPLICATION_ID}")
+    for script in (PEOPLE, MESSAGES, REST, INDEXES, VIEWS, SEARCH):
+        for statement in statements(script):
+            run(statement)
+    for statement in LATER_INDEXES.values():
+        run(statement)
+    run(f"PRAGMA user_version = {VERSION}")
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
     """Bring an archive to this version, inside the transaction that is open."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     check(connection, found)
-    for step in MIGRATIONS[found:]:
+    for step in UPGRADES[found - 1 :]:
         step(connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 

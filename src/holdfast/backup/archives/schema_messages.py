@@ -1,4 +1,9 @@
-"""The tables of messages and of all that hangs on them."""
+"""The tables of messages and of all that hangs on them.
+
+Rows are kept small: of the times of a message one is whole and the others say how far from it they are, `look` is
+what `item_rows` says in one number, and receipts are packed as `receipts` describes. The view `message` has all of
+it in columns of their own. What no page, search or export asks for is in the records only.
+"""
 
 from typing import Final
 
@@ -11,26 +16,20 @@ CREATE TABLE block (
   data BLOB NOT NULL
 ) STRICT;
 
-CREATE TABLE message (
+CREATE TABLE stored_message (
   id INTEGER PRIMARY KEY,
   chat_id INTEGER NOT NULL REFERENCES chat(id),
   author_id INTEGER NOT NULL REFERENCES recipient(id),
-  sent_ms INTEGER NOT NULL,
-  first_sent_ms INTEGER NOT NULL,
-  received_ms INTEGER,
-  server_sent_ms INTEGER,
   order_ms INTEGER NOT NULL,
   order_n INTEGER NOT NULL,
-  direction TEXT NOT NULL,
-  kind TEXT NOT NULL,
+  sent_before INTEGER NOT NULL,
+  edited_after INTEGER NOT NULL,
+  received_before INTEGER,
+  server_sent_after INTEGER,
+  look INTEGER NOT NULL,
   text TEXT,
   extra TEXT,
-  signs TEXT,
-  has_media INTEGER NOT NULL,
-  has_link INTEGER NOT NULL,
-  read INTEGER,
-  sealed_sender INTEGER,
-  sms INTEGER NOT NULL,
+  receipts BLOB,
   expire_start_ms INTEGER,
   expires_in_ms INTEGER,
   pinned_ms INTEGER,
@@ -45,7 +44,7 @@ CREATE TABLE message (
 ) STRICT;
 
 CREATE TABLE message_version (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   fingerprint INTEGER NOT NULL,
   first_seen INTEGER NOT NULL REFERENCES snapshot(id),
   last_seen INTEGER NOT NULL REFERENCES snapshot(id),
@@ -57,7 +56,7 @@ CREATE TABLE message_version (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE message_change (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   n INTEGER NOT NULL,
   seen_in INTEGER NOT NULL REFERENCES snapshot(id),
   what TEXT NOT NULL,
@@ -75,19 +74,8 @@ CREATE TABLE twin (
   PRIMARY KEY (chat_alias, author_alias, first_sent_ms, slot)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE send_status (
-  message_id INTEGER NOT NULL REFERENCES message(id),
-  n INTEGER NOT NULL,
-  recipient_id INTEGER NOT NULL REFERENCES recipient(id),
-  status TEXT NOT NULL,
-  at_ms INTEGER NOT NULL,
-  sealed_sender INTEGER,
-  reason TEXT,
-  PRIMARY KEY (message_id, n)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE reaction (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   n INTEGER NOT NULL,
   author_id INTEGER NOT NULL REFERENCES recipient(id),
   emoji TEXT NOT NULL,
@@ -97,7 +85,7 @@ CREATE TABLE reaction (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE revision (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   n INTEGER NOT NULL,
   sent_ms INTEGER NOT NULL,
   received_ms INTEGER,
@@ -106,7 +94,7 @@ CREATE TABLE revision (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE attachment (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   revision INTEGER NOT NULL,
   role TEXT NOT NULL,
   n INTEGER NOT NULL,
@@ -118,17 +106,9 @@ CREATE TABLE attachment (
   caption TEXT,
   blur_hash TEXT,
   flag TEXT,
-  downloaded INTEGER,
-  client_uuid TEXT,
   plaintext_hash TEXT,
-  encrypted_digest TEXT,
   media_name TEXT,
-  key BLOB,
   local_key BLOB,
-  cdn_key TEXT,
-  cdn_number INTEGER,
-  uploaded_ms INTEGER,
-  media_cdn_number INTEGER,
   PRIMARY KEY (message_id, revision, role, n)
 ) STRICT, WITHOUT ROWID;
 
@@ -140,7 +120,7 @@ CREATE TABLE media (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE quote (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   revision INTEGER NOT NULL,
   target_sent_ms INTEGER,
   author_id INTEGER NOT NULL REFERENCES recipient(id),
@@ -150,7 +130,7 @@ CREATE TABLE quote (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE text_range (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   revision INTEGER NOT NULL,
   part TEXT NOT NULL,
   n INTEGER NOT NULL,
@@ -163,7 +143,7 @@ CREATE TABLE text_range (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE link_preview (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   revision INTEGER NOT NULL,
   n INTEGER NOT NULL,
   url TEXT NOT NULL,
@@ -174,7 +154,7 @@ CREATE TABLE link_preview (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sticker (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   pack_id TEXT NOT NULL,
   pack_key BLOB NOT NULL,
   sticker_id INTEGER NOT NULL,
@@ -182,7 +162,7 @@ CREATE TABLE sticker (
 ) STRICT;
 
 CREATE TABLE poll (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   question TEXT NOT NULL,
   allow_multiple INTEGER NOT NULL,
   has_ended INTEGER NOT NULL
@@ -205,7 +185,7 @@ CREATE TABLE poll_vote (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE payment (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   amount TEXT,
   fee TEXT,
   note TEXT,
@@ -217,18 +197,18 @@ CREATE TABLE payment (
 ) STRICT;
 
 CREATE TABLE gift_badge (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   state TEXT NOT NULL,
   receipt BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE admin_deletion (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   admin_id INTEGER NOT NULL REFERENCES recipient(id)
 ) STRICT;
 
 CREATE TABLE contact_card (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   name TEXT,
   given_name TEXT,
   family_name TEXT,
@@ -250,7 +230,7 @@ CREATE TABLE contact_card_field (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE update_event (
-  message_id INTEGER NOT NULL REFERENCES message(id),
+  message_id INTEGER NOT NULL REFERENCES stored_message(id),
   n INTEGER NOT NULL,
   type TEXT NOT NULL,
   details TEXT NOT NULL,
@@ -258,7 +238,7 @@ CREATE TABLE update_event (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE call (
-  message_id INTEGER PRIMARY KEY REFERENCES message(id),
+  message_id INTEGER PRIMARY KEY REFERENCES stored_message(id),
   kind TEXT NOT NULL,
   call_id TEXT,
   type TEXT,

@@ -2,17 +2,53 @@
 
 from typing import Final
 
+from holdfast.backup.archives import item_rows
+
 __all__ = ["INDEXES", "LATER_INDEXES", "SEARCH", "VIEWS"]
 
-VIEWS: Final = """
+
+def word(value: str, names: tuple[str, ...]) -> str:
+    """Write the name of a number."""
+    cases = " ".join(f"WHEN {n} THEN '{name}'" for n, name in enumerate(names) if name)
+    return f"CASE {value} {cases} END"
+
+
+def bit(mask: int) -> str:
+    """Write one bit of what a message looks like."""
+    return f"(look & {mask}) <> 0"
+
+
+INCOMING: Final = item_rows.DIRECTIONS.index("incoming")
+OUTGOING: Final = item_rows.DIRECTIONS.index("outgoing")
+NEITHER: Final = item_rows.DIRECTIONS.index("none")
+ORDINARY: Final = item_rows.KINDS.index("message")
+KIND: Final = word("look >> 4 & 31", item_rows.KINDS)
+
+# What has signs is told apart by them when it is indexed, see `message_index`.
+VIEWS: Final = f"""
+CREATE VIEW message AS
+SELECT id, chat_id, author_id, order_ms - sent_before AS sent_ms,
+  order_ms - sent_before - edited_after AS first_sent_ms, order_ms - received_before AS received_ms,
+  order_ms - sent_before + server_sent_after AS server_sent_ms, order_ms, order_n,
+  {word("look & 15", item_rows.DIRECTIONS)} AS direction,
+  {KIND} AS kind,
+  text, extra, {bit(item_rows.HAS_MEDIA)} AS has_media, {bit(item_rows.HAS_LINK)} AS has_link,
+  CASE WHEN look & 15 = {INCOMING} THEN {bit(item_rows.IS_READ)} END AS read,
+  CASE WHEN look & 15 = {INCOMING} THEN {bit(item_rows.IS_SEALED)} END AS sealed_sender,
+  {bit(item_rows.IS_SMS)} AS sms,
+  {word(f"look >> {item_rows.DELIVERY} & 7", item_rows.DELIVERIES)} AS status,
+  expire_start_ms, expires_in_ms, pinned_ms, pinned_until_ms, slot, rank, fingerprint, first_seen, last_seen,
+  block_id, block_at
+FROM stored_message;
+
 CREATE VIEW searchable AS
-SELECT id, text, extra, signs,
+SELECT id, text, extra, NULL AS signs,
   'c' || chat_id || ' p' || author_id
-  || CASE direction WHEN 'outgoing' THEN ' dout' WHEN 'none' THEN ' dnone' ELSE '' END
-  || CASE kind WHEN 'message' THEN '' ELSE ' kother k' || kind END
-  || CASE has_media WHEN 1 THEN ' hasmedia' ELSE '' END
-  || CASE has_link WHEN 1 THEN ' haslink' ELSE '' END AS facets
-FROM message;
+  || CASE look & 15 WHEN {OUTGOING} THEN ' dout' WHEN {NEITHER} THEN ' dnone' ELSE '' END
+  || CASE look >> 4 & 31 WHEN {ORDINARY} THEN '' ELSE ' kother k' || {KIND} END
+  || CASE WHEN look & {item_rows.HAS_MEDIA} THEN ' hasmedia' ELSE '' END
+  || CASE WHEN look & {item_rows.HAS_LINK} THEN ' haslink' ELSE '' END AS facets
+FROM stored_message;
 
 CREATE VIEW messages AS
 SELECT m.id, a.name AS account, c.name AS chat,
@@ -56,26 +92,27 @@ WHERE r.kind IN ('contact', 'self');
 
 # Words, and by `signs` what has no words: scripts without spaces and emoji. `facets` lets a filter be part of the
 # query, so that a rare chat is found among a million hits without looking at each. How long a message is, is not
-# written down: it is counted when hits are weighed, which are a thousand at most.
+# written down: it is counted when hits are weighed, which are a thousand at most. `message_term` counts how many
+# messages each word and facet has, among them how many each person wrote.
 SEARCH: Final = """
 CREATE VIRTUAL TABLE message_index USING fts5 (
   text, extra, signs, facets, content='searchable', content_rowid='id', columnsize=0,
   tokenize="unicode61 remove_diacritics 2"
 );
+CREATE VIRTUAL TABLE message_term USING fts5vocab (message_index, col);
 """
 
 INDEXES: Final = """
 CREATE INDEX recipient_by_account ON recipient (account_id, kind);
 CREATE INDEX identity_by_recipient ON identity (recipient_id);
 CREATE INDEX group_member_by_recipient ON group_member (recipient_id);
-CREATE INDEX message_vanished ON message (last_seen) WHERE last_seen IS NOT NULL;
+CREATE INDEX message_vanished ON stored_message (last_seen) WHERE last_seen IS NOT NULL;
 CREATE INDEX snapshot_by_time ON snapshot (account_id, made_ms, digest);
 """
 
 # Made after the rows where an archive gets its first ones, which is faster.
 LATER_INDEXES: Final = {
-    "message_by_chat": "CREATE INDEX message_by_chat ON message (chat_id, order_ms, order_n, id)",
-    "message_by_author": "CREATE INDEX message_by_author ON message (author_id, order_ms)",
+    "message_by_chat": "CREATE INDEX message_by_chat ON stored_message (chat_id, order_ms, order_n)",
     "attachment_by_media": (
         "CREATE INDEX attachment_by_media ON attachment (media_name) WHERE media_name IS NOT NULL"
     ),

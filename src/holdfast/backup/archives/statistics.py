@@ -72,15 +72,16 @@ WORDS: Final = "CASE WHEN m.text IS NULL THEN 0 ELSE length(m.text) - length(rep
 
 def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
     """Count, of all chats or of one."""
-    # In the order of the table all messages are read in a third of the time that an index takes.
-    source = "message m NOT INDEXED WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
+    # In the order of the table all messages are read in a third of the time that an index takes: the plus before a
+    # column keeps SQLite from using one.
+    source = "message m WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
     values: tuple[Any, ...] = () if chat is None else (chat,)
 
     def rows(query: str) -> list[tuple[Any, ...]]:
         return reader.connection.execute(query, values).fetchall()
 
     groups = rows(
-        f"SELECT m.chat_id, m.author_id, m.kind, count(*), sum({WORDS}), min(m.sent_ms), max(m.sent_ms) "
+        f"SELECT +m.chat_id, m.author_id, m.kind, count(*), sum({WORDS}), min(m.sent_ms), max(m.sent_ms) "
         f"FROM {source} GROUP BY 1, 2, 3"
     )
     hours = [[0] * 24 for _ in range(7)]
@@ -131,8 +132,8 @@ def replies(reader: ArchiveReader, source: str, values: tuple[Any, ...]) -> tupl
     """Measure how long people take to answer: from the other's last message to their first one after it."""
     turns = reader.connection.execute(
         f"SELECT m.chat_id, m.author_id, m.sent_ms FROM {source} AND m.direction <> 'none' "
-        "AND m.chat_id IN (SELECT id FROM recipient WHERE kind = 'contact') "
-        "ORDER BY m.chat_id, m.order_ms, m.order_n",
+        "AND +m.chat_id IN (SELECT id FROM recipient WHERE kind = 'contact') "
+        "ORDER BY +m.chat_id, m.order_ms, m.order_n",
         values,
     )
     took: dict[int, list[int]] = {}

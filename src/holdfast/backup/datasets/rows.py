@@ -51,7 +51,7 @@ Row = tuple[Any, ...]
 BATCH_ROWS: Final = 20_000
 LATEST: Final = (1 << 63) - 1
 WHAT, REACTIONS, PART_PLACES = 2, 4, 5
-CHAT, AUTHOR, SENT, RECEIVED, LOOK, TEXT, EXPIRES_IN, PINNED = 1, 2, 3, 5, 9, 10, 14, 15
+CHAT, AUTHOR, SENT, RECEIVED, LOOK, TEXT, EXPIRES_IN, PINNED = 1, 2, 3, 5, 9, 10, 13, 14
 # Where a quote has when and by whom what it quotes was sent, and what that said.
 QUOTED_SENT, QUOTED_AUTHOR, QUOTED_TEXT = 2, 3, 5
 # What makes a message more than its text.
@@ -188,7 +188,8 @@ class TableReader:
         row = (number, *item[ROW][1:])
         self._notes.found.clear()
         rich.add((*item[:ROW], row), pb.ChatItem.FromString(data[item[0] : item[1]]), ())
-        (row,), tables, chat = rich.messages, rich.tables, row[CHAT]
+        # A dataset has no receipts, which stand last.
+        row, tables, chat = rich.messages[0][:-1], rich.tables, row[CHAT]
         for quote in tables["quote"]:
             if quote[1] == 0:
                 self._quotes[place] = quote
@@ -231,8 +232,8 @@ class TableReader:
                 one[8] if one[8] >= 0 else None,
                 one[9] or None,
                 one[11] or None,
-                one[14] or None,
-                one[16] or None,
+                one[12] or None,
+                one[13] or None,
             )
             for one in rows
         ]

@@ -23,8 +23,6 @@ THESE: Final = "IN (SELECT value FROM json_each(?))"
 ALL: Final = {
     "more": "SELECT m.id, m.first_sent_ms, m.server_sent_ms, m.read, m.sealed_sender, m.expire_start_ms, "
     "m.pinned_until_ms, s.made_ms FROM message m JOIN snapshot s ON s.id = m.first_seen WHERE m.id",
-    "receipts": "SELECT message_id, recipient_id, status, at_ms, sealed_sender, reason FROM send_status "
-    "WHERE message_id",
     "changes": "SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after FROM message_change c "
     "JOIN snapshot s ON s.id = c.seen_in WHERE c.message_id",
     "ranges": "SELECT message_id, revision, part, start, length, style, mention_id, mention_aci FROM text_range "
@@ -107,6 +105,7 @@ class MessageBatch:
 
     def __post_init__(self) -> None:
         self.gather(ALL, self.batch)
+        self.found["receipts"] = self.archive.receipts(json.dumps([one.id for one in self.batch]))
         self.gather(EDITED, [one for one in self.batch if one.revisions])
         for kind, queries in KINDS.items():
             self.gather(queries, [one for one in self.batch if one.kind == kind])

@@ -1,0 +1,67 @@
+"""Reads how far a message got with each recipient, which is packed into a few bytes of its row.
+
+A receipt is the id of the recipient, one byte (the status in the lowest four bits, then whether the sender was
+sealed, then the reason of a failure) and the time, as how far it is from the time the message was sent: twice as
+much if it is later, else twice as much less one. Both numbers are varints. `pack_receipts` writes them.
+"""
+
+from typing import NamedTuple
+
+from holdfast.backup.archives.item_rows import REASONS, STATUSES
+from holdfast.backup.errors import ArchiveError
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
+
+__all__ = ["StoredReceipt", "recipient_bytes", "unpack_receipts"]
+
+FAILED = STATUSES.index("failed")
+
+
+@redacted
+class StoredReceipt(NamedTuple):
+    """What became of a message on its way to one recipient."""
+
+    recipient_id: int
+    status: str
+    at_ms: int
+    sealed_sender: bool | None
+    reason: str | None
+
+
+def unpack_receipts(packed: bytes, sent_ms: int) -> list[StoredReceipt]:
+    """Read the receipts of a message that was sent at a time, by recipient."""
+    found: list[StoredReceipt] = []
+    at = 0
+    try:
+        while at < len(packed):
+            recipient, at = number_at(packed, at)
+            look = packed[at]
+            away, at = number_at(packed, at + 1)
+            status = look & 15
+            found.append(
+                StoredReceipt(
+                    recipient,
+                    STATUSES[status] or "pending",
+                    sent_ms + (-(away + 1 >> 1) if away & 1 else away >> 1),
+                    bool(look & 16) if STATUSES.index("sent") <= status <= STATUSES.index("viewed") else None,
+                    REASONS[look >> 5] if status == FAILED else None,
+                )
+            )
+    except (IndexError, TypeError):
+        raise ArchiveError("the archive is damaged: the receipts of a message cannot be read") from None
+    return found
+
+
+def number_at(packed: bytes, at: int) -> tuple[int, int]:
+    """Read a varint; return it and where it ends."""
+    number = shift = 0
+    while packed[at] & 0x80:
+        number |= (packed[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+    return number | packed[at] << shift, at + 1
+
+
+def recipient_bytes(recipient: int) -> bytes:
+    """Return what the receipts of somebody begin with; other bytes may happen to be the same."""
+    return encode_varint(recipient)

@@ -1,0 +1,62 @@
+"""The full-text index is written with signs that are written down nowhere else."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.archives.message_index import HASH_SIZE, index_all, index_messages, unindex_messages
+
+THUMB = "signs : x1f44dy *"
+
+
+@pytest.fixture
+def plain(filled: Path) -> sqlite3.Connection:
+    """Open an archive, with a message that has a sign in its text and one that has it in what else is found."""
+    connection = sqlite3.connect(filled, isolation_level=None)
+    ids = connection.execute("SELECT id FROM stored_message ORDER BY id LIMIT 3").fetchall()
+    for (number,), text, extra in zip(ids, ("ok 👍", None, "ok"), (None, "👍.jpg", None), strict=True):
+        connection.execute("UPDATE stored_message SET text = ?, extra = ? WHERE id = ?", (text, extra, number))
+    index_all(connection)
+    return connection
+
+
+def hits(connection: sqlite3.Connection, query: str) -> list[int]:
+    """Find messages, the oldest first."""
+    rows = connection.execute("SELECT rowid FROM message_index WHERE message_index MATCH ? ORDER BY 1", (query,))
+    return [number for (number,) in rows]
+
+
+def test_signs_are_found_wherever_they_stand(plain: sqlite3.Connection) -> None:
+    """In a text and beside it."""
+    first, second, third = hits(plain, "facets : c *")[:3]
+    assert {first, second} <= set(hits(plain, THUMB))
+    assert third not in hits(plain, THUMB)
+
+
+def test_what_is_taken_out_leaves_nothing(plain: sqlite3.Connection) -> None:
+    """Neither words nor signs nor facets; put back it is found again."""
+    before = plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall()
+    first, *_rest = hits(plain, THUMB)
+    unindex_messages(plain, "?", (first,))
+    assert first not in hits(plain, THUMB) + hits(plain, "facets : c *") + hits(plain, "ok")
+    plain.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
+    plain.execute("CREATE TEMP TABLE again AS SELECT ? AS id", (first,))
+    index_messages(plain, "SELECT id FROM temp.again")
+    assert first in hits(plain, THUMB)
+    assert plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall() == before
+
+
+def test_everybody_is_counted(plain: sqlite3.Connection) -> None:
+    """By the facets, as by the messages."""
+    rows = plain.execute("SELECT 'p' || author_id, count(*) FROM message GROUP BY 1").fetchall()
+    terms = plain.execute(
+        "SELECT term, doc FROM message_term WHERE col = 'facets' AND term GLOB 'p[0-9]*'"
+    ).fetchall()
+    assert sorted(terms) == sorted(rows)
+
+
+def test_the_index_collects_no_more_in_memory_afterwards(plain: sqlite3.Connection) -> None:
+    """A large import may, later writes need not."""
+    (size,) = plain.execute("SELECT v FROM message_index_config WHERE k = 'hashsize'").fetchone()
+    assert 0 < size < HASH_SIZE

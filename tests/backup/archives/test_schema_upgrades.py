@@ -1,0 +1,95 @@
+"""Archives of older versions become archives of this version, and say what they said."""
+
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archives
+from holdfast.backup.archives import schema
+from holdfast.backup.errors import ArchiveError, NotAnArchive
+from tests.backup.archives.dump import dump
+from tests.backup.archives.histories import imported
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """Unpack an archive that version 0.2.0 made of two backups, and these."""
+    with tarfile.open(Path(__file__).with_name("version-1.tar.xz")) as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path / "chats.db"
+
+
+def changed(place: Path, *statements: str) -> None:
+    """Change an archive by hand."""
+    with sqlite3.connect(place, isolation_level=None) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def test_an_old_archive_becomes_what_an_import_makes_now(old: Path) -> None:
+    """Row by row, word by word, and smaller."""
+    before = old.stat().st_size
+    with archives.open(old, create=True) as opened:
+        assert opened.connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    imported(old.with_name("new.db"), old.with_name("first.binproto"), old.with_name("second.binproto"))
+    assert dump(old) == dump(old.with_name("new.db"))
+    assert old.stat().st_size < before
+
+
+def test_an_old_archive_is_brought_up_to_date_to_be_read(old: Path) -> None:
+    """And a backup that it has already is still known to it."""
+    with archives.open(old) as opened:
+        assert opened.connection.execute("PRAGMA query_only").fetchone() == (1,)
+        assert opened.search("the").hits
+        assert [person for person in opened.people() if person.messages]
+        assert any(message.status for chat in opened.chats() for message in opened.messages(chat.id))
+    with backup.open(old.with_name("first.binproto")) as source, archives.open(old, create=True) as opened:
+        assert opened.add(source).known
+
+
+def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> None:
+    """While somebody else writes to it, say."""
+    with sqlite3.connect(old, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ArchiveError, match="older version and cannot be brought up to date"):
+            archives.open(old)
+        other.execute("ROLLBACK")
+    with archives.open(old) as opened:
+        assert opened.chats()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER evil AFTER DELETE ON message BEGIN SELECT 1; END",
+        "ALTER TABLE message ADD COLUMN evil TEXT AS (hex(zeroblob(99)))",
+        "CREATE VIRTUAL TABLE evil USING fts5 (x)",
+    ],
+)
+def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
+    """Before anything is copied."""
+    changed(old, statement)
+    with pytest.raises(NotAnArchive):
+        archives.open(old, create=True)
+    with sqlite3.connect(old) as plain:
+        assert plain.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
+    """A value that no archive has stops it, and the archive is the old one."""
+    changed(old, "UPDATE message SET direction = 'sideways' WHERE id = (SELECT max(id) FROM message)")
+    before = old.read_bytes()
+    with pytest.raises(ArchiveError):
+        archives.open(old, create=True)
+    assert old.read_bytes() == before
+
+
+def test_other_tables_of_somebody_stay(old: Path) -> None:
+    """What was added by hand is left alone."""
+    changed(old, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (7)")
+    with archives.open(old, create=True) as opened:
+        assert opened.connection.execute("SELECT x FROM mine").fetchall() == [(7,)]
