@@ -1,6 +1,7 @@
 """The HTML export in a real browser, from a folder on the disk, attacked and read like a messenger."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -25,6 +26,10 @@ ATTACKS = [
     "<link rel=stylesheet href=http://example.org/x.css><meta http-equiv=refresh content='0;url=http://example.org'>",
 ]
 MESSAGES = 600
+# A picture of one point.
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,24 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
         patch.setattr(pagination, "MESSAGES", 40)
         write_html(opened, home / "out", ChatSelection(), media=True, search=True)
+    return home / "out"
+
+
+@pytest.fixture(scope="module")
+def with_photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Export a history whose attachments are beside the archive, each the same picture."""
+    home = tmp_path_factory.mktemp("photos")
+    imported(home / "chats.db", write(home / "one", *copies(MESSAGES)))
+    with archives.open(home / "chats.db", create=True) as opened:
+        run = opened.connection.execute
+        digest = "ab" * 32
+        for (name,) in run("SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL").fetchall():
+            run("INSERT INTO media VALUES (?, ?, ?, ?)", (name, digest, len(PIXEL), f"ab/{digest}.png"))
+        place = opened.media_folder / "ab" / f"{digest}.png"
+        place.parent.mkdir(parents=True)
+        place.write_bytes(PIXEL)
+    with archives.open(home / "chats.db") as opened:
+        write_html(opened, home / "out", ChatSelection(), media=True, search=False)
     return home / "out"
 
 
@@ -87,6 +110,37 @@ def test_it_looks_like_a_messenger(exported: Path, page: Page, keep: Callable[[P
     page.goto(f"{(exported / 'search.html').as_uri()}#q=attack")
     expect(page.get_by_role("status")).to_contain_text("found")
     keep(page, "export-search")
+
+
+@pytest.mark.parametrize("name", ["calls", "people", "statistics"])
+def test_pages_beside_the_chats_fit_and_are_accessible(
+    exported: Path, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None], name: str
+) -> None:
+    """In both sizes and schemes, whatever people are called; each is a link away from the list of chats."""
+    page.goto((exported / "index.html").as_uri())
+    page.get_by_role("navigation", name="Export").get_by_role("link", name=name.capitalize()).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    keep(page, f"export-{name}")
+    accessible(page)
+    page.get_by_role("link", name="All chats").click()
+    expect(page).to_have_url(re.compile(r"/index\.html$"))
+
+
+def test_photos_are_a_grid_that_leads_to_messages(
+    with_photos: Path, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None]
+) -> None:
+    """By month; pictures load, and a click shows where one was sent."""
+    page.goto((with_photos / "media.html").as_uri())
+    accessible(page)
+    page.locator(".lines a").first.click()
+    expect(page.locator(".gallery img").first).to_be_visible()
+    page.wait_for_function("document.querySelector('.gallery img').naturalWidth > 0")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    keep(page, "export-media")
+    accessible(page)
+    page.locator(".gallery a").first.click()
+    expect(page.locator(":target")).to_be_in_viewport()
 
 
 def test_a_person_reads_and_jumps(exported: Path, one_page: Page) -> None:

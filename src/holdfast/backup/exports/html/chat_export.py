@@ -88,7 +88,7 @@ class ExportContext:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatExport:
-    """A chat that was written: its folder, its last page, and what the list of chats says of it."""
+    """A chat that was written: its folder, its last page, what the list of chats says of it, and its pages."""
 
     chat: Chat
     home: str
@@ -96,6 +96,7 @@ class ChatExport:
     messages: int
     latest_ms: int
     preview: str
+    cuts: PageBreaks
 
 
 @redacted
@@ -395,7 +396,7 @@ class ChatWriter:
                     stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))
                 )
             folder.remember(key, msgspec.json.encode(kept))
-        return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview)
+        return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, cuts)
 
     def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
         """Draw what leads to the pages."""

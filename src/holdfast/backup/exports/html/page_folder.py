@@ -16,6 +16,7 @@ from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.html import pages
 from holdfast.backup.exports.html.chat_export import ChatExport, ChatWriter, ExportContext, write_chat
 from holdfast.backup.exports.html.clock import TimeFormatter
+from holdfast.backup.exports.html.overview_pages import write_overview
 from holdfast.backup.exports.html.pagination import cuts_of
 from holdfast.backup.exports.html.sources import PageSources, ReusableFiles, recalled
 from holdfast.backup.exports.html.words import WordIndex, page_texts
@@ -81,7 +82,9 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
     finally:
         if pool is not None:
             pool.close()
-    folder.put("index.html", pages.index_page(chat_exports, context.clock, search=index is not None).encode())
+    links = [("search.html", "Search")] if index is not None else []
+    links += write_overview(context, chat_exports)
+    folder.put("index.html", pages.index_page(chat_exports, context.clock, links).encode())
     names = ["chat.css", "page.css", "page.js"]
     if index is not None:
         names.append("search.js")

@@ -180,10 +180,12 @@ def month_block(year: int, month: int, found: Mapping[int, str]) -> str:
     return f"{head}{''.join(shown)}</div></section>\n"
 
 
-def index_page(chat_exports: Sequence["ChatExport"], clock: TimeFormatter, *, search: bool) -> str:
-    """Write the list of chats."""
+def index_page(
+    chat_exports: Sequence["ChatExport"], clock: TimeFormatter, links: Sequence[tuple[str, str]]
+) -> str:
+    """Write the list of chats, with links to other pages."""
     accounts = list(dict.fromkeys((exported.chat.account_id, exported.chat.account) for exported in chat_exports))
-    find = '<a href="search.html">Search</a>' if search else ""
+    ways = "".join(f'<a href="{address}">{escape(words)}</a>' for address, words in links)
     owner = accounts[0][1] if len(accounts) == 1 else ""
     blocks: list[str] = []
     for number, account in accounts:
@@ -198,7 +200,7 @@ def index_page(chat_exports: Sequence["ChatExport"], clock: TimeFormatter, *, se
     title = f"Chats of {owner}" if owner else "Chats"
     body = (
         '<a class="skip" href="#chats">Skip to the chats</a>\n'
-        f'<header class="top"><h1 dir="auto">{escape(title)}</h1><nav aria-label="Export">{find}</nav></header>\n'
+        f'<header class="top"><h1 dir="auto">{escape(title)}</h1><nav aria-label="Export">{ways}</nav></header>\n'
         f'<main id="chats" tabindex="-1">\n<p class="sum">{len(chat_exports):,} chats, {total:,} messages. '
         f"Times are {escape(zone_name(clock))}.</p>\n"
         '<p class="filter" hidden><input type="search" aria-label="Show chats by name" '

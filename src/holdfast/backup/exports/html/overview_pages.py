@@ -1,0 +1,248 @@
+"""The pages beside the chats: photos and videos by month, the call log, everybody, and statistics.
+
+Everybody and statistics tell of the whole archive: an export of some chats or of some time has neither.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.backup.archives import Message, Position
+from holdfast.backup.archives.gallery import SentAttachment, sent_files
+from holdfast.backup.archives.statistics import Statistics
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.html.bubbles import face
+from holdfast.backup.exports.html.chat_export import ChatExport, ExportContext
+from holdfast.backup.exports.html.clock import iso, within
+from holdfast.backup.exports.html.files import label, picture
+from holdfast.backup.exports.html.markup import escape
+from holdfast.backup.exports.html.pages import BACK, frame
+from holdfast.backup.exports.media import show
+from holdfast.redacted_repr import redacted
+
+__all__ = ["write_overview"]
+
+# Of files or calls on a page.
+MOST: Final = 500
+# Of chats and people in statistics.
+LISTED: Final = 20
+DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+BEYOND: Final = "beyond"
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class OverviewPage:
+    """A page: its file, what it is called, and its content."""
+
+    name: str
+    title: str
+    body: str
+
+
+def write_overview(context: ExportContext, chat_exports: Sequence[ChatExport]) -> list[tuple[str, str]]:
+    """Write the pages; return the address and the title of those that the list of chats leads to."""
+    overview = Overview(context, {one.chat.id: one for one in chat_exports if one.last is not None})
+    groups = [overview.media_pages(), overview.call_pages()]
+    if context.choice == ChatSelection():
+        groups += [[overview.people_page()], [overview.statistics_page()]]
+    links: list[tuple[str, str]] = []
+    for group in groups:
+        for page in group:
+            above = ("index.html", "All chats") if page is group[0] else (group[0].name, group[0].title)
+            content = frame(page.title, "", "overview", f"{top(page.title, *above)}{page.body}")
+            context.folder.put(page.name, content.encode())
+        links += [(page.name, page.title) for page in group[:1]]
+    return links
+
+
+def top(title: str, above: str, called: str) -> str:
+    """Write the head of a page, with a link to the one above it."""
+    return (
+        '<a class="skip" href="#content">Skip to the content</a>\n'
+        f'<header class="top"><a class="back" href="{above}" aria-label="{called}">{BACK}</a>'
+        f"<h1>{escape(title)}</h1></header>\n"
+    )
+
+
+def main(inside: str) -> str:
+    """Write the content of a page."""
+    return f'<main id="content" tabindex="-1">\n{inside}</main>\n'
+
+
+def amount(count: int, one: str, several: str) -> str:
+    """Write how many there are."""
+    return f"1 {one}" if count == 1 else f"{count:,} {several}"
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Draws the pages; `chats` are those that have pages of their own."""
+
+    context: ExportContext
+    chats: Mapping[int, ChatExport]
+
+    def positions(self, numbers: Sequence[int]) -> dict[int, Position]:
+        """Find where messages stand that are in the export."""
+        rows = self.context.archive.connection.execute(
+            "SELECT id, chat_id, order_ms, order_n FROM message WHERE id IN (SELECT value FROM json_each(?))",
+            (msgspec.json.encode(numbers).decode(),),
+        )
+        since, until = self.context.choice.since_ms or 0, self.context.choice.until_ms
+        return {
+            number: Position(ms, n, number)
+            for number, chat, ms, n in rows
+            if chat in self.chats and ms >= since and (until is None or ms < until)
+        }
+
+    def address(self, chat: int, place: Position) -> str:
+        """Return where a message is."""
+        found = self.chats[chat]
+        return f"{quote(found.home)}/{found.cuts.page(place)}.html#m{place.id}"
+
+    def sent_files(self) -> Iterator[tuple[SentAttachment, str, str]]:
+        """Yield the photos and videos in the export, the latest first: each, its file, its message."""
+        media, below = self.context.media, None
+        while media is not None:
+            page = sent_files(self.context.archive, "media", below=below, limit=MOST)
+            places = self.positions([one.message_id for one in page.files])
+            for one in page.files:
+                if one.message_id in places and show(one.attachment) in {"image", "video"}:
+                    name = media.put(one.attachment)
+                    if name is not None:
+                        yield one, name, self.address(one.chat_id, places[one.message_id])
+            below = page.more
+            if below is None:
+                return
+
+    def media_pages(self) -> list[OverviewPage]:
+        """Draw photos and videos month by month, and the page that leads to the months."""
+        clock = self.context.clock
+        months: dict[str, list[str]] = {}
+        for one, name, address in self.sent_files():
+            day = clock.day(one.sent_ms)
+            months.setdefault(iso(day)[:7] if within(day) else BEYOND, []).append(
+                self.media_cell(one, name, address)
+            )
+        if not months:
+            return []
+        pages: list[OverviewPage] = []
+        rows: list[str] = []
+        for month, cells in months.items():
+            names = [f"media-{month}{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(cells) // MOST))]
+            files = amount(len(cells), "file", "files")
+            rows.append(f'<li><a href="{names[0]}"><b>{month}</b><span>{files}</span></a></li>\n')
+            for n, name in enumerate(names):
+                inside = f'<ul class="gallery">\n{"".join(cells[n * MOST : (n + 1) * MOST])}</ul>\n'
+                pages.append(OverviewPage(name, f"Media of {month}", main(f"{inside}{steps(names, n)}")))
+        total = amount(sum(map(len, months.values())), "photo or video", "photos and videos")
+        listed = main(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
+        return [OverviewPage("media.html", "Media", listed), *pages]
+
+    def media_cell(self, one: SentAttachment, name: str, address: str) -> str:
+        """Draw a photo or video, which leads to its message."""
+        chat = self.chats[one.chat_id].chat.name
+        words = f"{one.author}, {chat}, {iso(self.context.clock.day(one.sent_ms))}"
+        if show(one.attachment) == "image":
+            shown = picture(one.attachment, quote(name))
+        else:
+            shown = f'<span class="film"><span aria-hidden="true">▶ </span>{label(one.attachment)}</span>'
+        return f'<li><a href="{address}" title="{escape(words)}">{shown}</a></li>\n'
+
+    def call_pages(self) -> list[OverviewPage]:
+        """Draw the call log, the latest call first."""
+        archive, clock = self.context.archive, self.context.clock
+        rows = archive.connection.execute(
+            "SELECT c.message_id FROM call c JOIN message m ON m.id = c.message_id "
+            "WHERE m.chat_id IN (SELECT value FROM json_each(?)) ORDER BY m.order_ms DESC, m.order_n DESC",
+            (msgspec.json.encode(list(self.chats)).decode(),),
+        ).fetchall()
+        places = self.positions([number for (number,) in rows])
+        wanted = [number for (number,) in rows if number in places]
+        names = [f"calls{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(wanted) // MOST))]
+        pages: list[OverviewPage] = []
+        for n, name in enumerate(names):
+            lines: list[str] = []
+            messages = archive.by_ids(wanted[n * MOST : (n + 1) * MOST])
+            for day, calls in groupby(messages, key=lambda one: clock.day(one.sent_ms)):
+                lines.append(f'<h2><time>{iso(day)}</time></h2>\n<ul class="lines">\n')
+                lines += [self.call_line(call, day) for call in calls]
+                lines.append("</ul>\n")
+            total = f'<p class="sum">{amount(len(wanted), "call", "calls")}</p>\n'
+            pages.append(OverviewPage(name, "Calls", main(f"{total}{''.join(lines)}{steps(names, n)}")))
+        return pages
+
+    def call_line(self, call: Message, day: int) -> str:
+        """Draw a call, which leads to where it is in its chat."""
+        return (
+            f'<li><a href="{self.address(call.chat_id, call.position)}">'
+            f"{self.context.clock.stamp(call.sent_ms, day)}"
+            f'<span class="who"><b dir="auto">{escape(call.chat)}</b>'
+            f'<span dir="auto">{escape(call.sentence or "Call")}</span></span></a></li>\n'
+        )
+
+    def people_page(self) -> OverviewPage:
+        """Draw everybody, those who wrote most first."""
+        rows: list[str] = []
+        for one in self.context.archive.people():
+            facts = [fact for fact in (one.phone, one.username) if fact]
+            facts += ["blocked"] if one.blocked else []
+            facts += ["no longer in the latest backup"] if one.vanished else []
+            inside = (
+                f'{face(one.id, one.name)[0]}<span class="who"><b dir="auto">{escape(one.name)}</b>'
+                f'<span dir="auto">{escape(", ".join(facts))}</span></span>'
+                f'<span class="facts">{amount(one.messages, "message", "messages")}</span>'
+            )
+            chat = self.chats.get(one.id)
+            rows.append(
+                f'<li><div class="line">{inside}</div></li>\n'
+                if chat is None
+                else f'<li><a href="{quote(chat.home)}/{chat.last}.html#end">{inside}</a></li>\n'
+            )
+        total = f'<p class="sum">{amount(len(rows), "person", "people")}</p>\n'
+        return OverviewPage("people.html", "People", main(f'{total}<ul class="lines">\n{"".join(rows)}</ul>\n'))
+
+    def statistics_page(self) -> OverviewPage:
+        """Draw how many messages there are: by month, weekday and hour, chat, person and kind of file."""
+        found: Statistics = self.context.archive.statistics()
+        days = [(name, sum(hours)) for name, hours in zip(DAYS, found.hours, strict=True)]
+        hours = [(f"{n:02}:00", sum(day[n] for day in found.hours)) for n in range(24)]
+        inside = "".join(
+            (
+                f'<p class="sum">{amount(found.messages, "message", "messages")}. Times are UTC.</p>\n',
+                bars("By month", found.months),
+                bars("By weekday", days),
+                bars("By hour", hours),
+                bars("By chat", [(one.name, one.messages) for one in found.chats[:LISTED]]),
+                bars("By person", [(one.name, one.messages) for one in found.people[:LISTED]]),
+                bars("Files by type", [(one.type, one.files) for one in found.media]),
+            )
+        )
+        return OverviewPage("statistics.html", "Statistics", main(inside))
+
+
+def steps(names: Sequence[str], here: int) -> str:
+    """Lead to the page before and after one of several."""
+    if len(names) == 1:
+        return ""
+    newer = f'<a href="{names[here - 1]}" rel="prev">{BACK} Newer</a>' if here else ""
+    older = f'<a href="{names[here + 1]}" rel="next">Older \u203a</a>' if here + 1 < len(names) else ""
+    return f'<nav class="pager" aria-label="Pages">{newer}<span class="here">{here + 1}</span>{older}</nav>\n'
+
+
+def bars(title: str, counts: Sequence[tuple[str, int]]) -> str:
+    """Draw counts as bars; nothing where there are none."""
+    if not counts:
+        return ""
+    most = max(1, *(count for _name, count in counts))
+    rows = "".join(
+        f'<li><span class="what" dir="auto">{escape(name)}</span>'
+        f'<progress max="{most}" value="{count}" aria-hidden="true"></progress><span>{count:,}</span></li>\n'
+        for name, count in counts
+    )
+    return f'<section><h2>{escape(title)}</h2>\n<ul class="bars">\n{rows}</ul></section>\n'
