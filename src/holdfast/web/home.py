@@ -11,7 +11,7 @@ from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.guards import in_transferred_repository, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import transfers
+from holdfast.hosting.services import notifications, transfers
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.backup_files import list_backup_files
 from holdfast.web.error_messages import message_for, status_for
@@ -71,6 +71,9 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
         skip=0,
         limit=ORGANIZATIONS_SHOWN,
     )
+    waiting = transfers.list_waiting(request.app, request.actor)
+    if waiting and request.method == "GET":
+        notifications.read_transfers(request.app, request.actor)
     return page(
         request,
         "home.html",
@@ -83,6 +86,6 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
         other_total=other_total,
         groups=groups,
         more_groups=group_total - len(groups),
-        transfers=transfers.list_waiting(request.app, request.actor),
+        transfers=waiting,
         shelf=list_backup_files(request.app.settings.data / "backups") if user.is_admin else [],
     )

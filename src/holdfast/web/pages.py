@@ -13,6 +13,7 @@ from holdfast import __version__
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.responses import accepts_gzip
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import notifications
 from holdfast.hosting.store.accounts import Account
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
 from holdfast.web.line_changes import mark_changes, side_by_side
@@ -29,6 +30,7 @@ NOTICE_COOKIE: Final = "holdfast_notice"
 LONGEST_SUBJECT: Final = 100
 # Times of the last 30 days are shown as how long ago they were.
 RECENT: Final = 30 * 86_400
+ERROR: Final = 400
 UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
 # Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
 # subject: whoever can set cookies cannot choose the sentence.
@@ -80,6 +82,9 @@ NOTICES: Final[Mapping[str, str]] = {
     "milestone-deleted": "Milestone {} deleted.",
     "milestone-reopened": "Milestone {} reopened.",
     "milestone-saved": "Milestone {} saved.",
+    "issue-subscribed": "You are subscribed to {}.",
+    "issue-unsubscribed": "You are no longer subscribed to {}.",
+    "notifications-read": "Notifications marked as read.",
     "organization-created": "Organization {} created.",
     "organization-deleted": "Organization {} deleted.",
     "organization-renamed": "Organization renamed to {}.",
@@ -96,9 +101,13 @@ NOTICES: Final[Mapping[str, str]] = {
     "repository-created": "Repository {} created.",
     "repository-deleted": "Repository {} deleted.",
     "repository-renamed": "Repository renamed to {}.",
+    "repository-starred": "You starred {}.",
     "repository-transferred": "Repository transferred to {}.",
     "transfer-rejected": "Transfer of {} rejected.",
     "repository-unarchived": "Repository {} unarchived.",
+    "repository-unstarred": "You removed your star from {}.",
+    "repository-unwatched": "You are no longer watching {}.",
+    "repository-watched": "You are watching {}.",
     "review-declined": "You are no longer asked for a review.",
     "review-discarded": "Pending review discarded.",
     "review-dismissed": "Review dismissed.",
@@ -174,11 +183,15 @@ class Pages:
         filters["side_by_side"] = side_by_side
         filters["part"] = lambda text: quote(text, safe="")
         filters["path"] = lambda text: quote(text, safe="/")
-        self._environment.globals |= {"version": __version__, "stylesheet": ADDRESS}
+        self._environment.globals |= {
+            "version": __version__,
+            "stylesheet": ADDRESS,
+            "most_unread": notifications.MOST_COUNTED,
+        }
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
         """Render a template to HTML for a user, or for a visitor."""
-        given: dict[str, object] = {"here": "/", "notice": "", **values}
+        given: dict[str, object] = {"here": "/", "notice": "", "unread": 0, **values}
         html = self._environment.get_template(template).render(user=user, title=title, **given)
         # In chats they isolate names from the text around them.
         return with_balanced_isolates(html) if template.startswith(CONVERSATIONS) else with_visible_controls(html)
@@ -216,6 +229,8 @@ def page(
         title=title,
         here=here if request.method == "GET" else "/",
         notice=notice_text(left),
+        # Error pages are made on the event loop, also while the database cannot be reached.
+        unread=notifications.count_for_badge(request.app, request.actor) if status < ERROR else 0,
         **values,
     )
     content = revise(text).encode()

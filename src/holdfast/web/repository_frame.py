@@ -7,6 +7,7 @@ from urllib.parse import quote
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import subscriptions
 from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 
@@ -89,5 +90,6 @@ def show_in(
         tabs=tabs_of(target),
         current=tab,
         finder=finder_path(target),
+        subscribed_to=subscriptions.chosen(request.app, request.actor, target),
         **values,
     )

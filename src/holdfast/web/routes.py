@@ -9,6 +9,7 @@ from holdfast.web import (
     explore,
     home,
     login,
+    notifications,
     reference,
     release_forms,
     release_pages,
@@ -16,6 +17,7 @@ from holdfast.web import (
     search,
     sign_up,
     stylesheet,
+    subscription_forms,
 )
 from holdfast.web.admin import service, users
 from holdfast.web.chats import data_folder_pages, personal_pages, repository_files, upload_endpoints
@@ -65,8 +67,8 @@ from holdfast.web.settings import (
 __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    *(home, explore, search, login, sign_up, avatars, reference, stylesheet),
-    *(releases, release_pages, release_forms),
+    *(home, explore, search, notifications, login, sign_up, avatars, reference, stylesheet),
+    *(releases, release_pages, release_forms, subscription_forms),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
     *(edit_page, upload_page, delete_page, file_finder),
     *(

@@ -6,13 +6,14 @@ import pytest
 from sqlalchemy import insert, select
 
 from holdfast.hosting import access
-from holdfast.hosting.store import issues, notifications
+from holdfast.hosting.store import accounts, issues, notifications
 from holdfast.hosting.store.accounts import Account, all_users
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.store.notifications import STATUSES, NotificationFilter
 from holdfast.hosting.store.tables import issues as issue_table
 from holdfast.hosting.store.tables import notifications as table
+from holdfast.secret import Secret
 from tests.hosting.repository_helpers import decided, every_role, make_repository
 from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
@@ -64,6 +65,7 @@ def test_threads_are_about_what_can_be_read(
         if len(kinds) == 2:
             unread = [one for one in found if one.notification.status == "unread"]
             assert notifications.count_unread(database, person, public_only=public_only) == len(unread)
+            assert notifications.count_for_badge(database, person, public_only=public_only) == len(unread)
 
 
 @pytest.mark.parametrize("statuses", [("unread", "pinned"), ("unread",), ("read",), STATUSES])
@@ -100,3 +102,35 @@ def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> 
         total = len(connection.execute(select(issue_table.c.id)).all())
     assert seen > 0
     assert rest == -(-total // 3) - seen
+
+
+def test_the_badge_looks_at_the_latest_and_counts_to_a_limit(
+    database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By index, so that its cost does not grow with what is unread."""
+    place = make_repository(database, ada)
+    for number in range(12):
+        issues.open_issue(database, place, ada, NewIssue(title=str(number)))
+    notify(database, [ada])
+    with recorded(database, "notifications.user_id =") as found:
+        assert notifications.count_for_badge(database, ada, public_only=False) == 4
+    ((statement, parameters),) = found
+    plan = plan_of(database, statement, parameters)
+    assert is_by_index(database, plan, "notifications"), (statement, plan)
+    for name, most in (("MOST_COUNTED", 3), ("MOST_EXAMINED", 2)):
+        monkeypatch.setattr(notifications, name, most)
+        assert notifications.load_badge(database, (ada, False)) == most
+
+
+def test_the_threads_of_an_issue_are_read_by_their_user_alone(database: Database, ada: Account) -> None:
+    """Only what is unread changes."""
+    place = make_repository(database, ada)
+    opened = [issues.open_issue(database, place, ada, NewIssue(title=str(number))) for number in range(4)]
+    eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
+    notify(database, [ada, eve])
+    for issue in opened[:3]:
+        notifications.mark_issue_read(database, ada, issue)
+    with database.read() as connection:
+        rows = connection.execute(select(table.c.user_id, table.c.status).order_by(table.c.id)).all()
+    assert [status for person, status in rows if person == ada.id] == ["read", "read", "pinned", "unread"]
+    assert [status for person, status in rows if person == eve.id] == ["unread", "read", "pinned", "unread"]

@@ -34,3 +34,16 @@ def test_a_deleted_repository_cannot_be_starred(database: Database) -> None:
         connection.exec_driver_sql(f"DELETE FROM repositories WHERE id = {repository.id}")
     with pytest.raises(GoneMeanwhile):
         subscriptions.add(database, "watch", repository, ada)
+
+
+def test_what_a_user_chose_is_asked_once(database: Database) -> None:
+    """For both kinds; others chose nothing."""
+    ada, eve = (accounts.create_user(database, name, Secret("a-password-for-tests")) for name in ("ada", "eve"))
+    repository = make_repository(database, ada)
+    subscriptions.remove(database, "watch", repository, ada)
+    assert subscriptions.chosen(database, repository, ada) == set()
+    subscriptions.add(database, "star", repository, ada)
+    assert subscriptions.chosen(database, repository, ada) == {"star"}
+    subscriptions.add(database, "watch", repository, ada)
+    assert subscriptions.chosen(database, repository, ada) == {"star", "watch"}
+    assert subscriptions.chosen(database, repository, eve) == set()

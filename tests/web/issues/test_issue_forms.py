@@ -137,3 +137,20 @@ def test_who_administers_deletes(harbour: Harbour) -> None:
     answer = harbour.browser("ada").post(f"{ONE}/delete")
     assert answer.headers["location"] == f"{AT}/issues"
     assert harbour.browser("ada").get(ONE).status_code == 404
+
+
+def test_users_subscribe_to_an_issue_and_unsubscribe(harbour: Harbour) -> None:
+    """Who takes part is subscribed without having chosen; visitors are not asked."""
+    harbour.issue("Gauge")
+    eve = harbour.browser("eve")
+    page = eve.get(f"{AT}/issues/1").text
+    assert ">Subscribe</button>" in page
+    answer = eve.post(f"{AT}/issues/1/subscription", data={"subscribe": "true"})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/issues/1")
+    assert ">Unsubscribe</button>" in eve.get(f"{AT}/issues/1").text
+    ada = harbour.browser("ada")
+    assert ">Unsubscribe</button>" in ada.get(f"{AT}/issues/1").text
+    ada.post(f"{AT}/issues/1/subscription", data={"subscribe": ""})
+    assert ">Subscribe</button>" in ada.get(f"{AT}/issues/1").text
+    assert "subscription" not in harbour.browser().get(f"{AT}/issues/1").text
+    assert eve.post("/ada/secret/issues/1/subscription", data={"subscribe": "true"}).status_code == 404

@@ -26,7 +26,7 @@ def test_a_team_is_made_filled_changed_and_deleted(
     assert ada.post(f"{page}/repositories", data={"name": "ship"}).status_code == 303
     with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = ada.get(page).text
-    assert len(queries) <= 15
+    assert len(queries) <= 16
     assert "/eve" in text
     assert "/guild/ship" in text
     assert "1 member" in ada.get(PAGE).text

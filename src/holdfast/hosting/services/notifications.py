@@ -5,9 +5,26 @@ from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.store import notifications as store
-from holdfast.hosting.store.notifications import STATUSES, NotificationFilter, NotificationThread
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.notifications import (
+    MOST_COUNTED,
+    STATUSES,
+    NotificationFilter,
+    NotificationThread,
+)
 
-__all__ = ["check_status", "count_unread", "find", "list_threads", "mark", "mark_all"]
+__all__ = [
+    "MOST_COUNTED",
+    "check_status",
+    "count_for_badge",
+    "count_unread",
+    "find",
+    "list_threads",
+    "mark",
+    "mark_all",
+    "read_issue",
+    "read_transfers",
+]
 
 
 def check_status(status: str, field: str) -> str:
@@ -30,6 +47,24 @@ def list_threads(
 def count_unread(app: App, actor: Actor) -> int:
     """Return how many threads of the acting user are unread."""
     return store.count_unread(app.database, access.require_login(actor), public_only=actor.public_only)
+
+
+def count_for_badge(app: App, actor: Actor) -> int:
+    """Return how many threads of the acting user are unread, up to `MOST_COUNTED`; 0 for visitors."""
+    if actor.user is None:
+        return 0
+    return store.count_for_badge(app.database, actor.user, public_only=actor.public_only)
+
+
+def read_issue(app: App, actor: Actor, issue: Issue) -> None:
+    """Mark the acting user's thread about an issue as read, because they have opened the issue."""
+    if actor.user is not None:
+        store.mark_issue_read(app.database, actor.user, issue)
+
+
+def read_transfers(app: App, actor: Actor) -> None:
+    """Mark the acting user's threads about transfers as read, because they have seen the transfers."""
+    store.mark_transfers_read(app.database, access.require_login(actor))
 
 
 def find(app: App, actor: Actor, number: int) -> NotificationThread:

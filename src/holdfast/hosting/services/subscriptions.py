@@ -8,7 +8,7 @@ from holdfast.hosting.store import subscriptions as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.subscriptions import Kind
 
-__all__ = ["add", "count_stars", "list_repositories", "list_users", "remove", "since"]
+__all__ = ["add", "chosen", "count_stars", "list_repositories", "list_users", "remove", "since"]
 
 
 def add(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> int:
@@ -26,6 +26,11 @@ def remove(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> None
 def since(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> int | None:
     """Return when the acting user starred a repository, or began to watch it; None if they do not."""
     return store.since(app.database, kind, target.repository, access.require_login(actor))
+
+
+def chosen(app: App, actor: Actor, target: RepositoryAccess) -> frozenset[Kind]:
+    """Return whether the acting user has starred a repository and watches it; visitors do neither."""
+    return frozenset() if actor.user is None else store.chosen(app.database, target.repository, actor.user)
 
 
 def count_stars(app: App, user: Account) -> int:

@@ -1,14 +1,16 @@
 """Subscriptions to single issues: what users chose, and who is subscribed without having chosen."""
 
 import time
+from typing import Final
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, bindparam, exists, func, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.issue_transactions import Issue
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.subscriptions import visible_to
 from holdfast.hosting.store.tables import comments, issue_assignees, issue_subscriptions, issues, users, watches
 
@@ -42,22 +44,32 @@ def takes_part(issue_id: ColumnElement[int] | int, user_id: ColumnElement[int] |
         exists().where(
             comments.c.issue_id == issue_id,
             comments.c.author_id == user_id,
-            comments.c.kind.in_(("comment", "code", "review")),
+            or_(comments.c.kind == "comment", comments.c.kind == "code", comments.c.kind == "review"),
         ),
     )
 
 
+ISSUE_ID: Final[BindParameter[int]] = bindparam("issue", type_=issues.c.id.type)
+USER_ID: Final[BindParameter[int]] = bindparam("user", type_=users.c.id.type)
+IS_SUBSCRIBED: Final = Statement(
+    select(
+        func.coalesce(
+            select(issue_subscriptions.c.is_subscribed)
+            .where(issue_subscriptions.c.issue_id == ISSUE_ID, issue_subscriptions.c.user_id == USER_ID)
+            .scalar_subquery(),
+            or_(
+                exists().where(watches.c.repository_id == bindparam("repository"), watches.c.user_id == USER_ID),
+                takes_part(ISSUE_ID, USER_ID),
+            ),
+        ).label("is_subscribed")
+    )
+)
+
+
 def is_subscribed(database: Database, issue: Issue, user: Account) -> bool:
     """Return whether a user is subscribed: what they chose, or else whether they take part or watch."""
-    table = issue_subscriptions
-    chosen = select(table.c.is_subscribed).where(table.c.issue_id == issue.id, table.c.user_id == user.id)
-    watching = exists().where(watches.c.repository_id == issue.repository_id, watches.c.user_id == user.id)
-    with database.read() as connection:
-        answer: bool | None = connection.execute(chosen).scalar_one_or_none()
-        if answer is None:
-            concerned = select(or_(watching, takes_part(issue.id, user.id)))
-            answer = bool(connection.execute(concerned).scalar_one())
-    return answer
+    found = database.row(IS_SUBSCRIBED, issue=issue.id, user=user.id, repository=issue.repository_id)
+    return found is not None and bool(found[0])
 
 
 def subscribers(

@@ -11,7 +11,9 @@ from sqlalchemy import (
     Connection,
     FromClause,
     Select,
+    TextClause,
     and_,
+    bindparam,
     exists,
     false,
     func,
@@ -30,19 +32,24 @@ from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.notification_writes import PINNED, READ, UNREAD, may_act_for
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import readable_by
 from holdfast.hosting.store.tables import issues, notifications, repositories, repository_transfers, users
 
 __all__ = [
+    "MOST_COUNTED",
     "STATUSES",
     "Notification",
     "NotificationFilter",
     "NotificationThread",
+    "count_for_badge",
     "count_unread",
     "find_notification",
     "list_notifications",
     "mark_all",
+    "mark_issue_read",
     "mark_one",
+    "mark_transfers_read",
     "with_status",
 ]
 
@@ -96,6 +103,17 @@ JOINED: Final = (
 MOST_HIDDEN: Final = 500
 # Of more transfers that wait for a user at once, the latest are shown.
 MOST_TRANSFERS: Final = 500
+# The badge in the navigation bar counts so far, and looks at so many of the latest unread threads.
+MOST_COUNTED: Final = 100
+MOST_EXAMINED: Final = 1000
+
+MINE_UNREAD: Final = (notifications.c.user_id == bindparam("user"), notifications.c.status == UNREAD)
+UNREAD_THREAD: Final = Statement(
+    select(notifications.c.id).where(*MINE_UNREAD, notifications.c.issue_id == bindparam("issue"))
+)
+UNREAD_TRANSFER: Final = Statement(
+    select(notifications.c.id).where(*MINE_UNREAD, text("notifications.issue_id IS NULL")).limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +283,45 @@ def count_unread(database: Database, user: Account, *, public_only: bool) -> int
     return count
 
 
+def count_for_badge(database: Database, user: Account, *, public_only: bool) -> int:
+    """Return how many threads of a user are unread, up to `MOST_COUNTED`, at a cost that does not grow with them.
+
+    It is counted for every page. On SQLite the number is cached until the database changes.
+    """
+    return database.cached(load_badge, (user, public_only)) or 0
+
+
+def load_badge(database: Database, key: tuple[Account, bool]) -> int:
+    """Count the unread threads among the latest, up to `MOST_COUNTED`, in one statement."""
+    user, public_only = key
+    mine = conditions(user, NotificationFilter(statuses=(UNREAD,)))
+    latest = (
+        select(notifications.c.id, notifications.c.repository_id, notifications.c.issue_id)
+        .where(*mine)
+        .order_by(notifications.c.updated_at.desc(), notifications.c.id.desc())
+        .limit(MOST_EXAMINED)
+        .subquery("latest")
+    )
+    waits = exists().where(
+        repository_transfers.c.repository_id == latest.c.repository_id,
+        may_act_for(repository_transfers.c.recipient_id, literal(user.id)),
+    )
+    transfer = and_(latest.c.issue_id.is_(None), waits)
+    if public_only:
+        transfer = and_(transfer, ~repositories.c.is_private, users.c.visibility == "public")
+    shown = (
+        select(latest.c.id)
+        .outerjoin_from(latest, issues, issues.c.id == latest.c.issue_id)
+        .join(repositories, repositories.c.id == latest.c.repository_id)
+        .join(users, users.c.id == repositories.c.owner_id)
+        .where(or_(visible_to(user, public_only=public_only), transfer))
+        .limit(MOST_COUNTED)
+    )
+    with database.read() as connection:
+        count: int = connection.execute(select(func.count()).select_from(shown.subquery())).scalar_one()
+    return count
+
+
 def find_notification(database: Database, user: Account, number: int, *, public_only: bool) -> NotificationThread:
     """Return a thread of a user by id; other people's, and those about what they may not read, do not exist."""
     with database.read() as connection:
@@ -282,6 +339,27 @@ def mark_one(database: Database, user: Account, number: int, status: str) -> Non
     mine = (notifications.c.id == number, notifications.c.user_id == user.id)
     with database.write() as connection:
         connection.execute(update(notifications).where(*mine).values(status=status))
+
+
+def mark_issue_read(database: Database, user: Account, issue: Issue) -> None:
+    """Mark the thread of a user about an issue as read if it is unread; a pinned one stays pinned."""
+    if database.row(UNREAD_THREAD, user=user.id, issue=issue.id) is None:
+        return
+    mark_read(database, notifications.c.user_id == user.id, notifications.c.issue_id == issue.id)
+
+
+def mark_transfers_read(database: Database, user: Account) -> None:
+    """Mark the unread threads of a user about repositories as read."""
+    if database.row(UNREAD_TRANSFER, user=user.id) is None:
+        return
+    mark_read(database, notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
+
+
+def mark_read(database: Database, *which: ColumnElement[bool] | TextClause) -> None:
+    """Mark unread threads as read."""
+    unread = notifications.c.status == UNREAD
+    with database.write() as connection:
+        connection.execute(update(notifications).where(*which, unread).values(status=READ))
 
 
 def mark_all(

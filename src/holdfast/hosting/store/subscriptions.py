@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
+    exists,
     func,
     insert,
     or_,
@@ -29,9 +30,30 @@ from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories, stars, users, watches
 
-__all__ = ["Kind", "add", "count_stars", "has_one_of", "remove", "since", "subscribers", "uncount", "watch_new"]
+__all__ = [
+    "Kind",
+    "add",
+    "chosen",
+    "count_stars",
+    "has_one_of",
+    "remove",
+    "since",
+    "subscribers",
+    "uncount",
+    "watch_new",
+]
 
 Kind = Literal["star", "watch"]
+CHOSEN = Statement(
+    select(
+        *(
+            exists()
+            .where(table.c.repository_id == bindparam("repository"), table.c.user_id == bindparam("user"))
+            .label(table.name)
+            for table in (stars, watches)
+        )
+    )
+)
 STARS_OF = Statement(select(func.count()).select_from(stars).where(stars.c.user_id == bindparam("user_id")))
 TABLES: Final[dict[Kind, Table]] = {"star": stars, "watch": watches}
 
@@ -97,6 +119,13 @@ def since(database: Database, kind: Kind, repository: Repository, user: Account)
         )
         moment: int | None = connection.execute(found).scalar_one_or_none()
     return moment
+
+
+def chosen(database: Database, repository: Repository, user: Account) -> frozenset[Kind]:
+    """Return whether a user has starred a repository and watches it, in one query."""
+    starred, watched = database.row(CHOSEN, repository=repository.id, user=user.id) or (False, False)
+    has: dict[Kind, bool] = {"star": starred, "watch": watched}
+    return frozenset(kind for kind, is_chosen in has.items() if is_chosen)
 
 
 def count_stars(database: Database, user: Account) -> int:

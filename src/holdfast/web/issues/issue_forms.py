@@ -10,10 +10,17 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import DoesNotExist, HostingError, Outdated, StillBlocked
-from holdfast.hosting.guards import CHANGE_ISSUES, administers, in_repository, not_archived, reads_issues
+from holdfast.hosting.guards import (
+    CHANGE_ISSUES,
+    LINK_ISSUES,
+    administers,
+    in_repository,
+    not_archived,
+    reads_issues,
+)
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import issues
+from holdfast.hosting.services import issue_subscriptions, issues
 from holdfast.hosting.services.issues import IssueEdit
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.error_messages import message_for, status_for
@@ -35,6 +42,7 @@ __all__ = [
     "submit_issue_milestone",
     "submit_lock",
     "submit_state",
+    "submit_subscription",
 ]
 
 P = ParamSpec("P")
@@ -78,6 +86,12 @@ class DeadlineForm(msgspec.Struct, frozen=True):
     """The due date; empty removes it."""
 
     due_date: str = ""
+
+
+class SubscribeForm(msgspec.Struct, frozen=True):
+    """Whether to subscribe or to unsubscribe."""
+
+    subscribe: str = ""
 
 
 class LockForm(msgspec.Struct, frozen=True):
@@ -197,6 +211,18 @@ def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, b
     if body.locked != "true":
         return apply_change(request, target, index, issues.unlock)
     return apply_change(request, target, index, issues.lock, body.reason.strip())
+
+
+@endpoint("POST /{owner}/{repo}/issues/{index}/subscription", scope="issue", guards=LINK_ISSUES)
+def submit_subscription(
+    request: RequestContext, target: RepositoryAccess, index: int, body: SubscribeForm
+) -> RawResponse:
+    """Subscribe the user to an issue, or unsubscribe them."""
+    issue = issues.find(request.app, target, index)
+    wanted = bool(body.subscribe)
+    issue_subscriptions.choose(request.app, request.actor, issue, request.user, is_subscribed=wanted)
+    notice = "issue-subscribed" if wanted else "issue-unsubscribed"
+    return redirect_to(page_path(target.repository, issue), notice, f"#{issue.number}")
 
 
 @endpoint(

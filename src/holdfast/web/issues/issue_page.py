@@ -15,7 +15,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.renderer.markdown import MarkdownContext, markdown
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.services import issues, pull_changes, pulls
+from holdfast.hosting.services import issue_subscriptions, issues, notifications, pull_changes, pulls
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
@@ -121,6 +121,7 @@ def page_issue(
     if issue.is_pull:
         part = f"?{urlencode({'page': query.page})}" if query.page else ""
         return redirect_to(page_path(target.repository, issue) + part)
+    mark_read(request, issue)
     return show(request, target, index, part=query.page)
 
 
@@ -136,7 +137,14 @@ def page_pull(request: RequestContext, target: RepositoryAccess, index: str, que
     issue = issues.find(request.app, target, int(number))
     if not issue.is_pull:
         return redirect_to(issue_path(target.repository, issue.number))
+    mark_read(request, issue)
     return show(request, target, issue.number, part=query.page)
+
+
+def mark_read(request: RequestContext, issue: Issue) -> None:
+    """Mark the notification of the viewer about an issue as read; a browser that only prefetches does not."""
+    if request.scope["method"] == "GET" and "prefetch" not in request.headers.get("sec-purpose", ""):
+        notifications.read_issue(request.app, request.actor, issue)
 
 
 def show(
@@ -192,6 +200,9 @@ def show(
         chosen={one.id for one in row.tags},
         people={one.id for one in row.people},
         tried=tried,
+        is_subscribed=(
+            request.actor.user is not None and issue_subscriptions.is_subscribed(request.app, request.actor, issue)
+        ),
     )
 
 

@@ -1,0 +1,51 @@
+"""Watching and starring a repository on its pages."""
+
+import re
+
+import pytest
+
+from tests.hosting.api_clients import ServiceClients
+from tests.web.browser import visitor
+
+
+@pytest.mark.parametrize(("kind", "word"), [("watch", "watching"), ("star", "star")])
+def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str) -> None:
+    """It says how many there are, and returns to the page it was on."""
+    clients.user("ada").post("/user/repos", json={"name": "ship", "auto_init": True})
+    clients.user("eve")
+    eve = visitor(clients, "eve")
+    before = 1 if kind == "watch" else 0
+
+    def button() -> tuple[str, str, int]:
+        page = eve.get("/ada/ship/issues?state=closed").text
+        found = re.search(
+            rf'action="/ada/ship/{kind}"><input type="hidden" name="next" value="([^"]*)">'
+            r'<button[^>]*>(\w+) <span class="pill">(\d+)<',
+            page,
+        )
+        assert found is not None, page
+        return found[1], found[2], int(found[3])
+
+    here = "/ada/ship/issues?state=closed"
+    assert button() == (here, kind.title(), before)
+    answer = eve.post(f"/ada/ship/{kind}", data={"add": "true", "next": here})
+    assert (answer.status_code, answer.headers["location"]) == (303, here)
+    assert word in eve.get(here).text.partition('role="status">')[2].partition("</p>")[0]
+    assert button() == (here, f"Un{kind}", before + 1)
+    eve.post(f"/ada/ship/{kind}", data={"add": "true"})
+    assert button()[2] == before + 1
+    answer = eve.post(f"/ada/ship/{kind}", data={"add": "", "next": "https://elsewhere.example/"})
+    assert answer.headers["location"] == "/ada/ship"
+    assert button() == (here, kind.title(), before)
+
+
+def test_only_who_can_read_a_repository_can_watch_it(clients: ServiceClients) -> None:
+    """A visitor sees no button, and is asked to log in."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "private": True})
+    clients.user("eve")
+    assert visitor(clients, "eve").post("/ada/ship/watch", data={"add": "true"}).status_code == 404
+    ada.patch("/repos/ada/ship", json={"private": False})
+    stranger = visitor(clients)
+    assert "/ada/ship/watch" not in stranger.get("/ada/ship").text
+    assert stranger.post("/ada/ship/star", data={"add": "true"}).headers["location"].startswith("/login")
