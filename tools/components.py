@@ -47,6 +47,7 @@ BY_NAME = {
     "jaraco-classes": "MIT",
     "jeepney": "MIT",
     "secretstorage": "BSD-3-Clause",
+    "segno": "BSD-3-Clause",
     "pywin32-ctypes": "BSD-3-Clause",
     "zipp": "MIT",
     "jinja2": "BSD-3-Clause",

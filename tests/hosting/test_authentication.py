@@ -5,12 +5,14 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import httpx
+import pyotp
 import pytest
 
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD
 from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.two_factor_helpers import give_second_factor
 
 
 def test_a_wrong_credential_is_refused_even_where_none_is_needed(clients: ServiceClients) -> None:
@@ -238,3 +240,46 @@ def test_wrong_tokens_are_limited_by_address(clients: ServiceClients) -> None:
         assert (refused.status_code, int(refused.headers["Retry-After"]) > 0) == (429, True)
         assert client.get("/admin/none.git/info/refs?service=git-upload-pack", headers=wrong).status_code == 429
         assert client.get("/api/v1/user", auth=("admin", ADMIN_PASSWORD)).status_code == 200
+
+
+def test_a_password_needs_a_code_where_there_is_a_second_factor(clients: ServiceClients) -> None:
+    """In the header of Gitea's clients, each once; tokens work as before, and a wrong password tells nothing."""
+    ada = clients.user("ada")
+    token = token_of(ada)
+    account = accounts.find_user(clients.database, "ada")
+    assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
+    secret, codes = give_second_factor(clients.service.settings, account)
+    refused = clients.anonymous.get("/user", auth=("ada", PASSWORD))
+    assert refused.status_code == 401
+    assert "X-Gitea-OTP" in refused.json()["message"]
+    wrong = clients.anonymous.get("/user", auth=("ada", "wrong"), headers={"X-Gitea-OTP": codes[0].reveal()})
+    assert (wrong.status_code, wrong.json()["message"]) == (401, "invalid username, password or token")
+    header = {"X-Gitea-OTP": pyotp.TOTP(secret).now()}
+    assert clients.anonymous.get("/user", auth=("ada", PASSWORD), headers=header).json()["login"] == "ada"
+    again = clients.anonymous.get("/user", auth=("ada", PASSWORD), headers=header)
+    assert again.status_code == 401
+    assert "used before" in again.json()["message"]
+    header = {"X-Gitea-OTP": codes[0].reveal()}
+    made = clients.anonymous.post(
+        "/users/ada/tokens",
+        auth=("ada", PASSWORD),
+        headers=header,
+        json={"name": "new", "scopes": ["read:user"]},
+    )
+    assert made.status_code == 201, made.text
+    for value in (token, made.json()["sha1"]):
+        assert clients.anonymous.get("/user", auth=("ada", value)).json()["login"] == "ada"
+    git = clients.open("").get("/ada/ship.git/info/refs?service=git-upload-pack", auth=("ada", PASSWORD))
+    assert git.status_code == 401
+
+
+def test_guesses_of_a_code_are_limited(clients: ServiceClients) -> None:
+    """Over the API as on the website."""
+    clients.account("ada")
+    give_second_factor(clients.service.settings, accounts.find_user(clients.database, "ada"))
+    for _ in range(10):
+        wrong = clients.anonymous.get("/user", auth=("ada", PASSWORD), headers={"X-Gitea-OTP": "123"})
+        assert wrong.status_code == 401
+    refused = clients.anonymous.get("/user", auth=("ada", PASSWORD), headers={"X-Gitea-OTP": "123"})
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["retry-after"]) <= 900

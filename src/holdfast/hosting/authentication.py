@@ -11,13 +11,13 @@ from typing import Final
 
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS, Actor
-from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
+from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses, WrongCode
 from holdfast.hosting.http.context import PasswordNeeded
 from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import passwords
+from holdfast.hosting.services import passwords, two_factor
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret
 
@@ -30,6 +30,12 @@ PLACEHOLDERS: Final = frozenset(
 )
 EXPIRED: Final = "the access token has expired"
 WRONG: Final = "invalid username, password or token"
+# The header of Gitea's clients.
+CODE_HEADER: Final = "x-gitea-otp"
+CODE_NEEDED: Final = (
+    "this account has two-factor authentication: use an access token instead of the password, "
+    "or send a code of the authenticator app in the header X-Gitea-OTP"
+)
 OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
 # How long a verified password is cached without hashing it again; git sends it with every request.
 REMEMBERED_SECONDS: Final = 300
@@ -162,6 +168,8 @@ class Authenticator:
         user = self.password_of(request, name, Secret(password))
         if user is None:
             raise ApiError(401, WRONG)
+        if two_factor.is_enabled(request.app, user):
+            check_code(request, user)
         return Actor(user, by_password=True)
 
     @staticmethod
@@ -200,6 +208,20 @@ def scope_refusal(actor: Actor, scope: tuple[str, ...], *, writes: bool) -> ApiE
 def is_token_as_name(name: str, password: str) -> bool:
     """Return whether a token is sent as the name, with no password or the one GitHub's clients send."""
     return password in {"", "x-oauth-basic"} and TOKEN_SHAPE.fullmatch(name) is not None
+
+
+def check_code(request: RequestContext, user: accounts.Account) -> None:
+    """Refuse a request with the password of a user who has a second factor, unless it has a code of it."""
+    code = request.header(CODE_HEADER)
+    if not code:
+        raise ApiError(401, CODE_NEEDED)
+    if not request.may_hash:
+        # A code is consumed in the database, which is not done on the event loop.
+        raise PasswordNeeded
+    try:
+        two_factor.check(request.app, user, Secret(code))
+    except WrongCode as error:
+        raise ApiError(401, str(error)) from None
 
 
 def basic(encoded: str) -> tuple[str, str] | None:

@@ -21,6 +21,7 @@ HostingError
 │   ├── PasswordRequired     the request has no password
 │   ├── SessionRequired      a token does not suffice
 │   ├── WebhooksDisabled     disabled in the settings
+│   ├── WrongCode            not a code of the user's second factor
 │   └── WrongPassword        not the user's password
 ├── NoData                   no service was ever started here
 ├── WrongDataFolder          the data folder and the database do not belong together
@@ -76,6 +77,7 @@ HostingError
 │   ├── InvalidValue         the value of a field is invalid
 │   ├── InvalidYaml          a YAML file cannot be read
 │   ├── TransferPending      another transfer of the repository waits
+│   ├── TwoFactorDisabled    the user has no second factor
 │   ├── UnknownName          a list names an unknown user or team
 │   ├── VisibilityRefused    only owners change the visibility
 │   ├── InvalidWebhookOption a webhook option is missing or invalid
@@ -122,6 +124,7 @@ HostingError
 ├── PushRefused              branch protection
 │   └── DefaultBranchRefused not allowed for the default branch
 ├── TooManyGuesses           rate limit of wrong passwords
+│   └── TooManyCodes         rate limit of wrong codes
 ├── HashingBusy              too many concurrent password hashes
 ├── AlreadyExists            it exists already
 │   ├── AttachmentTaken      a release has a file of that name
@@ -137,7 +140,8 @@ HostingError
 │   ├── RepositoryTaken      the repository exists
 │   ├── SshKeyTaken          the SSH key is in use
 │   ├── TeamTaken            the team exists
-│   └── TokenNameTaken       the token exists
+│   ├── TokenNameTaken       the token exists
+│   └── TwoFactorEnabled     the user has a second factor already
 ├── DoesNotExist             it does not exist
 │   ├── GoneMeanwhile        deleted concurrently
 │   ├── NoSuchAttachment     no such attached file
@@ -348,9 +352,12 @@ __all__ = [
     "TeamTaken",
     "TokenNameTaken",
     "TooManyAtOnce",
+    "TooManyCodes",
     "TooManyGuesses",
     "TooManyPins",
     "TransferPending",
+    "TwoFactorDisabled",
+    "TwoFactorEnabled",
     "UnknownName",
     "UnknownState",
     "UnrelatedHistories",
@@ -362,6 +369,7 @@ __all__ = [
     "VisibilityRefused",
     "WebhookInactive",
     "WebhooksDisabled",
+    "WrongCode",
     "WrongDataFolder",
     "WrongPassword",
 ]
@@ -513,6 +521,13 @@ class SessionRequired(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("log in on the website for this; a token is not enough")
+
+
+class WrongCode(AccessDenied):
+    """The code is none of the user's second factor, or was used before."""
+
+    def __init__(self) -> None:
+        super().__init__("the authentication code is wrong, or was used before")
 
 
 class WrongPassword(AccessDenied):
@@ -881,6 +896,13 @@ class TransferPending(Refused):
         self.name = name
 
 
+class TwoFactorDisabled(Refused):
+    """The user has not enabled two-factor authentication, or has not begun to."""
+
+    def __init__(self) -> None:
+        super().__init__("two-factor authentication is not enabled")
+
+
 class UnknownName(Refused):
     """A list names an unknown `kind` ("user" or "team") `name`."""
 
@@ -1130,6 +1152,14 @@ class TooManyGuesses(HostingError):
         self.seconds = seconds
 
 
+class TooManyCodes(TooManyGuesses):
+    """The rate limit of wrong codes of a second factor is exceeded; retry after `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.args = ("too many wrong authentication codes; try again later",)
+
+
 class AlreadyExists(HostingError):
     """It exists already."""
 
@@ -1204,6 +1234,13 @@ class SshKeyTaken(AlreadyExists):
 
 class TokenNameTaken(AlreadyExists):
     """The user already has a token with this name."""
+
+
+class TwoFactorEnabled(AlreadyExists):
+    """The user has enabled two-factor authentication already."""
+
+    def __init__(self) -> None:
+        super().__init__("two-factor authentication is enabled already")
 
 
 class DoesNotExist(HostingError):

@@ -88,7 +88,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return "Select at least one scope." if error.scope is None else f"There is no scope {error.scope}."
         case errors.TooManyGuesses():
             minutes = -(-error.seconds // 60)
-            return f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+            what = "authentication codes" if isinstance(error, errors.TooManyCodes) else "passwords"
+            return f"Too many wrong {what}. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
         case errors.WebhooksDisabled():
             return "Webhooks are disabled on this service."
         case errors.NotWaiting():

@@ -2,6 +2,7 @@
 
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
 import msgspec
 import structlog
@@ -10,7 +11,7 @@ from anyio import to_thread
 from holdfast.hosting.errors import AccountClosed, HashingBusy, TooManyGuesses
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import passwords, sessions
+from holdfast.hosting.services import passwords, pending_logins, sessions, two_factor
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.sessions import COOKIE
 from holdfast.redacted_repr import redacted
@@ -19,13 +20,27 @@ from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
 from holdfast.web.pages import local_path, page, redirect_to
 
-__all__ = ["BUSY", "LARGEST_FORM", "log_in", "log_out", "logged_in", "show_login"]
+__all__ = [
+    "BUSY",
+    "CLOSED",
+    "LARGEST_FORM",
+    "SECOND_PAGE",
+    "SECOND_STEP_COOKIE",
+    "LoginQuery",
+    "log_in",
+    "log_out",
+    "logged_in",
+    "show_login",
+]
 
 log = structlog.get_logger(__name__)
 TOGETHER: Final = "Incorrect username or password."
 BUSY: Final = "The server is busy. Try again in a moment."
 # More than a name, an e-mail address and a password of the largest size, however they are encoded.
 LARGEST_FORM: Final = 2**16
+# What a browser keeps from the password to the code of the second factor, and the page that asks for the code.
+SECOND_STEP_COOKIE: Final = "holdfast_second_step"
+SECOND_PAGE: Final = "/login/two-factor"
 CLOSED: Final = "This account is disabled. Contact your site administrator."
 
 
@@ -82,9 +97,27 @@ async def check_login(request: RequestContext, body: LoginForm) -> RawResponse:
     if user is None:
         return refuse(request, (typed, wanted), TOGETHER, 401)
     try:
+        if await to_thread.run_sync(two_factor.is_enabled, app, user):
+            return await second_step(request, user, wanted)
         return await logged_in(request, user, wanted)
     except AccountClosed:
         return refuse(request, (typed, wanted), CLOSED, 403)
+
+
+async def second_step(request: RequestContext, user: Account, wanted: str) -> RawResponse:
+    """Redirect a user with a second factor to the page that asks for a code."""
+    token = await to_thread.run_sync(pending_logins.create, request.app, user)
+    response = redirect_to(SECOND_PAGE if wanted == "/" else f"{SECOND_PAGE}?{urlencode({'next': wanted})}")
+    response.set_cookie(
+        SECOND_STEP_COOKIE,
+        token.reveal(),
+        max_age=pending_logins.LIFETIME,
+        path=SECOND_PAGE,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
 
 
 async def logged_in(request: RequestContext, user: Account, wanted: str = "/") -> RawResponse:

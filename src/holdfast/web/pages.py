@@ -130,6 +130,8 @@ NOTICES: Final[Mapping[str, str]] = {
     "team-saved": "Team {} saved.",
     "test-queued": "Test delivery queued.",
     "token-revoked": "Token {} revoked.",
+    "two-factor-disabled": "Two-factor authentication disabled.",
+    "two-factor-removed": "Two-factor authentication of {} disabled.",
     "user-created": "User {} created.",
     "user-deleted": "User {} deleted.",
     "user-renamed": "User renamed to {}.",

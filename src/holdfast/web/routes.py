@@ -15,6 +15,7 @@ from holdfast.web import (
     release_pages,
     releases,
     search,
+    second_factor,
     sign_up,
     stylesheet,
     subscription_forms,
@@ -62,12 +63,13 @@ from holdfast.web.settings import (
     sessions,
     teams,
     tokens,
+    two_factor,
 )
 
 __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    *(home, explore, search, notifications, login, sign_up, avatars, reference, stylesheet),
+    *(home, explore, search, notifications, login, second_factor, sign_up, avatars, reference, stylesheet),
     *(releases, release_pages, release_forms, subscription_forms),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
     *(edit_page, upload_page, delete_page, file_finder),
@@ -86,7 +88,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     ),
     *(commits_page, files_page, merge_forms, review_forms),
     *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
-    *(account, tokens, sessions, hook_pages, delivery_pages),
+    *(account, two_factor, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),
     *(data_folder_pages, personal_pages, upload_endpoints, repository_files),
 )

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from holdfast.hosting.data_folder import open_database
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, two_factor
 from holdfast.hosting.store.tokens import holder_of
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
+from tests.hosting.two_factor_helpers import give_second_factor
 
 
 def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settings) -> None:
@@ -99,3 +100,16 @@ def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, words: 
     assert "GetPassWarning" not in ran.err
     with open_database(ada) as database:
         assert [(user.name, user.id) for user in accounts.all_users(database)] == before
+
+
+def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Settings) -> None:
+    """Who has lost it; where there is none, nothing is done."""
+    with open_database(ada) as database:
+        give_second_factor(ada, accounts.find_user(database, "ada"))
+    done = run("admin", "user", "disable-two-factor", "ada")
+    assert (done.status, done.out) == (0, "Two-factor authentication of ada disabled.\n")
+    with open_database(ada) as database:
+        assert not two_factor.is_enabled(database, accounts.find_user(database, "ada"))
+    again = run("admin", "user", "disable-two-factor", "ada")
+    assert again.status == 1
+    assert "not enabled" in again.err

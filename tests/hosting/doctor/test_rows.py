@@ -9,7 +9,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, rows
 from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.doctor.findings import FindingKind
-from holdfast.hosting.store import hooks
+from holdfast.hosting.store import accounts, hooks, two_factor
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.hooks import HookOwner
 
@@ -54,6 +54,16 @@ def test_a_secret_of_another_key_is_found(app: App) -> None:
     add_hook(app, secret=app.cipher.encrypt("x"))
     (finding,) = rows.check_secrets(app)
     assert (finding.kind, finding.where, finding.repair) == (FindingKind.SEAL, f"webhook {number}", None)
+
+
+def test_a_second_factor_of_another_key_is_found(app: App) -> None:
+    """By the name of its user."""
+    admin = accounts.find_user(app.database, "admin")
+    two_factor.start(app.database, admin, app.cipher.encrypt("x"))
+    assert list(rows.check_secrets(app)) == []
+    two_factor.start(app.database, admin, "gAAAAAnonsense")
+    (finding,) = rows.check_secrets(app)
+    assert (finding.kind, finding.where) == (FindingKind.SEAL, "second factor of admin")
 
 
 def test_a_key_that_is_gone_is_said_once(app: App) -> None:

@@ -9,7 +9,9 @@ from holdfast.hosting.store.login_rate_limit import (
     cancel_attempt,
     count_wrong_token,
     expired,
+    forget_codes,
     reserve_attempt,
+    reserve_code,
     seconds_to_wait,
     succeed,
 )
@@ -184,3 +186,20 @@ def test_known_addresses_outlive_the_counts(database: Database) -> None:
         assert [row.source[0] for row in left] == ["+"]
         connection.execute(login_failures.delete().where(expired(KNOWN_SECONDS + 2, 100)))
         assert connection.execute(login_failures.select()).all() == []
+
+
+def test_guesses_of_codes_are_counted_for_each_user(database: Database) -> None:
+    """Wherever they come from, and apart from passwords; a right code clears the count."""
+
+    def guess(user: int, now: float) -> int:
+        return reserve_code(database, user, limit=3, window=100, now=now)
+
+    assert [guess(1, 0), guess(1, 1), guess(1, 2), guess(1, 10)] == [0, 0, 0, 90]
+    assert guess(2, 10) == 0
+    assert fail(database, "1", "192.0.2.1", 10) == 0
+    assert guess(1, 100) == 0
+    forget_codes(database, 1)
+    assert [guess(1, 101), guess(1, 101), guess(1, 101)] == [0, 0, 0]
+    assert guess(1, 101) == 100
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda _: guess(3, 1), range(24))).count(0) == 3

@@ -7,6 +7,7 @@ import pytest
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.hosting.dependency_helpers import counting_queries
+from tests.hosting.two_factor_helpers import give_second_factor
 from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 PAGE = "/-/admin/users"
@@ -93,3 +94,18 @@ def test_nobody_else_looks_after_people(guild: OrganizationFixture) -> None:
             "admin": 200,
         }
     assert guild.visit("ada").post(f"{PAGE}/eve", data={"admin": "on"}).status_code == 403
+
+
+def test_two_factor_authentication_is_disabled_for_a_user(guild: OrganizationFixture) -> None:
+    """Who has lost it; only administrators do that."""
+    admin = guild.visit("admin")
+    assert "Not enabled" in admin.get(f"{PAGE}/eve").text
+    give_second_factor(guild.clients.service.settings, accounts.find_user(guild.clients.database, "eve"))
+    assert "with 10 recovery codes left" in admin.get(f"{PAGE}/eve").text
+    assert guild.visit("ada").post(f"{PAGE}/eve/two-factor").status_code == 403
+    done = admin.post(f"{PAGE}/eve/two-factor")
+    assert done.headers["location"] == f"{PAGE}/eve"
+    page = admin.get(f"{PAGE}/eve").text
+    assert "Two-factor authentication of eve disabled." in page
+    assert "Not enabled" in page
+    assert admin.post(f"{PAGE}/eve/two-factor").status_code == 422

@@ -12,7 +12,7 @@ from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 from holdfast.secret import Secret
 
-__all__ = ["change_password", "create", "group", "list_users", "remove", "rename"]
+__all__ = ["change_password", "create", "disable_two_factor", "group", "list_users", "remove", "rename"]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Manage users.")
 
@@ -119,6 +119,21 @@ def change_password(
     console().print(f"Password of {user.name} changed. Their sessions and tokens are revoked.")
     if random_password:
         console().print(f"password: {password.reveal()}")
+
+
+@group.command("disable-two-factor")
+def disable_two_factor(
+    context: typer.Context, name: NameArgument, *, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Disable two-factor authentication of a user who has lost their device and their recovery codes."""
+    from holdfast.hosting.access import OPERATOR
+    from holdfast.hosting.services import two_factor
+    from holdfast.hosting.store.accounts import find_user
+
+    with host(context, config, data) as opened:
+        user = find_user(opened.database, name)
+        two_factor.remove_for(opened, OPERATOR, user)
+    console().print(f"Two-factor authentication of {user.name} disabled.")
 
 
 @group.command("rename")

@@ -17,6 +17,7 @@ from holdfast.hosting.store.tables import (
     name_redirects,
     repositories,
     repository_redirects,
+    two_factor,
     users,
 )
 
@@ -193,18 +194,22 @@ def check_redirects(app: App) -> Iterator[DoctorFinding]:
 
 
 def check_secrets(app: App) -> Iterator[DoctorFinding]:
-    """Decrypt every webhook secret; without any key, report that once."""
+    """Decrypt every secret of webhooks and second factors; without any key, report that once."""
     statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
         or_(hooks.c.secret != "", hooks.c.authorization != "")
     )
+    of_users = select(users.c.name, two_factor.c.secret).join(two_factor, two_factor.c.user_id == users.c.id)
     with app.database.read() as connection:
         rows = connection.execute(statement.order_by(hooks.c.id)).all()
-    for row in rows:
+        factors = connection.execute(of_users.order_by(users.c.id)).all()
+    found = [(f"webhook {row.id}", row.secret, row.authorization) for row in rows]
+    found += [(f"second factor of {row.name}", row.secret, "") for row in factors]
+    for name, *sealed in found:
         try:
-            app.cipher.decrypt(row.secret)
-            app.cipher.decrypt(row.authorization)
+            for text in sealed:
+                app.cipher.decrypt(text)
         except DecryptionFailed as error:
-            yield DoctorFinding(FindingKind.SEAL, f"webhook {row.id}", str(error))
+            yield DoctorFinding(FindingKind.SEAL, name, str(error))
         except EncryptionError as error:
             yield DoctorFinding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
             return

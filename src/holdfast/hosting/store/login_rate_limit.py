@@ -30,7 +30,9 @@ __all__ = [
     "cancel_attempt",
     "count_wrong_token",
     "expired",
+    "forget_codes",
     "reserve_attempt",
+    "reserve_code",
     "seconds_to_wait",
     "succeed",
 ]
@@ -211,7 +213,12 @@ def count_wrong_token(
     logging in.
     """
     moment = int(time.time() if now is None else now)
-    source, most = f"token@{network_of(address)}", limit * TOTAL_FACTOR
+    most = limit * TOTAL_FACTOR
+    return reserve_one(database, f"token@{network_of(address)}", most, window=window, moment=moment)
+
+
+def reserve_one(database: Database, source: str, most: int, *, window: int, moment: int) -> int:
+    """Count an attempt by one counter alone and return 0; over its limit, return the seconds to wait."""
     counter = sql_select(login_failures.c.failures, login_failures.c.first_at).where(
         login_failures.c.source == source, login_failures.c.first_at > moment - window
     )
@@ -225,3 +232,24 @@ def count_wrong_token(
     except OverLimit:
         return window
     return 0
+
+
+def reserve_code(database: Database, user_id: int, *, limit: int, window: int, now: float | None = None) -> int:
+    """Count a guess of a code of a second factor and return 0; over the limit, return the seconds to wait.
+
+    There is one counter for each user, over all addresses: a code has a million values, and whoever guesses one
+    has given the right password before, so strangers cannot lock a user out.
+    """
+    moment = int(time.time() if now is None else now)
+    return reserve_one(database, code_source(user_id), limit, window=window, moment=moment)
+
+
+def forget_codes(database: Database, user_id: int) -> None:
+    """Delete the counter of codes, after a right one."""
+    with database.write() as connection:
+        connection.execute(delete(login_failures).where(login_failures.c.source == code_source(user_id)))
+
+
+def code_source(user_id: int) -> str:
+    """Return the key of the counter of a user's codes."""
+    return f"code:{user_id}"

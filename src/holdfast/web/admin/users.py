@@ -4,6 +4,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
+import structlog
 from msgspec import UNSET
 
 from holdfast.hosting.errors import HostingError
@@ -11,7 +12,7 @@ from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import users
+from holdfast.hosting.services import two_factor, users
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
@@ -26,11 +27,13 @@ __all__ = [
     "delete_user_page",
     "list_users_page",
     "new_user_page",
+    "remove_two_factor_page",
     "rename_user_page",
     "reset_password_page",
     "show_user_page",
 ]
 
+log = structlog.get_logger(__name__)
 AT: Final = "Users"
 ROOT: Final = f"{ADMIN}/users"
 GUARDS: Final = (site_admin, of_user, person)
@@ -180,6 +183,7 @@ def show_user(
         path=f"{ROOT}/{quote(account.name)}",
         deed=deed or AccountActionForm(new_username=account.name),
         invented=invented,
+        second_factor=two_factor.status_of(request.app, account),
     )
     if invented:
         response.headers["Cache-Control"] = "no-store"
@@ -230,6 +234,17 @@ def reset_password_page(request: RequestContext, subject: UserFromPath, body: Re
     if not invented:
         return redirect_to(f"{ROOT}/{quote(subject.account.name)}", "password-reset", subject.account.name)
     return show_user(request, subject.account, invented=invented)
+
+
+@endpoint(f"POST {ROOT}/{{username}}/two-factor", scope="admin", guards=GUARDS)
+def remove_two_factor_page(request: RequestContext, subject: UserFromPath) -> RawResponse:
+    """Disable two-factor authentication of a user who has lost their device."""
+    try:
+        two_factor.remove_for(request.app, request.actor, subject.account)
+    except HostingError as error:
+        return show_user(request, subject.account, refusal=error)
+    log.info("two-factor authentication disabled by an administrator", user=subject.account.id)
+    return redirect_to(f"{ROOT}/{quote(subject.account.name)}", "two-factor-removed", subject.account.name)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/rename", scope="admin", guards=GUARDS)

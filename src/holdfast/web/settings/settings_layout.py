@@ -74,6 +74,7 @@ ORGANIZATION: Final = (
 OWN: Final = (
     ("Profile", ""),
     ("Password", "/password"),
+    ("Two-factor authentication", "/two-factor"),
     ("Tokens", "/tokens"),
     ("Sessions", "/sessions"),
     ("Webhooks", "/hooks"),

@@ -58,6 +58,7 @@ from holdfast.hosting.store.tables.statuses import commit_statuses
 from holdfast.hosting.store.tables.subscriptions import stars, watches
 from holdfast.hosting.store.tables.tag_protections import tag_protections
 from holdfast.hosting.store.tables.transfers import repository_transfers
+from holdfast.hosting.store.tables.two_factor import recovery_codes, two_factor
 from holdfast.hosting.store.tables.webhooks import deliveries, events, hooks
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "pull_requests",
     "push_mirrors",
     "reactions",
+    "recovery_codes",
     "ref_log",
     "ref_updates",
     "refs",
@@ -121,6 +123,7 @@ __all__ = [
     "team_units",
     "teams",
     "tokens",
+    "two_factor",
     "users",
     "watches",
 ]

@@ -1,0 +1,210 @@
+"""Two-factor authentication: time-based codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
+
+A secret is pending until a code has confirmed it, and only then it is asked for. A code is accepted once, from one
+time step before to one after the current one. Guesses are counted for each user, over all addresses: whoever
+guesses has given the right password before.
+"""
+
+import hmac
+import re
+import secrets
+import time
+from typing import Final
+
+import msgspec
+import pyotp
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import TooManyCodes, TwoFactorDisabled, TwoFactorEnabled, WrongCode
+from holdfast.hosting.store import login_rate_limit
+from holdfast.hosting.store import two_factor as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.redacted_repr import redacted
+from holdfast.secret import Secret
+
+__all__ = [
+    "Enrolment",
+    "TwoFactorStatus",
+    "begin",
+    "check",
+    "confirm",
+    "disable",
+    "enrolment_of",
+    "is_enabled",
+    "remove_for",
+    "replace_recovery_codes",
+    "status_of",
+]
+
+STEP_SECONDS: Final = 30
+# How many time steps the clock of the user may differ.
+TOLERANCE: Final = 1
+TIME_CODE: Final = re.compile(r"[0-9]{6}")
+ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
+RECOVERY_CODES: Final = 10
+RECOVERY_LENGTH: Final = 16
+# Longer input is no code of anybody's.
+LONGEST: Final = 100
+ISSUER: Final = "Holdfast"
+
+
+class TwoFactorStatus(msgspec.Struct, frozen=True):
+    """Whether a user has enabled two-factor authentication, since when, and how many recovery codes are left."""
+
+    enabled_at: int
+    codes_left: int
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the user logs in with a second factor."""
+        return self.enabled_at > 0
+
+
+@redacted
+class Enrolment(msgspec.Struct, frozen=True):
+    """A secret that is to be confirmed, as text and as the URI that authenticator apps read from a QR code."""
+
+    secret: str
+    uri: str
+
+
+def is_enabled(app: App, user: Account) -> bool:
+    """Return whether a user logs in with a second factor."""
+    return store.is_enabled(app.database, user)
+
+
+def status_of(app: App, user: Account) -> TwoFactorStatus:
+    """Return the state of a user's two-factor authentication."""
+    found = store.find(app.database, user)
+    if found is None or not found.confirmed_at:
+        return TwoFactorStatus(0, 0)
+    return TwoFactorStatus(found.confirmed_at, store.count_codes(app.database, user))
+
+
+def begin(app: App, actor: Actor, host: str) -> Enrolment:
+    """Generate a secret for the acting user, who gave their password; an earlier pending one is replaced.
+
+    Raises `TwoFactorEnabled` if two-factor authentication is enabled already.
+    """
+    user = access.require_session(actor)
+    access.require_password(actor)
+    secret = pyotp.random_base32()
+    if not store.start(app.database, user, app.cipher.encrypt(secret)):
+        raise TwoFactorEnabled
+    return enrolment(user, secret, host)
+
+
+def enrolment_of(app: App, actor: Actor, host: str) -> Enrolment | None:
+    """Return the pending secret of the acting user; None if there is none."""
+    user = access.require_session(actor)
+    found = store.find(app.database, user)
+    if found is None or found.confirmed_at:
+        return None
+    return enrolment(user, app.cipher.decrypt(found.secret), host)
+
+
+def enrolment(user: Account, secret: str, host: str) -> Enrolment:
+    """Return a secret with its URI, which names the user and the host of the service."""
+    uri = pyotp.TOTP(secret).provisioning_uri(f"{user.name}@{host}" if host else user.name, ISSUER)
+    return Enrolment(secret, uri)
+
+
+def confirm(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> list[Secret]:
+    """Enable two-factor authentication with a code of the pending secret; return the recovery codes.
+
+    Raises `WrongCode`, and `TwoFactorDisabled` if no secret is pending.
+    """
+    user = access.require_session(actor)
+    pending = store.find(app.database, user)
+    if pending is None:
+        raise TwoFactorDisabled
+    if pending.confirmed_at:
+        raise TwoFactorEnabled
+    count_guess(app, user, now)
+    step = matching_step(app.cipher.decrypt(pending.secret), normalized(code), now)
+    codes = new_recovery_codes()
+    if step is None or not store.confirm(app.database, user, pending.secret, step, codes):
+        raise WrongCode
+    login_rate_limit.forget_codes(app.database, user.id)
+    return codes
+
+
+def check(app: App, user: Account, code: Secret, *, now: float | None = None) -> None:
+    """Consume a code of the authenticator app, or a recovery code, of a user who gave their password.
+
+    Raises `WrongCode` for any other, also one that was used before, and `TooManyCodes` after too many of them.
+    """
+    found = store.find(app.database, user)
+    if found is None or not found.confirmed_at:
+        raise TwoFactorDisabled
+    count_guess(app, user, now)
+    typed = normalized(code)
+    if TIME_CODE.fullmatch(typed):
+        step = matching_step(app.cipher.decrypt(found.secret), typed, now)
+        is_right = step is not None and store.use_step(app.database, user, step)
+    else:
+        is_right = store.use_code(app.database, user, Secret(typed))
+    if not is_right:
+        raise WrongCode
+    login_rate_limit.forget_codes(app.database, user.id)
+
+
+def replace_recovery_codes(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> list[Secret]:
+    """Generate new recovery codes for the acting user, who gave their password; the old ones are void."""
+    user = access.require_session(actor)
+    access.require_password(actor)
+    check(app, user, code, now=now)
+    codes = new_recovery_codes()
+    store.replace_codes(app.database, user, codes)
+    return codes
+
+
+def disable(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> None:
+    """Disable two-factor authentication of the acting user, who gave their password, with a code."""
+    user = access.require_session(actor)
+    access.require_password(actor)
+    check(app, user, code, now=now)
+    store.remove(app.database, user)
+
+
+def remove_for(app: App, actor: Actor, user: Account) -> None:
+    """Disable two-factor authentication of a user who has lost it, as a site administrator."""
+    access.require_site_admin(actor)
+    if not store.remove(app.database, user):
+        raise TwoFactorDisabled
+
+
+def count_guess(app: App, user: Account, now: float | None) -> None:
+    """Count a guess before it is checked; raise `TooManyCodes` over the limit."""
+    limit, window = app.settings.login_failures, app.settings.login_failure_minutes * 60
+    wait = login_rate_limit.reserve_code(app.database, user.id, limit=limit, window=window, now=now)
+    if wait > 0:
+        raise TooManyCodes(wait)
+
+
+def matching_step(secret: str, code: str, now: float | None) -> int | None:
+    """Return the time step that a code belongs to, if that is near the current one."""
+    if not TIME_CODE.fullmatch(code):
+        return None
+    current = int(time.time() if now is None else now) // STEP_SECONDS
+    totp = pyotp.TOTP(secret)
+    matching = None
+    for step in range(current - TOLERANCE, current + TOLERANCE + 1):
+        if hmac.compare_digest(totp.generate_otp(step), code):
+            matching = step
+    return matching
+
+
+def normalized(code: Secret) -> str:
+    """Return a code as it was shown: without spaces and hyphens, in lower case."""
+    typed = code.reveal()
+    return re.sub(r"[\s-]", "", typed).lower() if len(typed) <= LONGEST else ""
+
+
+def new_recovery_codes() -> list[Secret]:
+    """Generate recovery codes of 80 random bits each."""
+    return [
+        Secret("".join(secrets.choice(ALPHABET) for _ in range(RECOVERY_LENGTH))) for _ in range(RECOVERY_CODES)
+    ]

@@ -1,0 +1,100 @@
+"""The second page of logging in: the code of the authenticator app, or a recovery code."""
+
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+import structlog
+from anyio import to_thread
+
+from holdfast.hosting.errors import AccountClosed, HostingError, TooManyCodes
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import pending_logins, two_factor
+from holdfast.hosting.store.accounts import Account
+from holdfast.redacted_repr import redacted
+from holdfast.secret import Secret
+from holdfast.web.error_messages import message_for, status_for
+from holdfast.web.login import CLOSED, LARGEST_FORM, SECOND_PAGE, SECOND_STEP_COOKIE, LoginQuery, logged_in
+from holdfast.web.pages import local_path, page, redirect_to
+
+__all__ = ["check_second_factor", "show_second_factor"]
+
+log = structlog.get_logger(__name__)
+STATUS_OF_WRONG_CODE: Final = 401
+
+
+@redacted
+class CodeForm(msgspec.Struct, frozen=True):
+    """The code, and where to go after logging in."""
+
+    code: str = ""
+    next: str = ""
+
+
+@endpoint(f"GET {SECOND_PAGE}", anonymous=True, slow=True)
+def show_second_factor(request: RequestContext, query: LoginQuery) -> RawResponse:
+    """Ask for the code of a user who gave their password; anybody else begins with the password."""
+    wanted = local_path(query.next)
+    if waiting_user(request) is None:
+        return redirect_to(first_page(wanted))
+    return code_page(request, wanted)
+
+
+@endpoint(f"POST {SECOND_PAGE}", anonymous=True, largest_body=LARGEST_FORM)
+def check_second_factor(request: RequestContext, body: CodeForm) -> RawResponse:
+    """Log in with a code, after the password."""
+    return RawResponse(b"", then=partial(check_login_code, request, body))
+
+
+async def check_login_code(request: RequestContext, body: CodeForm) -> RawResponse:
+    """Check the code, and start a session."""
+    wanted = local_path(body.next)
+    user = await to_thread.run_sync(waiting_user, request)
+    if user is None:
+        return redirect_to(first_page(wanted))
+    try:
+        await to_thread.run_sync(two_factor.check, request.app, user, Secret(body.code))
+        response = await logged_in(request, user, wanted)
+    except AccountClosed:
+        return refuse_code(request, wanted, CLOSED, 403)
+    except TooManyCodes as error:
+        response = refuse_code(request, wanted, message_for(error), 429)
+        response.headers["Retry-After"] = str(error.seconds)
+        return response
+    except HostingError as error:
+        status = status_for(error)
+        return refuse_code(request, wanted, message_for(error), STATUS_OF_WRONG_CODE if status == 403 else status)
+    response.delete_cookie(SECOND_STEP_COOKIE, path=SECOND_PAGE, httponly=True, samesite="strict")
+    return response
+
+
+def waiting_user(request: RequestContext) -> Account | None:
+    """Return the user who gave their password in this browser a short time ago."""
+    cookie = request.cookies.get(SECOND_STEP_COOKIE)
+    return None if cookie is None else pending_logins.user_of(request.app, Secret(cookie))
+
+
+def first_page(wanted: str) -> str:
+    """Return the address of the page that asks for the password."""
+    return "/login" if wanted == "/" else f"/login?{urlencode({'next': wanted})}"
+
+
+def refuse_code(request: RequestContext, wanted: str, problem: str, status: int) -> RawResponse:
+    """Show the form again with an error."""
+    log.warning("second factor refused", status=status)
+    return code_page(request, wanted, problem=problem, status=status)
+
+
+def code_page(request: RequestContext, wanted: str, *, problem: str = "", status: int = 200) -> RawResponse:
+    """Show the form."""
+    return page(
+        request,
+        "second_factor.html",
+        title="Two-factor authentication",
+        status=status,
+        problem=problem,
+        wanted=wanted,
+        address=SECOND_PAGE,
+    )

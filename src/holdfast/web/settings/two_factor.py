@@ -1,0 +1,134 @@
+"""Two-factor authentication of the user who is signed in: set it up, replace the recovery codes, disable it."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+import segno
+import structlog
+from markupsafe import Markup
+
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import passwords, two_factor
+from holdfast.hosting.services.two_factor import Enrolment
+from holdfast.redacted_repr import redacted
+from holdfast.secret import Secret
+from holdfast.web.pages import redirect_to
+from holdfast.web.settings.account import require_session
+from holdfast.web.settings.settings_layout import ACCOUNT, in_account
+
+__all__ = [
+    "begin_two_factor",
+    "confirm_two_factor",
+    "disable_two_factor",
+    "replace_codes_page",
+    "show_two_factor",
+]
+
+log = structlog.get_logger(__name__)
+ADDRESS: Final = f"{ACCOUNT}/two-factor"
+LARGEST_FORM: Final = 64 * 1024
+GROUP: Final = 4
+
+
+@redacted
+class TwoFactorForm(msgspec.Struct, frozen=True):
+    """The password and a code, as far as a form has them."""
+
+    password: str = ""
+    code: str = ""
+
+
+def show_page(
+    request: RequestContext,
+    *,
+    refusal: HostingError | None = None,
+    enrolment: Enrolment | None = None,
+    codes: list[Secret] | None = None,
+) -> RawResponse:
+    """Render the page, with a secret to confirm or new recovery codes, which are shown once."""
+    response = in_account(
+        request,
+        "settings/two_factor.html",
+        at="Two-factor authentication",
+        title="Two-factor authentication",
+        refusal=refusal,
+        second_factor=two_factor.status_of(request.app, request.user),
+        address=ADDRESS,
+        secret="" if enrolment is None else grouped(enrolment.secret, " "),
+        qr_code="" if enrolment is None else qr_code(enrolment.uri),
+        codes=[grouped(code.reveal(), "-") for code in codes or ()],
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def grouped(text: str, between: str) -> str:
+    """Return a secret in groups of letters, to be read and typed."""
+    return between.join(text[start : start + GROUP] for start in range(0, len(text), GROUP))
+
+
+def qr_code(uri: str) -> Markup:
+    """Return a QR code as SVG, dark on light in every colour scheme, as scanners expect it."""
+    drawn = segno.make(uri, error="m", micro=False).svg_inline(
+        border=4, dark="#000", light="#fff", svgclass="qr-code", lineclass=None, title="QR code", omitsize=True
+    )
+    return Markup(drawn)  # noqa: S704  # made here, of squares
+
+
+def host_of(request: RequestContext) -> str:
+    """Return the host name of the service, which the app shows beside the name of the user."""
+    return urlsplit(request.root).hostname or ""
+
+
+@endpoint(f"GET {ADDRESS}", scope="user", guards=(require_session,), slow=True)
+def show_two_factor(request: RequestContext) -> RawResponse:
+    """Show whether two-factor authentication is enabled."""
+    return show_page(request)
+
+
+@endpoint(f"POST {ADDRESS}", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
+def begin_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
+    """Show a new secret to whoever gave their password; it is not asked for until a code has confirmed it."""
+    try:
+        actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
+        return show_page(request, enrolment=two_factor.begin(request.app, actor, host_of(request)))
+    except HostingError as error:
+        return show_page(request, refusal=error)
+
+
+@endpoint(f"POST {ADDRESS}/confirm", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
+def confirm_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
+    """Enable two-factor authentication with the first code, and show the recovery codes."""
+    try:
+        codes = two_factor.confirm(request.app, request.actor, Secret(body.code))
+    except HostingError as error:
+        pending = two_factor.enrolment_of(request.app, request.actor, host_of(request))
+        return show_page(request, refusal=error, enrolment=pending)
+    log.info("two-factor authentication enabled", user=request.user.id)
+    return show_page(request, codes=codes)
+
+
+@endpoint(f"POST {ADDRESS}/codes", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
+def replace_codes_page(request: RequestContext, body: TwoFactorForm) -> RawResponse:
+    """Replace the recovery codes, and show the new ones."""
+    try:
+        actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
+        codes = two_factor.replace_recovery_codes(request.app, actor, Secret(body.code))
+    except HostingError as error:
+        return show_page(request, refusal=error)
+    return show_page(request, codes=codes)
+
+
+@endpoint(f"POST {ADDRESS}/disable", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
+def disable_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
+    """Disable two-factor authentication."""
+    try:
+        actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
+        two_factor.disable(request.app, actor, Secret(body.code))
+    except HostingError as error:
+        return show_page(request, refusal=error)
+    log.info("two-factor authentication disabled", user=request.user.id)
+    return redirect_to(ADDRESS, "two-factor-disabled")

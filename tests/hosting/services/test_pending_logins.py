@@ -1,0 +1,47 @@
+"""What a browser keeps between the password and the code."""
+
+import base64
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import pending_logins
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.accounts import Account
+from holdfast.secret import Secret
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Add a user."""
+    return accounts.create_user(app.database, "ada", Secret("correct horse"))
+
+
+def test_a_token_names_its_user_until_it_expires(app: App, ada: Account) -> None:
+    """Ten minutes later the password is asked for again."""
+    token = pending_logins.create(app, ada, now=1000)
+    assert pending_logins.user_of(app, token, now=1000 + pending_logins.LIFETIME) == ada
+    assert pending_logins.user_of(app, token, now=1001 + pending_logins.LIFETIME) is None
+
+
+def test_a_new_password_makes_it_useless(app: App, ada: Account) -> None:
+    """And so do a new name and the deletion of the user."""
+    tokens = [pending_logins.create(app, ada)]
+    accounts.set_password(app.database, "ada", Secret("another password"))
+    tokens.append(pending_logins.create(app, ada))
+    assert [pending_logins.user_of(app, token) is None for token in tokens] == [True, False]
+    with app.database.write() as connection:
+        connection.exec_driver_sql(f"DELETE FROM users WHERE id = {ada.id}")
+    assert pending_logins.user_of(app, tokens[1]) is None
+
+
+def test_what_was_not_signed_here_is_nobody(app: App, ada: Account) -> None:
+    """Whatever it is."""
+    token = pending_logins.create(app, ada).reveal()
+    content, _, signature = token.partition(".")
+    other = base64.urlsafe_b64encode(base64.urlsafe_b64decode(content).replace(b"ada", b"eve")).decode()
+    for wrong in ("", ".", "x", "é.ü", f"{content}.", f"{other}.{signature}", f"{token}.", token[:-8], "x" * 5000):
+        assert pending_logins.user_of(app, Secret(wrong)) is None, wrong
+    assert app.cipher.sign(b"another purpose", b"x") != app.cipher.sign(pending_logins.PURPOSE, b"x")

@@ -1,0 +1,87 @@
+"""Two-factor authentication in the settings of a user."""
+
+import re
+
+import httpx
+import pyotp
+
+from holdfast.hosting.store import accounts
+from tests.hosting.api_clients import PASSWORD
+from tests.hosting.two_factor_helpers import give_second_factor
+from tests.web.organization_fixture import OrganizationFixture
+
+PAGE = "/-/account/two-factor"
+
+
+def secret_of(answer: httpx.Response) -> str:
+    """Read the secret from the page that shows it."""
+    found = re.search(r'class="secret-text">([A-Z2-7 ]+)<', answer.text)
+    assert found is not None, answer.text
+    return found[1].replace(" ", "")
+
+
+def codes_of(answer: httpx.Response) -> list[str]:
+    """Read the recovery codes from the page that shows them."""
+    return re.findall(r"<li><code>([a-z0-9-]+)</code></li>", answer.text)
+
+
+def test_a_user_enables_and_disables_it(guild: OrganizationFixture) -> None:
+    """The secret is shown as text and as a picture, the recovery codes once, and no browser keeps any of it."""
+    eve = guild.visit("eve")
+    assert "Set up two-factor authentication" in eve.get(PAGE).text
+    refused = eve.post(PAGE, data={"password": "wrong"})
+    assert refused.status_code == 403
+    assert "That is not your password" in refused.text
+    shown = eve.post(PAGE, data={"password": PASSWORD})
+    assert (shown.status_code, shown.headers["cache-control"]) == (200, "no-store")
+    assert "<svg" in shown.text
+    assert "style=" not in shown.text
+    secret = secret_of(shown)
+    assert secret not in eve.get(PAGE).text.replace(" ", "")
+    wrong = eve.post(f"{PAGE}/confirm", data={"code": "wrong"})
+    assert wrong.status_code == 403
+    assert secret_of(wrong) == secret
+    enabled = eve.post(f"{PAGE}/confirm", data={"code": pyotp.TOTP(secret).now()})
+    assert (enabled.status_code, enabled.headers["cache-control"]) == (200, "no-store")
+    codes = codes_of(enabled)
+    assert len(codes) == 10
+    later = eve.get(PAGE).text
+    assert "10 codes are left" in later
+    assert codes[0] not in later
+    assert eve.post(PAGE, data={"password": PASSWORD}).status_code == 409
+    for data in ({"password": "wrong", "code": codes[0]}, {"password": PASSWORD, "code": "wrong"}):
+        assert eve.post(f"{PAGE}/disable", data=data).status_code == 403
+    assert "10 codes are left" in eve.get(PAGE).text
+    gone = eve.post(f"{PAGE}/disable", data={"password": PASSWORD, "code": codes[0]})
+    assert (gone.status_code, gone.headers["location"]) == (303, PAGE)
+    assert "Two-factor authentication disabled." in eve.get(PAGE).text
+    assert eve.post("/login", data={"name": "eve", "password": PASSWORD}).headers["location"] == "/"
+
+
+def test_new_recovery_codes_replace_the_old_ones(guild: OrganizationFixture) -> None:
+    """They take the password and a code; the page warns when few are left."""
+    user = accounts.find_user(guild.clients.database, "eve")
+    secret, old = give_second_factor(guild.clients.service.settings, user)
+    eve = guild.visit("eve")
+    for code in old[:8]:
+        browser = guild.visit(None)
+        browser.post("/login", data={"name": "eve", "password": PASSWORD})
+        assert browser.post("/login/two-factor", data={"code": code.reveal()}).status_code == 303
+    assert '<p class="remark">2 codes are left' in eve.get(PAGE).text
+    assert eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": "wrong"}).status_code == 403
+    assert eve.post(f"{PAGE}/codes", data={"password": "wrong", "code": "x"}).status_code == 403
+    made = eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": pyotp.TOTP(secret).now()})
+    assert len(codes_of(made)) == 10
+    assert "10 codes are left" in eve.get(PAGE).text
+    refused = eve.post(f"{PAGE}/disable", data={"password": PASSWORD, "code": old[9].reveal()})
+    assert refused.status_code == 403
+
+
+def test_the_page_is_for_the_user_in_person(guild: OrganizationFixture) -> None:
+    """Visitors log in first, and a token does not suffice; without a pending secret nothing is confirmed."""
+    assert guild.visit(None).get(PAGE).headers["location"].startswith("/login")
+    ada = accounts.find_user(guild.clients.database, "ada")
+    api = guild.clients.with_token(ada, "all")
+    header = {"Authorization": api.headers["Authorization"], "Accept": "text/html"}
+    assert guild.visit(None).get(PAGE, headers=header).status_code == 403
+    assert guild.visit("eve").post(f"{PAGE}/confirm", data={"code": "123456"}).status_code == 422
