@@ -1,7 +1,7 @@
 """Renders Markdown to sanitized HTML.
 
-CommonMark with tables, task lists, strikethrough, footnotes and alerts. HTML in the text is kept as far as it only
-shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
+CommonMark with tables, task lists, strikethrough, footnotes, alerts and emoji. HTML in the text is kept as far as
+it only shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
 """
 
 import re
@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 from mdit_py_plugins.footnote import footnote_plugin
 
+from holdfast.hosting.renderer.emoji import with_emoji
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
 
 __all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render"]
@@ -251,7 +252,7 @@ def link_tokens(text: str, target: str, kind: str, level: int) -> list[Token]:
 
 
 def link_references(children: list[Token], around: MarkdownContext) -> list[Token]:
-    """Link references in text outside of links, and turn images of other hosts into links."""
+    """Link references in text outside of links, show emoji, and turn images of other hosts into links."""
     linked: list[Token] = []
     links = 0
     for token in children:
@@ -268,9 +269,11 @@ def link_references(children: list[Token], around: MarkdownContext) -> list[Toke
                 linked += (
                     link_tokens(text, target, kind, token.level)
                     if target
-                    else [Token("text", "", 0, content=text, level=token.level)]
+                    else [Token("text", "", 0, content=with_emoji(text), level=token.level)]
                 )
         else:
+            if token.type == "text":
+                token.content = with_emoji(token.content)
             linked.append(token)
     return linked
 

@@ -1,0 +1,72 @@
+"""Short names of emoji."""
+
+import pytest
+
+from holdfast.hosting.renderer.emoji import OTHER_NAMES, with_emoji
+from holdfast.hosting.renderer.markdown import NOWHERE, markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (":tada:", "🎉"),
+        (":+1: and :-1:", "👍 and 👎"),
+        ("Done :white_check_mark:.", "Done ✅\ufe0f."),
+        (":heart:", "❤\ufe0f"),
+        (":thinking:", "🤔"),
+        (":tada: :tada:", "🎉 🎉"),
+        ("(:bug:)", "(🐛)"),
+    ],
+)
+def test_a_short_name_becomes_its_emoji(text: str, shown: str) -> None:
+    """Those of symbols are followed by the selector that makes them pictures."""
+    assert with_emoji(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ":",
+        "::",
+        ":no_such_name:",
+        "a:tada:",
+        ":tada:b",
+        "::tada::",
+        "12:00:30",
+        ":Tada:",
+        ":tada",
+        "std::x::y",
+    ],
+)
+def test_anything_else_stays_as_it_was_written(text: str) -> None:
+    """Unknown names, times and names of code."""
+    assert with_emoji(text) == text
+
+
+def test_every_added_name_has_an_emoji() -> None:
+    """Under the name it stands for."""
+    for name in OTHER_NAMES:
+        assert with_emoji(f":{name}:") != f":{name}:"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (":tada: **:tada:**", "<p>🎉 <strong>🎉</strong></p>\n"),
+        ("`:tada:`", "<p><code>:tada:</code></p>\n"),
+        ("    :tada:", '<pre tabindex="0"><code>:tada:\n</code></pre>\n'),
+        (":tada: @ada", '<p>🎉 <a href="/ada" class="mention" rel="nofollow ugc noopener">@ada</a></p>\n'),
+    ],
+)
+def test_texts_have_emoji_outside_of_code(text: str, html: str) -> None:
+    """Also beside what is linked."""
+    assert str(markdown(text, NOWHERE)) == html
+
+
+def test_addresses_stay_as_they_are() -> None:
+    """An address may contain what looks like a short name; the words of a link may have one."""
+    html = str(markdown("https://e.example/:tada: [:tada:](https://e.example/:bug:)", NOWHERE))
+    assert 'href="https://e.example/:tada"' in html
+    assert ">🎉</a>" in html
+    assert "🐛" not in html
