@@ -35,6 +35,8 @@ UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
 # Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
 # subject: whoever can set cookies cannot choose the sentence.
 NOTICES: Final[Mapping[str, str]] = {
+    "avatar-removed": "Avatar removed.",
+    "avatar-saved": "Avatar saved.",
     "branch-created": "Branch {} created.",
     "branch-deleted": "Branch {} deleted.",
     "pull-base-changed": "Base branch changed to {}.",

@@ -65,6 +65,7 @@ from holdfast.web.settings import (
     tokens,
     two_factor,
 )
+from holdfast.web.settings import avatars as avatar_pages
 
 __all__ = ["endpoints"]
 
@@ -88,7 +89,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     ),
     *(commits_page, files_page, merge_forms, review_forms),
     *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
-    *(account, two_factor, tokens, sessions, hook_pages, delivery_pages),
+    *(account, avatar_pages, two_factor, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),
     *(data_folder_pages, personal_pages, upload_endpoints, repository_files),
 )

@@ -59,6 +59,7 @@ class SettingsLayout(Protocol):
 
 REPOSITORY: Final = (
     ("General", ""),
+    ("Avatar", "/avatar"),
     ("Collaborators", "/collaborators"),
     ("Branches", "/branches"),
     ("Webhooks", "/hooks"),
@@ -66,6 +67,7 @@ REPOSITORY: Final = (
 )
 ORGANIZATION: Final = (
     ("Profile", ""),
+    ("Avatar", "/avatar"),
     ("Members", "/members"),
     ("Teams", "/teams"),
     ("Webhooks", "/hooks"),
@@ -73,6 +75,7 @@ ORGANIZATION: Final = (
 )
 OWN: Final = (
     ("Profile", ""),
+    ("Avatar", "/avatar"),
     ("Password", "/password"),
     ("Two-factor authentication", "/two-factor"),
     ("Tokens", "/tokens"),
