@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 from holdfast import logs
 from holdfast.hosting.app import App
+from holdfast.hosting.git.contributors import ContributorList
 from holdfast.hosting.storage import compaction
 from holdfast.hosting.store import accounts, repositories, repository_log, sessions, ssh_keys, tokens
 from holdfast.hosting.store.database import Database
@@ -182,7 +183,9 @@ def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp
     host = App.open(clients.service.settings)
     kept = repositories.find_repository(host.database, "ada", "notes")
     host.pushed |= {kept.id, 999_999}
+    host.contributors[kept.id] = ContributorList("", 0, ())
     follow_pushes(host)
+    assert host.contributors[kept.id].total == 1
     index = "objects/info/commit-graph*"
     assert list(host.folders.path(kept.id).glob(index))
     assert host.pushed == set()

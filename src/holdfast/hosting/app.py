@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from holdfast.hosting.data_folder import connect
+from holdfast.hosting.git.contributors import ContributorList
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.password_pool import PasswordPool
@@ -42,6 +43,8 @@ class App:
     """Hashes passwords."""
     pushed: set[int] = field(default_factory=set)
     """Repositories that were written to, until they are compacted if they need it."""
+    contributors: dict[int, ContributorList] = field(default_factory=dict)
+    """The contributors of repositories that were asked for, by repository."""
     moved: set[int] = field(default_factory=set)
     """Repositories whose branches moved, until their pull requests are compared again."""
     cooldowns: dict[int, float] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.services import (
+    contributors,
     languages,
     maintenance,
     migrations,
@@ -102,7 +103,7 @@ def save_ssh_key_use(app: App) -> None:
 
 
 def follow_pushes(app: App) -> None:
-    """Count the languages of repositories that were written to, compact them if needed, update their commit-graph.
+    """Count languages and contributors of repositories written to, compact them, update their commit-graph.
 
     All of it reads much of a repository, so a cooldown bounds the time spent on one that is written to all the
     time to a tenth.
@@ -115,6 +116,7 @@ def follow_pushes(app: App) -> None:
         started = time.monotonic()
         try:
             languages.count(app, number)
+            contributors.count(app, number)
             maintenance.compact(app, [number])
             refresh_commit_graph(app.copies.update(number).folder)
         except (HostingError, OSError):

@@ -49,3 +49,24 @@ def test_the_first_page_tells_about_the_repository(clients: ServiceClients, git:
     assert "/ada/Notes/releases/new" not in visited
     # Only the first page has it.
     assert "About this repository" not in visitor(clients).get("/ada/Notes/src/branch/main/dir").text
+
+
+def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """Those with an account are linked, as far as the viewer may know of it; names are only text."""
+    api = clients.open("/api/v1", "ada")
+    email = api.get("/user").json()["email"]
+    for number in range(12):
+        name = 'Bea & "co" crew' if number < 2 else f"Helper {number}"
+        for author in (f"{name} <{len(name)}{max(number, 1)}@elsewhere.example>", f"Ada <{email}>"):
+            git("commit", "-q", "--allow-empty", "-m", "x", f"--author={author}")
+    git("push", "-q", "origin", "main")
+    side = ada.get("/ada/Notes").text.partition("Contributors")[2].partition("</section>")[0]
+    assert side.index('href="/ada"') < side.index("Bea &amp; &#34;co&#34; crew")
+    assert "2 commits" in side
+    assert side.count("<li>") == 8
+    shown = int(side.partition('class="pill">')[2].partition("<")[0])
+    assert f"And {shown - 8} more." in side
+    assert "elsewhere.example" not in side
+    clients.admin.patch("/admin/users/ada", json={"visibility": "private", "source_id": 0, "login_name": ""})
+    private = visitor(clients).get("/ada/Notes").text.partition("Contributors")[2].partition("</section>")[0]
+    assert 'href="/ada"' not in private

@@ -1,21 +1,25 @@
-"""The side column of a repository's first page: topics, the latest release and languages."""
+"""The side column of a repository's first page: topics, the latest release, contributors and languages."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.access import RepositoryAccess, Unit, account_visible
 from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.contributors import ContributorList
 from holdfast.hosting.git.languages import languages
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import contributors
 from holdfast.hosting.services.repositories import topics_of
-from holdfast.hosting.store import releases
+from holdfast.hosting.store import accounts, releases
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.releases import Release
 from holdfast.web.code.location import CodeLocation
 
-__all__ = ["LanguageShare", "SideColumn", "shares_of", "side_column"]
+__all__ = ["ContributorRow", "LanguageShare", "SideColumn", "shares_of", "side_column"]
 
 # So many languages have a colour of their own; the rest is "Other".
 LANGUAGES_SHOWN: Final = 6
+CONTRIBUTORS_SHOWN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,23 @@ class LanguageShare:
 
 
 @dataclass(frozen=True, slots=True)
+class ContributorRow:
+    """A contributor; `person` is the account behind their address."""
+
+    name: str
+    commits: int
+    person: Account | None
+
+
+@dataclass(frozen=True, slots=True)
 class SideColumn:
     """What the side column shows; `latest` is None where there is no release."""
 
     topics: list[str]
     reads_releases: bool
     latest: Release | None
+    contributors: list[ContributorRow]
+    contributor_count: int
     languages: list[LanguageShare]
 
 
@@ -54,13 +69,29 @@ def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
     return shares
 
 
+def contributor_rows(request: RequestContext, found: ContributorList) -> list[ContributorRow]:
+    """Return the contributors with the most commits; their accounts are looked up at once."""
+    first = found.first[:CONTRIBUTORS_SHOWN]
+    people = accounts.by_emails(request.app.database, {one.email for one in first}) if first else {}
+    rows = []
+    for one in first:
+        person = people.get(one.email)
+        if person is not None and not account_visible(request.actor, person):
+            person = None
+        rows.append(ContributorRow(one.name, one.commits, person))
+    return rows
+
+
 def side_column(request: RequestContext, target: RepositoryAccess, spot: CodeLocation) -> SideColumn:
     """Describe a repository beside the files of its default branch."""
     reads_releases = target.permissions.may_read(Unit.RELEASES)
     shows_latest = reads_releases and target.repository.release_count > 0
+    found = contributors.list_contributors(request.app, target, spot.repo, spot.commit)
     return SideColumn(
         topics=topics_of(target.repository),
         reads_releases=reads_releases,
         latest=releases.latest_release(request.app.database, target.repository) if shows_latest else None,
+        contributors=contributor_rows(request, found),
+        contributor_count=found.total,
         languages=shares_of(languages(spot.repo, read_commit(spot.repo, spot.commit).tree)),
     )

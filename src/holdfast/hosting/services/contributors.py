@@ -1,0 +1,69 @@
+"""Contributors to the default branch of repositories, kept in memory for its newest commit.
+
+Counting reads every commit. A short history is counted in the request; a long one in the background, after it was
+asked for and after each push from then on, and meanwhile the contributors counted last are returned.
+"""
+
+import threading
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged, GitTimedOut, NoSuchObject
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.contributors import ContributorList, count_contributors
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.store.repositories import find_by_id
+
+__all__ = ["count", "list_contributors"]
+
+# A history of at most so many commits is counted in a request.
+SHORT_HISTORY: Final = 500
+# So many repositories are kept; the one asked for first is forgotten first.
+MOST_REPOSITORIES: Final = 1000
+KEEPING: Final = threading.Lock()
+NOT_COUNTED: Final = ContributorList("", 0, ())
+UNREADABLE: Final = (NoSuchObject, GitDamaged, GitTimedOut)
+
+
+def list_contributors(app: App, target: RepositoryAccess, repo: Repo, commit: str) -> ContributorList:
+    """Return the contributors to the newest commit of the default branch, or those counted last until they are.
+
+    A long history that was never counted has none.
+    """
+    access.require_read(target, Unit.CODE)
+    number = target.repository.id
+    kept = app.contributors.get(number, NOT_COUNTED)
+    if kept.commit == commit:
+        return kept
+    if history.count(repo, history.commit_range(repo, commit)) <= SHORT_HISTORY:
+        return keep(app, number, count_contributors(repo, commit))
+    keep(app, number, kept)
+    app.pushed.add(number)
+    return kept
+
+
+def count(app: App, repository_id: int) -> None:
+    """Count the contributors of a repository that was asked for, unless they are those of its newest commit."""
+    kept = app.contributors.get(repository_id)
+    repository = None if kept is None else find_by_id(app.database, repository_id)
+    if kept is None or repository is None:
+        return
+    try:
+        repo = app.copies.open(repository)
+        head = refs.resolve(repo, "", repository.default_branch)
+        if head is not None and head.commit != kept.commit:
+            keep(app, repository_id, count_contributors(repo, head.commit))
+    except UNREADABLE:
+        # Tried again after the next push.
+        return
+
+
+def keep(app: App, repository_id: int, found: ContributorList) -> ContributorList:
+    """Keep the contributors of a repository."""
+    with KEEPING:
+        app.contributors[repository_id] = found
+        if len(app.contributors) > MOST_REPOSITORIES:
+            del app.contributors[next(iter(app.contributors))]
+    return found

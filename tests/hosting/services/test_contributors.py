@@ -1,0 +1,114 @@
+"""Contributors are counted in the request for a short history, and in the background for a long one."""
+
+import pytest
+
+from holdfast.hosting.access import NOTHING, Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import Forbidden, GitDamaged
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.contributors import ContributorList
+from holdfast.hosting.services import contributors, repositories
+from holdfast.hosting.services.repositories import NewRepository, initial_commit
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.ref_updates import RefUpdate
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from tests.hosting.repository_helpers import make_people
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+def make(app: App, name: str = "ship") -> Repository:
+    """Make a repository with one commit, which nobody has looked at."""
+    (ada,) = make_people(app.database, f"ada-{name}")
+    made = repositories.create(app, ada, ada, NewRepository(name=name), {"a.py": b"x"})
+    app.pushed.clear()
+    return repository_by_id(app.database, made.id)
+
+
+def push(app: App, repository: Repository, name: str) -> None:
+    """Replace the default branch by a commit of somebody else."""
+    commit, pack = initial_commit({"a.py": b"y"}, Signature(name, f"{name}@example.org", 1))
+    old = repository_log.find_ref(app.database, repository.id, "refs/heads/main")
+    with app.database.write() as connection:
+        repository_log.append(
+            connection, repository.id, [(None, RefUpdate("refs/heads/main", old or "", commit))], [pack]
+        )
+
+
+def shown(app: App, repository: Repository) -> list[str]:
+    """Return who is shown."""
+    now = repository_by_id(app.database, repository.id)
+    target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
+    repo = app.copies.open(now)
+    head = refs.resolve(repo, "", now.default_branch)
+    assert head is not None
+    found = contributors.list_contributors(app, target, repo, head.commit)
+    return [one.name for one in found.first]
+
+
+def test_a_short_history_is_counted_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not again before the next push."""
+    ship = make(app)
+    assert shown(app, ship) == ["ada-ship"]
+    push(app, ship, "eve")
+    assert shown(app, ship) == ["eve"]
+    monkeypatch.setattr(contributors, "count_contributors", None)
+    assert shown(app, ship) == ["eve"]
+    assert app.pushed == set()
+
+
+def test_a_long_history_is_counted_in_the_background(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After it was asked for; meanwhile those counted before are shown."""
+    monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
+    ship = make(app)
+    contributors.count(app, ship.id)
+    assert app.contributors == {}
+    assert (shown(app, ship), app.pushed) == ([], {ship.id})
+    contributors.count(app, ship.id)
+    app.pushed.clear()
+    assert (shown(app, ship), app.pushed) == (["ada-ship"], set())
+    push(app, ship, "eve")
+    assert (shown(app, ship), app.pushed) == (["ada-ship"], {ship.id})
+    contributors.count(app, ship.id)
+    assert shown(app, ship) == ["eve"]
+    monkeypatch.setattr(contributors, "count_contributors", None)
+    contributors.count(app, ship.id)
+
+
+def test_what_cannot_be_counted_is_left_out(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the next push; a repository that was deleted is no failure."""
+    monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
+    ship = make(app)
+    shown(app, ship)
+
+    def fail(*_: object) -> ContributorList:
+        raise GitDamaged("shortlog failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(contributors, "count_contributors", fail)
+        contributors.count(app, ship.id)
+    assert shown(app, ship) == []
+    repositories.delete(app, Actor(ship.owner), repository_access(app, ship))
+    contributors.count(app, ship.id)
+
+
+def repository_access(app: App, repository: Repository) -> RepositoryAccess:
+    """Return a repository as its owner sees it."""
+    return RepositoryAccess(repository, repositories.permissions_in(app, Actor(repository.owner), repository))
+
+
+def test_few_are_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one asked for first is forgotten."""
+    monkeypatch.setattr(contributors, "MOST_REPOSITORIES", 2)
+    made = [make(app, name) for name in ("one", "two", "three")]
+    for repository in made:
+        shown(app, repository)
+    assert list(app.contributors) == [made[1].id, made[2].id]
+
+
+def test_they_are_for_who_reads_the_code(app: App) -> None:
+    """Nobody else."""
+    ship = make(app)
+    with pytest.raises(Forbidden):
+        contributors.list_contributors(app, RepositoryAccess(ship, NOTHING), app.copies.open(ship), "0" * 40)
