@@ -1,6 +1,7 @@
 """Uploading a chat backup, as a person does it."""
 
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +53,12 @@ def test_a_person_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     picture = page.locator(".tiles img").first
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("(one) => one.naturalWidth") > 0
+    page.get_by_role("link", name="Export", exact=True).click()
+    keep(page, "conversations-export")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download HTML").click()
+    assert download.value.suggested_filename == "SignalBackups-html.zip"
+    assert zipfile.is_zipfile(download.value.path())
     page.get_by_role("link", name="Settings", exact=True).first.click()
     page.get_by_label("Username").fill("bob")
     page.get_by_role("button", name="Share").click()

@@ -142,7 +142,9 @@ def test_tokens_visitors_and_impersonating_administrators_are_refused(world: Wor
 def test_administrators_see_sizes_and_nobody_else_does(world: World) -> None:
     """For the disk; uploads in progress count."""
     app = world.app
-    begun(app, world.actor("bob"), "half", {"half": 5_000_000})
+    half = begun(app, world.actor("bob"), "half", {"half": 5_000_000})
+    assert is_refused(chat_backups.find, app, world.actor("bob"), half.uuid)
+    assert chat_backups.find_own(app, world.actor("bob"), half.uuid) == half
     usage = chat_backups.list_usage(app, world.actor("admin"), skip=0, limit=1)
     assert (usage.total, usage.size) == (2, 5_000_007)
     assert [(owner.name, one.state, one.size) for one, owner in usage.found] == [("bob", "uploading", 5_000_000)]

@@ -137,6 +137,23 @@ def test_of_two_that_send_the_same_chunk_one_is_refused(app: App, ada: Actor, tm
     assert len(list(chat_uploads.stored(app))) == 1
 
 
+def test_the_bytes_of_a_chunk_whose_upload_was_cancelled_are_deleted(
+    app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the upload and the row of the chunk."""
+    upload = begun(app, ada, "x", {"x": 3})
+    put_file = app.store.put_file
+
+    def cancel_after(key: str, source: Path) -> None:
+        put_file(key, source)
+        chat_backups.delete(app, ada, upload.uuid)
+
+    monkeypatch.setattr(app.store, "put_file", cancel_after)
+    with pytest.raises(NoSuchChatBackup):
+        send(app, ada, upload, 0, 0, b"abc")
+    assert list(chat_uploads.stored(app)) == []
+
+
 def test_what_does_not_fit_is_refused_before_a_byte_is_sent(app: App, ada: Actor) -> None:
     """Uploads in progress count, and so does what is complete; deleting makes room."""
     app.settings = msgspec.structs.replace(app.settings, chat_storage_mb=3)

@@ -2,9 +2,11 @@
 
 import dataclasses
 import fcntl
+import io
 import os
 import shutil
 import time
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -154,6 +156,33 @@ def test_a_folder_from_elsewhere_is_written_first_and_not_kept(tmp_path: Path) -
     cache.clear_leftovers()
     assert not (entry / "source").exists()
     assert isinstance(cache.look(source, VIEWER, SECRET), ImportReady)
+
+
+def test_a_conversation_that_is_ready_is_exported(
+    cache: ConversationCache, plain: ConversationSource, sealed: ConversationSource
+) -> None:
+    """Also an encrypted one, by the browser that opened it; exports count as imports do."""
+    assert cache.begin_export(plain, VIEWER, "json") is None
+    assert isinstance(settled(cache, plain), ImportReady)
+    first = cache.begin_export(plain, VIEWER, "json")
+    assert first is not None
+    assert zipfile.is_zipfile(io.BytesIO(b"".join(first)))
+    cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
+    assert isinstance(settled(cache, sealed, SECRET), ImportReady)
+    for secret in (None, OTHER):
+        assert cache.begin_export(sealed, VIEWER, "html", secret) is None
+    two = [cache.begin_export(sealed, VIEWER, "html", SECRET) for _ in range(2)]
+    with pytest.raises(ImportQueueFull):
+        cache.begin_export(plain, VIEWER, "html")
+    for pieces in two:
+        assert pieces is not None
+        assert zipfile.is_zipfile(io.BytesIO(b"".join(pieces)))
+    limited = ConversationCache(cache.folder.parent, msgspec.structs.replace(LIMITS, per_hour=1))
+    with pytest.raises(ImportRateLimited):
+        limited.begin_export(plain, VIEWER, "html")
+    third = cache.begin_export(plain, VIEWER, "html")
+    assert third is not None
+    third.close()
 
 
 def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:

@@ -1,5 +1,7 @@
 """The chat backups of users: listed, read, shared, renamed and deleted on pages."""
 
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -138,6 +140,51 @@ def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
     wait_for(lambda: len(list(sealed.rglob("sealed"))) == 1)
     assert ada.post(f"{address}/-forget", headers=FORM).status_code == 303
     assert "This backup is encrypted" in ada.get(f"{address}/").text
+
+
+def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plain: bytes, tmp_path: Path) -> None:
+    """As HTML and as JSON Lines; for everybody else there is nothing to export."""
+    ada, bob, eve, admin = people.values()
+    address = upload_all(ada, "one <b>.binproto", {"one": plain})
+    not_ready = ada.post(f"{address}/-export", data={"form": "json"})
+    assert not_ready.headers["location"] == f"{address}/"
+    imported(ada, address)
+    ada.post(f"{address}/-share", data={"user": "bob"})
+    for client in (ada, bob):
+        assert "Download HTML" in client.get(f"{address}/-export").text
+        for form, name in (("html", "index.html"), ("json", "export.json")):
+            sent = client.post(f"{address}/-export", data={"form": form})
+            assert sent.status_code == 200
+            assert sent.headers["content-type"] == "application/zip"
+            assert sent.headers["cache-control"] == "no-store"
+            assert sent.headers["content-disposition"].startswith("attachment;")
+            assert name in zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+    assert ada.post(f"{address}/-export", data={"form": "parquet"}).status_code == 422
+    for client in (eve, admin):
+        assert client.get(f"{address}/-export").status_code == 404
+        assert client.post(f"{address}/-export", data={"form": "json"}).status_code == 404
+    write_sample(sample_records(60, 1), tmp_path / "one.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
+    sealed = upload_all(ada, "one.backup", {"one.backup": (tmp_path / "one.backup").read_bytes()})
+    assert ada.get(f"{sealed}/-export").headers["location"] == f"{sealed}/"
+    ada.post(f"{sealed}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    imported(ada, sealed)
+    assert "without the attachments" in ada.get(f"{sealed}/-export").text
+    sent = ada.post(f"{sealed}/-export", data={"form": "json"})
+    assert "export.json" in zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+
+
+def test_an_export_that_fails_is_said_on_a_page(
+    service: Service, people: dict[str, httpx.Client], plain: bytes
+) -> None:
+    """The archive in the cache is damaged; nothing is sent as a download."""
+    ada = people["ada"]
+    address = upload_all(ada, "one", {"one": plain})
+    imported(ada, address)
+    (archive,) = (service.settings.data / "cache" / "chats").rglob("chats.db")
+    archive.write_bytes(b"no archive")
+    failed = ada.post(f"{address}/-export", data={"form": "html"})
+    assert failed.status_code == 503
+    assert "The export could not be made" in failed.text
 
 
 def test_an_interrupted_upload_is_listed_and_can_be_cancelled(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from os import PathLike
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import BinaryIO, Final, Literal, get_args
 
 from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
@@ -26,9 +26,10 @@ from holdfast.backup.exports.jsonl import write_json
 from holdfast.backup.exports.markdown import write_markdown
 from holdfast.backup.exports.parquet import write_parquet
 from holdfast.backup.exports.stamps import whole_stamp
+from holdfast.backup.exports.zip_file import ZipTarget
 from holdfast.backup.public import public
 
-__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "imported"]
+__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export_zip", "imported"]
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
@@ -124,6 +125,20 @@ def export_archive(
             return write_csv(archive, target, what, media=media, plain=plain, progress=progress, stamp=stamp)
         write = write_json if form == "json" else write_parquet
         return write(archive, target, what, media=media, progress=progress, stamp=stamp)
+
+
+def export_zip(
+    archive: Archive, stream: BinaryIO, form: Literal["html", "json"], *, search: bool = True
+) -> ExportSummary:
+    """Write an archive with the files it has as a ZIP archive to a stream, in one process.
+
+    Without `search`, which HTML has, nothing is written to a disk.
+    """
+    choice = ChatSelection()
+    with one_moment(archive), ZipTarget(stream) as target:
+        if form == "json":
+            return write_json(archive, target, choice)
+        return write_html(archive, target, choice, media=True, search=search, parallel=False)
 
 
 @contextmanager

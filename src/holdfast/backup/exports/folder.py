@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self, TextIO, TypeGuard
+from typing import Any, BinaryIO, Final, Protocol, Self, TextIO, TypeGuard
 
 from filelock import FileLock, Timeout
 
@@ -29,7 +29,7 @@ from holdfast.backup.media import WINDOWS_DEVICES
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ExportFolder", "ExportSummary", "check_target"]
+__all__ = ["ExportFolder", "ExportSummary", "ExportTarget", "check_target"]
 
 OURS: Final = ".holdfast-export"
 MANIFEST: Final = f"{OURS}.json"
@@ -68,6 +68,40 @@ class Entry:
     size: int
     mtime_ns: int
     mark: str
+
+
+class ExportTarget(Protocol):
+    """What an export is written to, a folder or a stream: takes files by name, knows what an earlier run wrote."""
+
+    path: Path
+    notes: dict[str, Any]
+
+    def settled(self) -> ExportSummary | None:
+        """End a run that would change nothing; None where there may be something to do."""
+
+    def recall(self, key: str) -> Any:
+        """Return what an earlier run wrote down; None for nothing."""
+
+    def remember(self, key: str, value: bytes) -> None:
+        """Write something down for the next run, in JSON."""
+
+    def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
+        """Write a file, and return the mark of its content; whoever knows the mark says it."""
+
+    def keep(self, name: str, mark: str) -> bool:
+        """Leave a file as it is, if it is there with the content of a mark; tell whether it is."""
+
+    def read(self, name: str) -> bytes:
+        """Read a file that an earlier run wrote and this one has kept."""
+
+    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+        """Put a file here that lies elsewhere."""
+
+    def has(self, name: str) -> bool:
+        """Return whether this run has already put a file of that name."""
+
+    def finish(self) -> ExportSummary:
+        """End the export."""
 
 
 class ExportFolder:

@@ -8,7 +8,7 @@ from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.exports import schemas
 from holdfast.backup.exports.choice import ChatSelection, chosen
-from holdfast.backup.exports.folder import ExportFolder
+from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.backup.exports.periods import Period
 from holdfast.backup.exports.whole import messages
@@ -26,7 +26,7 @@ class Job:
     """Reads messages for an export, puts their files into it, and remembers who has occurred in them."""
 
     archive: Archive
-    folder: ExportFolder
+    folder: ExportTarget
     choice: ChatSelection
     media: bool = True
     progress: Progress | None = None

@@ -15,11 +15,12 @@ import holdfast
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports import schemas, surroundings
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.folder import ExportFolder, ExportSummary
+from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.periods import periods
 from holdfast.backup.exports.stamps import accounts_of
+from holdfast.backup.exports.zip_file import ZipTarget, open_target
 
 __all__ = ["schema_text", "write_json"]
 
@@ -30,7 +31,7 @@ TOGETHER: Final = 500
 
 def write_json(
     archive: Archive,
-    target: Path,
+    target: Path | ZipTarget,
     choice: ChatSelection,
     *,
     media: bool = True,
@@ -38,7 +39,7 @@ def write_json(
     stamp: str = "",
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, as JSON Lines."""
-    with ExportFolder(target, "json", stamp, accounts_of(archive)) as folder:
+    with open_target(target, "json", stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)

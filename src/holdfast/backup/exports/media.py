@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.model import ArchivedAttachment
-from holdfast.backup.exports.folder import ExportFolder
+from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.names import file_name
 from holdfast.redacted_repr import redacted
 
@@ -81,7 +81,7 @@ class MediaFiles:
     """Puts the files of attachments into an export, each once under a name made of its content."""
 
     archive: Archive
-    folder: ExportFolder
+    folder: ExportTarget
 
     def source(self, attachment: ArchivedAttachment) -> Path | None:
         """Find the file of an attachment beside the archive, if it was copied there and still is."""

@@ -10,6 +10,8 @@ single_archive        the application for one archive on one's own machine
 cache, cache_entries  backups imported into archives in the background, for all processes of the service
 import_limits, import_process, import_worker
                       who may import how much; the import itself, in a process with resource limits
+export_process, export_worker
+                      exports as ZIP archives, in a process with the same limits
 encrypted_media, blur_hash
                       attachments of a phone folder, decrypted while they are sent; what is shown until they come
 encryption            conversations of encrypted backups, readable with the browser's secret only

@@ -12,7 +12,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,6 +40,8 @@ from holdfast.web.chats.cache_entries import (
 )
 from holdfast.web.chats.encrypted_media import media_of
 from holdfast.web.chats.encryption import key_for, open_sealed
+from holdfast.web.chats.export_process import start_export
+from holdfast.web.chats.export_worker import ExportForm, ExportTask
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, acquire_slot, record_start
 from holdfast.web.chats.import_process import SPOOLED, entry_size, exit_reason, run
@@ -192,6 +194,27 @@ class ConversationCache:
         """Return whether an entry is in the cache."""
         entry = self._entry(source, viewer, secret)
         return (entry / (SEALED if source.kind is FileKind.SEALED else READY)).is_file()
+
+    def begin_export(
+        self, source: ConversationSource, viewer: ImportClient, form: ExportForm, secret: Secret | None = None
+    ) -> Generator[bytes, None, None] | None:
+        """Start the export of a conversation, and return its bytes as they are made; None unless it is imported.
+
+        ImportRefused is raised for one too many: exports count as imports do. ExportFailed if it cannot be made.
+        """
+        if not self.is_ready(source, viewer, secret):
+            return None
+        sealed = source.kind is FileKind.SEALED
+        key = b"" if secret is None or not sealed else key_for(secret, bind_to_session(source.content, viewer))
+        path = self._entry(source, viewer, secret) / (SEALED if sealed else READY)
+        with self._mutex():
+            slot = acquire_slot(self.folder, AT_ONCE, "exporting")
+            try:
+                record_start(self.folder, viewer, self.limits.per_hour)
+            except BaseException:
+                slot.close()
+                raise
+        return start_export(ExportTask(str(path), form, self.limits.imports, key), slot)
 
     def drop(self, unwanted: Callable[[CacheEntry], bool]) -> None:
         """Delete the cache entries a predicate selects, except those being imported."""

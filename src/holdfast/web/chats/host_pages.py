@@ -40,6 +40,8 @@ __all__ = [
     "KeyForm",
     "forget_keys",
     "handle_form",
+    "refused_page",
+    "secret_of",
     "show_archive",
     "show_source",
     "viewer_of",

@@ -104,17 +104,17 @@ def rate_limit_network(address: str) -> str:
     return str(found)
 
 
-def acquire_slot(folder: Path, most: int) -> BinaryIO:
-    """Take one of the places in the queue; it is given back by closing it, or when the process ends."""
+def acquire_slot(folder: Path, most: int, name: str = "queued") -> BinaryIO:
+    """Take one of the places of a queue; it is given back by closing it, or when the process ends."""
     for number in range(most):
-        slot = os.fdopen(os.open(folder / f"queued{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
+        slot = os.fdopen(os.open(folder / f"{name}{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
         try:
             fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             slot.close()
         else:
             return slot
-    raise ImportQueueFull("too many backups are being read at the moment")
+    raise ImportQueueFull("too many backups are being read or exported at the moment")
 
 
 def record_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: float | None = None) -> None:

@@ -37,6 +37,8 @@ __all__ = [
     "ImportProblem",
     "ImportProgress",
     "ImportTask",
+    "apply_resource_limits",
+    "exit_with_parent",
     "import_backup",
     "main",
     "write_atomically",

@@ -6,15 +6,28 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.errors import HostingError, NoSuchChatBackup
+from holdfast.hosting.file_responses.files import disposition
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import chat_backups
 from holdfast.hosting.store.chat_backups import ChatBackup
+from holdfast.web.chats.cache import cache_of
+from holdfast.web.chats.export_process import ExportFailed
+from holdfast.web.chats.export_worker import ExportForm
 from holdfast.web.chats.file_kinds import FileKind
-from holdfast.web.chats.host_pages import ConversationPages, KeyForm, handle_form, show_source, viewer_of
-from holdfast.web.chats.import_limits import ImportClient
+from holdfast.web.chats.host_pages import (
+    ConversationPages,
+    KeyForm,
+    handle_form,
+    refused_page,
+    secret_of,
+    show_source,
+    viewer_of,
+)
+from holdfast.web.chats.import_limits import ImportClient, ImportRefused
 from holdfast.web.chats.uploaded_backups import make_source
+from holdfast.web.chats.view import TemplateResult
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import page, redirect_to
 from holdfast.web.settings.account import require_session
@@ -23,8 +36,10 @@ from holdfast.web.settings.danger_zone import check_typed
 __all__ = [
     "ROOT",
     "act_on_conversation",
+    "export_conversation",
     "list_page",
     "page_conversation",
+    "page_conversation_export",
     "page_conversation_part",
     "page_conversation_settings",
     "page_conversations",
@@ -39,6 +54,12 @@ ROOT: Final = "/-/conversations"
 AT: Final = f"{ROOT}/{{uuid}}"
 WORDS: Final = {FileKind.PLAIN.value: "Backup", FileKind.SEALED.value: "Encrypted backup"}
 GUARDS: Final = (require_session,)
+
+
+class ExportChoice(msgspec.Struct, frozen=True):
+    """The form of an export."""
+
+    form: ExportForm = "html"
 
 
 class ConversationSettingsForm(msgspec.Struct, frozen=True):
@@ -139,6 +160,44 @@ def act_on_conversation(request: RequestContext, uuid: str, inner: str, body: Ke
     backup = find_backup(request, uuid)
     source = make_source(request.app, request.actor, backup)
     return handle_form(conversation_pages(request, backup), source, viewer_for(request, backup), inner, body)
+
+
+@endpoint(f"GET {AT}/-export", guards=GUARDS, slow=True)
+def page_conversation_export(request: RequestContext, uuid: str) -> RawResponse:
+    """Offer a conversation as files; first it has to be imported."""
+    backup = find_backup(request, uuid)
+    source, viewer = make_source(request.app, request.actor, backup), viewer_for(request, backup)
+    if not cache_of(request.app.settings).is_ready(source, viewer, secret_of(request)):
+        return redirect_to(f"{ROOT}/{uuid}/")
+    sealed = source.kind is FileKind.SEALED
+    return conversation_pages(request, backup).page(
+        TemplateResult("chats/export.html", f"Export · {backup.name}"), archive_name=backup.name, sealed=sealed
+    )
+
+
+@endpoint(f"POST {AT}/-export", guards=GUARDS)
+def export_conversation(request: RequestContext, uuid: str, body: ExportChoice) -> RawResponse:
+    """Send a conversation as a ZIP archive, while it is made."""
+    backup = find_backup(request, uuid)
+    source, viewer = make_source(request.app, request.actor, backup), viewer_for(request, backup)
+    frame = conversation_pages(request, backup)
+    try:
+        pieces = cache_of(request.app.settings).begin_export(source, viewer, body.form, secret_of(request))
+    except ImportRefused as refused:
+        return refused_page(frame, source, refused)
+    except ExportFailed:
+        problem = (
+            "The export could not be made: it takes more memory or time than it may, or the archive is damaged."
+        )
+        result = TemplateResult("chats/trouble.html", "Export failed", {"problem": problem}, 503)
+        return frame.page(result, archive_name=backup.name, sealed=source.kind is FileKind.SEALED)
+    if pieces is None:
+        return redirect_to(f"{ROOT}/{uuid}/")
+    headers = {
+        "Content-Disposition": disposition(f"{backup.name}-{body.form}.zip", "attachment"),
+        "Cache-Control": "no-store",
+    }
+    return RawResponse(pieces, "application/zip", headers=headers)
 
 
 def settings_page(

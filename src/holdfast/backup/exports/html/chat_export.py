@@ -14,7 +14,7 @@ from holdfast.backup.archives import Archive, Chat, Message, Position
 from holdfast.backup.archives.message_loader import QUOTES, MessageParts, Row
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.folder import ExportFolder
+from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.html import pages
 from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line, face, plain_bubble
 from holdfast.backup.exports.html.clock import TimeFormatter, iso
@@ -73,15 +73,19 @@ class RenderedPage(msgspec.Struct):
 @redacted
 @dataclass(slots=True)
 class ExportContext:
-    """What all chats of an export share; `listed` has every page in the order of their numbers."""
+    """What all chats of an export share; `listed` has every page in the order of their numbers.
+
+    `parallel` is false where no other processes may draw pages.
+    """
 
     archive: Archive
-    folder: ExportFolder
+    folder: ExportTarget
     choice: ChatSelection
     clock: TimeFormatter
     media: MediaFiles | None
     index: WordIndex | None
     sources: PageSources
+    parallel: bool = True
     listed: list[Listed] = field(default_factory=list)
 
 

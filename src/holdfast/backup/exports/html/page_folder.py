@@ -12,7 +12,7 @@ import msgspec
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.errors import ExportRefused
 from holdfast.backup.exports.choice import ChatSelection, chosen
-from holdfast.backup.exports.folder import ExportFolder, ExportSummary
+from holdfast.backup.exports.folder import ExportSummary, ExportTarget
 from holdfast.backup.exports.html import pages
 from holdfast.backup.exports.html.chat_export import ChatExport, ChatWriter, ExportContext, write_chat
 from holdfast.backup.exports.html.clock import TimeFormatter
@@ -24,6 +24,7 @@ from holdfast.backup.exports.html.workers import start_pool
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.backup.exports.stamps import accounts_of, digest
+from holdfast.backup.exports.zip_file import ZipTarget, open_target
 
 __all__ = ["Progress", "write_html"]
 
@@ -33,7 +34,7 @@ STATIC: Final = files("holdfast.backup.exports.html") / "static"
 
 def write_html(
     archive: Archive,
-    target: Path,
+    target: Path | ZipTarget,
     choice: ChatSelection,
     *,
     media: bool,
@@ -41,16 +42,21 @@ def write_html(
     progress: Progress | None = None,
     zone: tzinfo = UTC,
     stamp: str = "",
+    parallel: bool = True,
 ) -> ExportSummary:
-    """Write pages that look like a messenger; `zone` is the time zone they tell times in."""
-    with ExportFolder(target, "html", stamp, accounts_of(archive)) as folder:
+    """Write pages that look like a messenger; `zone` is the time zone they tell times in.
+
+    With `parallel` a large export is drawn by several processes.
+    """
+    with open_target(target, "html", stamp, accounts_of(archive)) as folder:
         if (settled := folder.settled()) is not None:
             return settled
         clock, index = TimeFormatter(zone), WordIndex() if search else None
         sources = PageSources(archive, clock, media=media, search=search)
         files_of = MediaFiles(archive, folder) if media else None
         try:
-            write_pages(ExportContext(archive, folder, choice, clock, files_of, index, sources), progress)
+            context = ExportContext(archive, folder, choice, clock, files_of, index, sources, parallel)
+            write_pages(context, progress)
         finally:
             if index is not None:
                 index.close()
@@ -123,7 +129,7 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
     folder.remember("search", msgspec.json.encode(kept))
 
 
-def read_texts(folder: ExportFolder, name: str) -> list[str]:
+def read_texts(folder: ExportTarget, name: str) -> list[str]:
     """Read the texts of a page that was not drawn again."""
     try:
         return page_texts(folder.read(name))

@@ -75,7 +75,7 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
 def start_pool(context: ExportContext, messages: int) -> "RenderPool | None":
     """Start a pool of processes where it is worth it: for a large export that begins anew."""
     count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST)
-    if messages < WORTH_IT or count < 2 or context.folder.notes:
+    if messages < WORTH_IT or count < 2 or context.folder.notes or not context.parallel:
         return None
     return RenderPool.start(context, count)
 

@@ -1,0 +1,135 @@
+"""Writes an export to a ZIP archive as a stream, which need not be a file; nothing of it is on the disk."""
+
+import hashlib
+import shutil
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary, ExportTarget, fit
+
+__all__ = ["ZipTarget", "open_target"]
+
+CHUNK: Final = 1 << 20
+# Whoever unpacks it on a shared machine shares none of it.
+MODE: Final = 0o600 << 16
+
+
+class ZipTarget:
+    """A ZIP archive while an export is written to it; used in a `with` block, and ended by `finish()`.
+
+    There is no earlier export: everything is written. A file that is put again with the same content is left out.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.path = Path()
+        self.notes: dict[str, Any] = {}
+        self._zip = ZipFile(stream, "w", ZIP_DEFLATED)
+        self._marks: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._is_open = False
+        self._waiting: list[tuple[str, Path]] = []
+
+    def settled(self) -> ExportSummary | None:
+        """Return None: there is something to do."""
+        return None
+
+    def recall(self, key: str) -> Any:
+        """Return None: there was no earlier run."""
+        del key
+
+    def remember(self, key: str, value: bytes) -> None:
+        """Do nothing: there is no next run."""
+
+    def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
+        """Write a file, and return the mark of its content."""
+        if isinstance(content, bytes):
+            mark = mark or hashlib.sha256(content).hexdigest()
+            if self._claim(name, mark):
+                self._zip.writestr(self._entry(name, ZIP_DEFLATED), content)
+            return mark
+        digest = hashlib.sha256()
+        self._claim(name, "being written")
+        self._is_open = True
+        with self._zip.open(self._entry(name, ZIP_DEFLATED), "w", force_zip64=True) as target:
+            for piece in content:
+                digest.update(piece)
+                target.write(piece)
+        self._is_open = False
+        waiting, self._waiting = self._waiting, []
+        for other, source in waiting:
+            self._copy(other, source)
+        self._marks[name] = digest.hexdigest()
+        return self._marks[name]
+
+    def keep(self, name: str, mark: str) -> bool:
+        """Return false unless this run has written the file with this content."""
+        return self._marks.get(name) == mark
+
+    def read(self, name: str) -> bytes:
+        """Raise an error: no earlier run wrote anything, and a stream is not read again."""
+        raise ValueError(f"{name!r} is not kept")
+
+    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+        """Put a file here that lies elsewhere; where a file is being written, after that one."""
+        if self._claim(name, f"from {identity or source.name}"):
+            if self._is_open:
+                self._waiting.append((name, source))
+            else:
+                self._copy(name, source)
+
+    def has(self, name: str) -> bool:
+        """Return whether a file of that name was put."""
+        return name in self._marks
+
+    def finish(self) -> ExportSummary:
+        """Write the table of contents, without which the archive cannot be read."""
+        self._zip.close()
+        return ExportSummary(len(self._marks), 0, 0)
+
+    def _copy(self, name: str, source: Path) -> None:
+        """Copy a file; pictures and films are compressed already."""
+        with (
+            source.open("rb") as content,
+            self._zip.open(self._entry(name, ZIP_STORED), "w", force_zip64=True) as target,
+        ):
+            shutil.copyfileobj(content, target, CHUNK)
+
+    def _claim(self, name: str, mark: str) -> bool:
+        """Check a name; return whether its content is to be written, which is once."""
+        if not fit(name) or self._names.setdefault(name.casefold(), name) != name:
+            raise ValueError(f"{name!r} is no name for a file of an export, or taken")
+        if name in self._marks:
+            if self._marks[name] != mark:
+                raise ValueError(f"{name!r} was written already, with another content")
+            return False
+        self._marks[name] = mark
+        return True
+
+    @staticmethod
+    def _entry(name: str, compression: int) -> ZipInfo:
+        """Return the entry of a file; without a time, so that equal exports are equal."""
+        entry = ZipInfo(name)
+        entry.compress_type = compression
+        entry.external_attr = MODE
+        return entry
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave an archive that was not finished without a table of contents: nobody takes it for a whole one."""
+        if kind is not None:
+            self._zip.fp = None
+
+
+def open_target(
+    target: Path | ZipTarget, form: str, stamp: str, accounts: Accounts
+) -> AbstractContextManager[ExportTarget]:
+    """Open the folder of an export, or take a ZIP archive as it is."""
+    return target if isinstance(target, ZipTarget) else ExportFolder(target, form, stamp, accounts)

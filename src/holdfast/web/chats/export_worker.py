@@ -1,0 +1,69 @@
+"""The export process: writes a conversation as a ZIP archive to standard output, with the limits of an import.
+
+What to do comes on standard input, the key of an encrypted cache entry included. When that closes early, whoever
+asked is gone, and so is this process.
+"""
+
+import sqlite3
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import msgspec
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.errors import BackupError
+from holdfast.backup.exports.dispatcher import export_zip
+from holdfast.web.chats.encryption import open_sealed
+from holdfast.web.chats.import_worker import READY, ImportLimits, apply_resource_limits, exit_with_parent
+
+__all__ = ["ExportForm", "ExportTask", "export_conversation", "main"]
+
+ExportForm = Literal["html", "json"]
+
+
+class ExportTask(msgspec.Struct, frozen=True):
+    """An export to run: the archive of a cache entry, and the key that decrypts it if it is encrypted."""
+
+    source: str
+    form: ExportForm
+    limits: ImportLimits
+    key: bytes = b""
+
+
+def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
+    """Write a conversation to a stream; of an encrypted one nothing is written to a disk."""
+    source = Path(task.source)
+    if task.key:
+        # The index of the search would be sorted in files; the attachments are not beside it.
+        connection = open_sealed(source, task.key)
+        export_zip(Archive(source.with_name(READY), connection), stream, task.form, search=False)
+        connection.close()
+        return
+    with archives.open(source) as archive:
+        export_zip(archive, stream, task.form)
+
+
+def main() -> int:
+    """Do what standard input says."""
+    task = msgspec.json.decode(sys.stdin.buffer.readline(), type=ExportTask)
+    apply_resource_limits(task.limits)
+    threading.Thread(target=exit_with_parent, daemon=True).start()
+    try:
+        export_conversation(task, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        return 1
+    except (BackupError, OSError, MemoryError, sqlite3.Error, ValueError) as error:
+        # What an error says may quote messages.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        sys.stderr.write(f"export failed: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

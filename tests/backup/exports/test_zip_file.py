@@ -1,0 +1,130 @@
+"""Exports as ZIP archives, written as a stream."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive
+from holdfast.backup.conversion import OutputFormat
+from holdfast.backup.exports.dispatcher import export_archive, export_zip
+from holdfast.backup.exports.folder import OURS
+from holdfast.backup.exports.zip_file import ZipTarget
+from holdfast_demo.sample import sample_records
+from holdfast_demo.sample_writer import write_sample
+from tests.backup.streams import KEYS
+
+
+class Stream(io.RawIOBase):
+    """A stream that is neither read nor moved, as a pipe is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.content = bytearray()
+
+    def writable(self) -> bool:
+        """Return true."""
+        return True
+
+    def write(self, content: object) -> int:
+        """Take it."""
+        taken = bytes(memoryview(content))  # type: ignore[arg-type]  # whatever has a buffer
+        self.content += taken
+        return len(taken)
+
+
+@pytest.fixture(scope="module")
+def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive with files beside it, once."""
+    home = tmp_path_factory.mktemp("zip")
+    write_sample(sample_records(400, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
+        opened.add(found)
+        assert list(opened.copy_media(found))
+    return home / "chats.db"
+
+
+def zipped(archive: Archive, form: Literal["html", "json"], *, search: bool = True) -> zipfile.ZipFile:
+    """Export to a stream, and open what was written."""
+    stream = Stream()
+    summary = export_zip(archive, stream, form, search=search)  # type: ignore[arg-type]  # a raw stream is enough
+    found = zipfile.ZipFile(io.BytesIO(stream.content))
+    assert found.testzip() is None
+    assert summary.written == len(found.namelist()) == len(set(found.namelist()))
+    return found
+
+
+@pytest.mark.parametrize("form", ["html", "json"])
+def test_an_archive_has_the_files_of_the_folder(
+    archive_file: Path, tmp_path: Path, form: Literal["html", "json"]
+) -> None:
+    """Name by name and byte by byte, media included; made twice it is equal."""
+    with archives.open(archive_file) as archive:
+        export_archive(archive, tmp_path / "out", form)
+        found = zipped(archive, form)
+        paths = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+        names = {path.relative_to(tmp_path / "out").as_posix(): path for path in paths if OURS not in path.name}
+        assert set(found.namelist()) == set(names)
+        assert any(name.startswith("media/") for name in names)
+        for name, path in names.items():
+            assert found.read(name) == path.read_bytes(), name
+            assert found.getinfo(name).external_attr >> 16 == 0o600
+        again = zipped(archive, form)
+        assert [(one.filename, one.CRC) for one in again.infolist()] == [
+            (one.filename, one.CRC) for one in found.infolist()
+        ]
+
+
+def test_pages_without_a_search_have_none(archive_file: Path) -> None:
+    """And nothing that leads to it."""
+    with archives.open(archive_file) as archive:
+        found = zipped(archive, "html", search=False)
+    assert "search.html" not in found.namelist()
+    assert "index.html" in found.namelist()
+
+
+def test_a_file_is_written_once(tmp_path: Path) -> None:
+    """The same content again is left out; another, and a name that leads elsewhere, are refused."""
+    stream = Stream()
+    (tmp_path / "picture").write_bytes(b"picture")
+    with ZipTarget(stream) as target:  # type: ignore[arg-type]  # a raw stream is enough
+        assert target.put("a/b.txt", b"one") == target.put("a/b.txt", b"one")
+        mark = target.put("a/c.txt", [b"t", b"wo"])
+        assert target.keep("a/c.txt", mark)
+        assert not target.keep("a/c.txt", "other")
+        assert not target.keep("a/d.txt", mark)
+        for _ in range(2):
+            target.place("media/p", tmp_path / "picture")
+        assert (target.has("media/p"), target.has("media/q")) == (True, False)
+        for name, content in (("a/b.txt", b"two"), ("A/b.txt", b"one"), ("../x", b""), ("/x", b"")):
+            with pytest.raises(ValueError, match=r"is no name|was written already"):
+                target.put(name, content)
+        with pytest.raises(ValueError, match="was written already"):
+            target.put("a/b.txt", [b"one"])
+        with pytest.raises(ValueError, match="is not kept"):
+            target.read("a/b.txt")
+        target.remember("x", b"1")
+        assert target.recall("x") is None
+        assert target.settled() is None
+        assert target.finish().written == 3
+    found = zipfile.ZipFile(io.BytesIO(stream.content))
+    assert {name: found.read(name) for name in found.namelist()} == {
+        "a/b.txt": b"one",
+        "a/c.txt": b"two",
+        "media/p": b"picture",
+    }
+
+
+def test_what_was_not_finished_is_no_archive() -> None:
+    """So that nobody takes a part for the whole."""
+    stream = Stream()
+    with pytest.raises(ZeroDivisionError), ZipTarget(stream) as target:  # type: ignore[arg-type]  # as above
+        target.put("a.txt", b"one")
+        raise ZeroDivisionError
+    del target
+    assert stream.content
+    assert not zipfile.is_zipfile(io.BytesIO(stream.content))

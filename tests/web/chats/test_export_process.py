@@ -1,0 +1,92 @@
+"""The export process is run, passed on and ended."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from holdfast.web.chats.export_process import ExportFailed, start_export
+from holdfast.web.chats.export_worker import ExportTask
+from holdfast.web.chats.import_limits import ImportQueueFull, acquire_slot
+from holdfast.web.chats.import_worker import ImportLimits
+from tests.backup.archives.histories import copies, imported, write
+from tests.conftest import wait_for
+
+LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> ExportTask:
+    """Make an archive to export; much more than a pipe takes, so that the process waits for its reader."""
+    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(1500)))
+    return ExportTask(str(tmp_path / "chats.db"), "html", LIMITS)
+
+
+@pytest.fixture
+def slot(tmp_path: Path) -> BinaryIO:
+    """Take the only place there is."""
+    return acquire_slot(tmp_path, 1, "exporting")
+
+
+def is_free(folder: Path) -> bool:
+    """Return whether the place can be taken."""
+    try:
+        acquire_slot(folder, 1, "exporting").close()
+    except ImportQueueFull:
+        return False
+    return True
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for one in tasks for pid in (one / "children").read_text().split()}
+
+
+def test_what_is_written_is_passed_on(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+    """All of it; the place is free afterwards, and no process is left."""
+    before = children()
+    pieces = start_export(task, slot)
+    assert not is_free(tmp_path)
+    content = b"".join(pieces)
+    assert len(content) > 4 * 65_536
+    assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+    assert is_free(tmp_path)
+    assert children() == before
+
+
+def test_an_export_ends_with_the_client(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+    """Whenever they leave, also before anything was sent."""
+    before = children()
+    pieces = start_export(task, slot)
+    assert children() > before
+    pieces.close()
+    wait_for(lambda: children() == before)
+    assert is_free(tmp_path)
+
+
+def test_what_cannot_be_exported_is_said_before_anything_is_sent(
+    task: ExportTask, slot: BinaryIO, tmp_path: Path
+) -> None:
+    """What fails on the way breaks off."""
+    (tmp_path / "chats.db").write_bytes(b"no archive")
+    with pytest.raises(ExportFailed):
+        start_export(task, slot)
+    assert is_free(tmp_path)
+
+
+def test_an_export_that_fails_on_the_way_breaks_off(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+    """It is no ZIP archive then."""
+    before = children()
+    pieces = start_export(task, slot)
+    (worker,) = children() - before
+    os.kill(worker, 9)
+    content = b""
+    with pytest.raises(ExportFailed):
+        for piece in pieces:
+            content += piece
+    assert not zipfile.is_zipfile(io.BytesIO(content))
+    assert is_free(tmp_path)

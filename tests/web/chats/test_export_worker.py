@@ -1,0 +1,125 @@
+"""The export process."""
+
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.backup.errors import ArchiveError
+from holdfast.web.chats.encryption import seal
+from holdfast.web.chats.export_worker import ExportForm, ExportTask, export_conversation
+from holdfast.web.chats.import_worker import ImportLimits
+from tests.backup.archives.histories import copies, imported, write
+
+LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
+KEY = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive."""
+    home = tmp_path_factory.mktemp("export")
+    imported(home / "chats.db", write(home / "one", *copies()))
+    return home / "chats.db"
+
+
+@pytest.fixture(scope="module")
+def sealed(plain: Path) -> Path:
+    """Encrypt it."""
+    with sqlite3.connect(plain) as connection:
+        seal(connection, plain.with_name("sealed"), KEY)
+    return plain.with_name("sealed")
+
+
+def exported(source: Path, form: ExportForm, key: bytes = b"") -> zipfile.ZipFile:
+    """Export in this process."""
+    stream = io.BytesIO()
+    export_conversation(ExportTask(str(source), form, LIMITS, key), stream)
+    return zipfile.ZipFile(stream)
+
+
+def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
+    """Of an encrypted conversation too, which has no search."""
+    with sqlite3.connect(plain) as connection:
+        ((messages,),) = connection.execute("SELECT count(*) FROM message").fetchall()
+    for source, key in ((plain, b""), (sealed, KEY)):
+        found = exported(source, "json", key)
+        names = [name for name in found.namelist() if name.startswith("messages/")]
+        lines = [line for name in names for line in found.read(name).splitlines()]
+        assert len(lines) == messages
+        assert all(json.loads(line) for line in lines)
+        pages = exported(source, "html", key)
+        assert "index.html" in pages.namelist()
+        assert ("search.html" in pages.namelist()) is (not key)
+
+
+def test_of_an_encrypted_one_no_file_is_written(
+    sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither beside it nor among temporary files; a wrong key opens nothing."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    before = {path: path.stat().st_mtime_ns for path in sealed.parent.rglob("*")}
+    opened: list[str] = []
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        flags = arguments[2] if watching and event == "open" else 0
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+            opened.append(str(arguments[0]))
+
+    sys.addaudithook(watch)
+    watching = True
+    try:
+        for form in ("html", "json"):
+            exported(sealed, form, KEY)
+    finally:
+        watching = False
+    assert opened == []
+    assert list(tmp_path.iterdir()) == []
+    assert {path: path.stat().st_mtime_ns for path in sealed.parent.rglob("*")} == before
+    with pytest.raises(ArchiveError):
+        exported(sealed, "json", bytes(32))
+
+
+def run(task: bytes) -> "subprocess.CompletedProcess[bytes]":
+    """Run the process, whose input stays open until it ends."""
+    command = [sys.executable, "-m", "holdfast.web.chats.export_worker"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(task + b"\n")
+        process.stdin.flush()
+        output, errors = process.stdout.read(), process.stderr.read()
+        return subprocess.CompletedProcess(command, process.wait(), output, errors)
+
+
+def test_the_process_writes_to_its_output_within_its_limits(plain: Path, tmp_path: Path) -> None:
+    """A failure is told by its kind alone; too little memory or time ends it."""
+    done = run(msgspec.json.encode(ExportTask(str(plain), "json", LIMITS)))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert zipfile.ZipFile(io.BytesIO(done.stdout)).testzip() is None
+    (tmp_path / "private name").write_bytes(b"no archive")
+    failed = run(msgspec.json.encode(ExportTask(str(tmp_path / "private name"), "html", LIMITS)))
+    assert (failed.returncode, failed.stdout) == (2, b"")
+    assert failed.stderr.startswith(b"export failed: ")
+    assert b"private" not in failed.stderr
+
+
+def test_it_ends_with_whoever_asked(plain: Path) -> None:
+    """When its input closes."""
+    command = [sys.executable, "-m", "holdfast.web.chats.export_worker"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(msgspec.json.encode(ExportTask(str(plain), "html", LIMITS)) + b"\n")
+        process.stdin.close()
+        assert process.wait(30) in {0, 3}
