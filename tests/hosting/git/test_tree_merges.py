@@ -77,6 +77,14 @@ def test_contents_and_renames_are_merged_by_git(folder: Path) -> None:
     assert found == {"moved": "1\n2\n3\n4", "dir/b": "b", "dir/c": "c", "z": "z"}
 
 
+def test_a_file_added_to_a_directory_that_was_renamed_is_left_to_git(folder: Path) -> None:
+    """No entry was changed by both sides, yet git finds a conflict: where the file belongs."""
+    renamed = {b"dir/b": None, b"dir/c": None, b"new/b": BASE[b"dir/b"], b"new/c": BASE[b"dir/c"]}
+    with pytest.raises(MergeConflict) as caught:
+        merged_files(folder, *sides(folder, renamed, {b"dir/d": b"d\n"}))
+    assert caught.value.files == ("new/d",)
+
+
 def test_conflicts_are_named(folder: Path) -> None:
     """A file that both sides changed, and one where the other side has a directory."""
     commits = sides(
