@@ -47,6 +47,17 @@ def test_what_is_taken_out_leaves_nothing(plain: sqlite3.Connection) -> None:
     assert plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall() == before
 
 
+def test_indexing_again_changes_nothing(plain: sqlite3.Connection) -> None:
+    """Every word stands there as often as before; of a message that is gone nothing is left."""
+    before = plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall()
+    index_all(plain)
+    assert plain.execute("SELECT term, col, doc, cnt FROM message_term").fetchall() == before
+    first, *_rest = hits(plain, THUMB)
+    plain.execute("DELETE FROM stored_message WHERE id = ?", (first,))
+    index_all(plain)
+    assert first not in hits(plain, THUMB) + hits(plain, "facets : c *")
+
+
 def test_everybody_is_counted(plain: sqlite3.Connection) -> None:
     """By the facets, as by the messages."""
     rows = plain.execute("SELECT 'p' || author_id, count(*) FROM message GROUP BY 1").fetchall()

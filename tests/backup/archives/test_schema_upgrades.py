@@ -88,6 +88,38 @@ def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
     assert old.read_bytes() == before
 
 
+def test_what_few_messages_have_is_kept(old: Path) -> None:
+    """A text message of the telephone network, a receipt of a failure, and words that an index has lost."""
+    with sqlite3.connect(old) as plain:
+        (number,) = plain.execute("SELECT min(message_id) FROM send_status").fetchone()
+    changed(
+        old,
+        f"UPDATE message SET sms = 1 WHERE id = {number}",
+        "UPDATE send_status SET status = 'failed', reason = 'NETWORK', sealed_sender = NULL "
+        f"WHERE message_id = {number} AND n = 0",
+        "INSERT INTO message_index (message_index) VALUES ('delete-all')",
+    )
+    with archives.open(old) as opened:
+        found = opened.message(number)
+        assert (found.sms, found.status) == (True, "failed")
+        assert (found.receipts[0].status, found.receipts[0].reason) == ("failed", "NETWORK")
+        assert opened.search("the").hits
+
+
+def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
+    """Also one that the upgrade leaves as it is, with a constraint that writing would evaluate."""
+    changed(
+        old,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT NOT NULL', 'kind TEXT NOT NULL CHECK (kind > 7)') "
+        "WHERE name = 'recipient'",
+    )
+    with pytest.raises(NotAnArchive, match="recipient"):
+        archives.open(old, create=True)
+    with sqlite3.connect(old) as plain:
+        assert plain.execute("PRAGMA user_version").fetchone() == (1,)
+
+
 def test_other_tables_of_somebody_stay(old: Path) -> None:
     """What was added by hand is left alone."""
     changed(old, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (7)")

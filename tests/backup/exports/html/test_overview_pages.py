@@ -67,6 +67,16 @@ def test_every_photo_and_video_leads_to_its_message(place: Path) -> None:
     assert all("media.html" in pages[name].links for name in months)
 
 
+def test_files_are_read_a_few_at_a_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none is left out."""
+    files = with_files(place)
+    monkeypatch.setattr(overview_pages, "MOST", 2)
+    with archives.open(place) as opened:
+        pages = export(opened, place.with_name("out"))
+    assert len(cells(pages, place.with_name("out"), "media-")) == files > 4
+    check_links(place.with_name("out"), pages)
+
+
 def test_without_files_there_is_no_media_page(place: Path) -> None:
     """Nothing leads there either."""
     with archives.open(place) as opened:
