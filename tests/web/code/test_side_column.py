@@ -52,7 +52,7 @@ def test_the_first_page_tells_about_the_repository(clients: ServiceClients, git:
 
 
 def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
-    """Those with an account are linked, as far as the viewer may know of it; names are only text."""
+    """Those with an account are linked; names are only text, and addresses are not shown."""
     api = clients.open("/api/v1", "ada")
     email = api.get("/user").json()["email"]
     for number in range(12):
@@ -67,6 +67,16 @@ def test_contributors_are_listed(clients: ServiceClients, git: Git, ada: httpx.C
     shown = int(side.partition('class="pill">')[2].partition("<")[0])
     assert f"And {shown - 8} more." in side
     assert "elsewhere.example" not in side
-    clients.admin.patch("/admin/users/ada", json={"visibility": "private", "source_id": 0, "login_name": ""})
-    private = visitor(clients).get("/ada/Notes").text.partition("Contributors")[2].partition("</section>")[0]
-    assert 'href="/ada"' not in private
+
+
+def test_a_private_account_is_not_linked(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """Visitors see the name in the commits, and administrators the account."""
+    clients.account("hid", visibility="private")
+    git("commit", "-q", "--allow-empty", "-m", "x", "--author=Hidden <hid@example.org>")
+    git("push", "-q", "origin", "main")
+    pages = {name: visitor(clients, name).get("/ada/Notes").text for name in (None, "admin")}
+    sides = {name: page.partition("Contributors")[2].partition("</section>")[0] for name, page in pages.items()}
+    assert "Hidden" in sides[None]
+    assert 'href="/hid"' not in sides[None]
+    assert 'href="/hid"' in sides["admin"]
+    assert ada.get("/ada/Notes").status_code == 200
