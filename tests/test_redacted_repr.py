@@ -34,7 +34,7 @@ OWN_WORDS = (
     "holdfast.backup.exports.tables.",
     "holdfast.backup.exports.periods.Period",
     "holdfast.backup.repairs.plan.Step",
-    "holdfast.backup.repairs.plan.Unmended",
+    "holdfast.backup.repairs.plan.RemainingError",
     "holdfast.backup.repairs.plan.RepairPlan",
 )
 SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")

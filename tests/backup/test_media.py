@@ -15,7 +15,7 @@ from holdfast import backup
 from holdfast.backup.container.attachments import AttachmentKey, LocalKey
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import (
-    Extracted,
+    ExtractedAttachment,
     Pointer,
     attachment_of,
     chat_names,
@@ -69,7 +69,7 @@ def export(home: Path, *files: tuple[bytes, FilePointer], chat: str = "Choir", s
     return home
 
 
-def written(source: Path, target: Path, *, replace: bool = False) -> list[Extracted]:
+def written(source: Path, target: Path, *, replace: bool = False) -> list[ExtractedAttachment]:
     """Write out the attachments of a backup."""
     with backup.open(source, KEYS) as found:
         return list(extract(found, target, replace=replace))

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from holdfast.backup.archives.archive_file import Archive, archive
-    from holdfast.backup.archives.imports import Imported
+    from holdfast.backup.archives.imports import ImportResult
     from holdfast.backup.archives.model import Chat, Message, Person
     from holdfast.backup.archives.query import Filters
-    from holdfast.backup.archives.removal import Removed
+    from holdfast.backup.archives.removal import RemovalResult
     from holdfast.backup.archives.search import Hit, Hits
     from holdfast.backup.archives.statistics import Statistics
     from holdfast.backup.backup_reader import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
-    from holdfast.backup.compare.crop import Cropped, crop
+    from holdfast.backup.compare.crop import CropResult, crop
     from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
     from holdfast.backup.compare.facts import FieldChange, RecordChange
-    from holdfast.backup.compare.merge import Merged, merge
+    from holdfast.backup.compare.merge import MergeResult, merge
     from holdfast.backup.compare.selection import Window
     from holdfast.backup.compare.union import Conflict
     from holdfast.backup.completeness import Completeness, check_completeness
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from holdfast.backup.exports.folder import ExportSummary
     from holdfast.backup.folder_import import Kept, keep
     from holdfast.backup.folder_state import KeptSnapshot
-    from holdfast.backup.media import Extracted, MediaCheck, extract
+    from holdfast.backup.media import ExtractedAttachment, MediaCheck, extract
     from holdfast.backup.redaction.redacted_copy import Redaction, redact
     from holdfast.backup.repairs.execution import Repair, RepairOptions, plan_repair, repair, undo_repair
     from holdfast.backup.rules.finding import Finding
@@ -117,7 +117,7 @@ __all__ = [
     "Completeness",
     "Conflict",
     "Conversion",
-    "Cropped",
+    "CropResult",
     "DamagedBackup",
     "DamagedContainer",
     "Dataset",
@@ -131,7 +131,7 @@ __all__ = [
     "ExportRefused",
     "ExportSummary",
     "ExtraMissing",
-    "Extracted",
+    "ExtractedAttachment",
     "FieldChange",
     "Filters",
     "Finding",
@@ -143,7 +143,7 @@ __all__ = [
     "Header",
     "Hit",
     "Hits",
-    "Imported",
+    "ImportResult",
     "Info",
     "Kept",
     "KeptSnapshot",
@@ -152,7 +152,7 @@ __all__ = [
     "KeyRefused",
     "LogRefused",
     "MediaCheck",
-    "Merged",
+    "MergeResult",
     "Message",
     "MessageChange",
     "NotAnArchive",
@@ -166,7 +166,7 @@ __all__ = [
     "QueryRefused",
     "RecordChange",
     "Redaction",
-    "Removed",
+    "RemovalResult",
     "Repair",
     "RepairOptions",
     "Rule",
@@ -211,19 +211,19 @@ __all__ = [
 
 # The module that defines each name, below this package.
 _MODULES: Final = {
-    "Imported": "archives.imports",
+    "ImportResult": "archives.imports",
     "Chat": "archives.model",
     "Message": "archives.model",
     "Person": "archives.model",
     "Archive": "archives.archive_file",
     "archive": "archives.archive_file",
     "Filters": "archives.query",
-    "Removed": "archives.removal",
+    "RemovalResult": "archives.removal",
     "Hit": "archives.search",
     "Hits": "archives.search",
     "Statistics": "archives.statistics",
     "Window": "compare.selection",
-    "Cropped": "compare.crop",
+    "CropResult": "compare.crop",
     "crop": "compare.crop",
     "ChatDifference": "compare.diff",
     "Difference": "compare.diff",
@@ -231,7 +231,7 @@ _MODULES: Final = {
     "diff": "compare.diff",
     "FieldChange": "compare.facts",
     "RecordChange": "compare.facts",
-    "Merged": "compare.merge",
+    "MergeResult": "compare.merge",
     "merge": "compare.merge",
     "Conflict": "compare.union",
     "Completeness": "completeness",
@@ -291,7 +291,7 @@ _MODULES: Final = {
     "Kept": "folder_import",
     "keep": "folder_import",
     "KeptSnapshot": "folder_state",
-    "Extracted": "media",
+    "ExtractedAttachment": "media",
     "MediaCheck": "media",
     "extract": "media",
     "Backup": "backup_reader",

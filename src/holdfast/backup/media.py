@@ -39,7 +39,16 @@ from holdfast.backup.wire.paths import path_to
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Extracted", "MediaCheck", "Pointer", "check_media", "extract", "kept", "pointers", "pointers_of"]
+__all__ = [
+    "ExtractedAttachment",
+    "MediaCheck",
+    "Pointer",
+    "check_media",
+    "extract",
+    "kept",
+    "pointers",
+    "pointers_of",
+]
 
 FILE_POINTERS: Final = tuple(
     name_of(one)
@@ -119,7 +128,7 @@ class MediaCheck:
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractedAttachment:
     """What became of one attachment: the file it was written to, or the problem with it."""
 
     frame: int
@@ -251,7 +260,7 @@ def extract(
     key: KeyMaterial | str | None = None,
     *,
     replace: bool = False,
-) -> Iterator[Extracted]:
+) -> Iterator[ExtractedAttachment]:
     """Write the attachments of a local folder or export out as ordinary files; yield each when it is written.
 
     Each goes into a folder named after its chat, under its own name and the time it was sent. One that is missing
@@ -266,7 +275,7 @@ def extract(
         yield from extract_to(backup, Path(target), replace=replace)
 
 
-def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extracted]:
+def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[ExtractedAttachment]:
     """Write the attachments of an open backup out as ordinary files."""
     keep_apart(backup, folder)
     media = backup.media
@@ -285,10 +294,10 @@ def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extra
                         target.write(start)
                         shutil.copyfileobj(source, target, CHUNK)
         except (AttachmentError, TargetRefused) as error:
-            yield Extracted(pointer.frame, attachment.name, None, 0, error)
+            yield ExtractedAttachment(pointer.frame, attachment.name, None, 0, error)
         else:
             taken.add(folded(path))
-            yield Extracted(pointer.frame, attachment.name, path, attachment.size)
+            yield ExtractedAttachment(pointer.frame, attachment.name, path, attachment.size)
 
 
 def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[str]) -> Path:

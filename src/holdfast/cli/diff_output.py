@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.backup.compare.crop import Cropped
+from holdfast.backup.compare.crop import CropResult
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
 from holdfast.backup.compare.facts import FieldChange, RecordChange
-from holdfast.backup.compare.merge import Merged
+from holdfast.backup.compare.merge import MergeResult
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
@@ -205,7 +205,7 @@ def conflict_line(conflict: Conflict) -> str:
     )
 
 
-def show_merged(out: Console, target: Path, done: Merged) -> None:
+def show_merged(out: Console, target: Path, done: MergeResult) -> None:
     """Print the result of a merge."""
     out.print(
         Text(
@@ -219,7 +219,7 @@ def show_merged(out: Console, target: Path, done: Merged) -> None:
         out.print(f"{counted(done.written.attachments, 'attachment')} copied")
 
 
-def show_cropped(out: Console, target: Path, done: Cropped) -> None:
+def show_cropped(out: Console, target: Path, done: CropResult) -> None:
     """Print the result of a crop."""
     out.print(
         Text(

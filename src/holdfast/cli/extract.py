@@ -7,7 +7,7 @@ import typer
 
 from holdfast import backup
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.media import Extracted, extract
+from holdfast.backup.media import ExtractedAttachment, extract
 from holdfast.cli import summary
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, with_open_backup
@@ -34,8 +34,8 @@ def extract_media(
     """Extract the attachments of a backup folder or an export as files, by chat."""
     check_target(target, [source, key_file], folder=True)
 
-    def extract_with(keys: KeyMaterial | None) -> list[Extracted]:
-        def run(found: backup.Backup) -> list[Extracted]:
+    def extract_with(keys: KeyMaterial | None) -> list[ExtractedAttachment]:
+        def run(found: backup.Backup) -> list[ExtractedAttachment]:
             with count_progress("attachments") as progress:
                 return [progress(item) for item in extract(found, target, replace=force)]
 

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.archives import Imported
+from holdfast.backup.archives import ImportResult
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem, Contact
 from holdfast.backup.wire.varint import encode_varint
@@ -165,9 +165,9 @@ def alter(item: ChatItem, dice: random.Random) -> None:
         item.incoming.read = not item.incoming.read
 
 
-def imported(place: Path, *sources: Path) -> list[Imported]:
+def imported(place: Path, *sources: Path) -> list[ImportResult]:
     """Import backups into an archive."""
-    done: list[Imported] = []
+    done: list[ImportResult] = []
     with archives.open(place, create=True) as opened:
         for source in sources:
             with backup.open(source) as found:

@@ -5,7 +5,7 @@ import zlib
 from pathlib import Path
 
 from holdfast.backup import archives
-from holdfast.backup.archives.removal import Removed
+from holdfast.backup.archives.removal import RemovalResult
 from holdfast.backup.schema.backup_pb2 import Quote
 from tests.backup.archives.dump import dump
 from tests.backup.archives.histories import copies, imported, items, write
@@ -16,7 +16,7 @@ LAST_MENTION = ("ad_hoc_call ", "sticker_pack ")
 
 def removed(
     place: Path, *, snapshot: int | None = None, chat: int | None = None, person: int | None = None
-) -> Removed:
+) -> RemovalResult:
     """Remove something."""
     with archives.open(place, create=True) as opened:
         return opened.remove(snapshot=snapshot, chat=chat, person=person)

@@ -8,7 +8,7 @@ from functools import cache
 
 from holdfast import backup
 from holdfast.backup.compare.diff import Difference, MessageChange, diff
-from holdfast.backup.compare.merge import Merged, merge
+from holdfast.backup.compare.merge import MergeResult, merge
 from holdfast.backup.compare.recipient_pairs import PLAN
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.conversion import OutputFormat
@@ -147,7 +147,7 @@ def merged(*raws: bytes) -> bytes:
     return merging(raws)[0]
 
 
-def merging(raws: Iterable[bytes]) -> tuple[bytes, Merged, list[Conflict]]:
+def merging(raws: Iterable[bytes]) -> tuple[bytes, MergeResult, list[Conflict]]:
     """Merge streams, and say what happened."""
     out = io.BytesIO()
     conflicts: list[Conflict] = []

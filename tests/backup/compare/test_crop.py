@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup.compare.crop import SERVICE_IDS, Cropped, crop
+from holdfast.backup.compare.crop import SERVICE_IDS, CropResult, crop
 from holdfast.backup.compare.selection import Window
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import DamagedBackup, UnknownChat
@@ -19,7 +19,7 @@ from tests.backup.compare.valid import check
 from tests.backup.streams import KEYS, folder_of, sample
 
 
-def cropped(made: Snapshot, **options: object) -> tuple[Snapshot, Cropped]:
+def cropped(made: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
     """Crop, hold the result to the rules, and read it."""
     out = io.BytesIO()
     done = crop(opened(made.raw()), out, to=OutputFormat.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup.compare.recipient_pairs import NOWHERE, Pairing, pair
+from holdfast.backup.compare.recipient_pairs import NOWHERE, RecipientPairs, pair
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.schema import BackupInfo
@@ -30,7 +30,7 @@ def people(*contacts: Contact) -> Roster:
     return roster
 
 
-def numbers(pairing: Pairing) -> tuple[list[int], list[int]]:
+def numbers(pairing: RecipientPairs) -> tuple[list[int], list[int]]:
     """List the common numbers of both sides."""
     return list(pairing.people_before.values()), list(pairing.people_after.values())
 

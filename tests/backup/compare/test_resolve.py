@@ -1,7 +1,7 @@
 """Two versions of a message become one, and an older message becomes fit for a later backup."""
 
 from holdfast.backup.compare.canonical import Aspect
-from holdfast.backup.compare.resolve import DAY, Resolved, fit, resolve
+from holdfast.backup.compare.resolve import DAY, ResolvedFrame, fit, resolve
 from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Poll, Reaction, RemoteDeletedMessage
 
 NOW = 1_700_000_000_000
@@ -21,7 +21,7 @@ def raw(item: ChatItem) -> bytes:
     return Frame(chatItem=item).SerializeToString()
 
 
-def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, Resolved]:
+def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, ResolvedFrame]:
     """Make one of two."""
     made = resolve(raw(old), raw(new))
     return Frame.FromString(made.raw).chatItem, made
@@ -100,7 +100,7 @@ def test_a_quote_keeps_pointing_to_its_message() -> None:
 
 def test_what_means_the_same_stays_as_it_is() -> None:
     """To the byte."""
-    assert resolve(raw(text("a")), raw(text("a"))) == Resolved(raw(text("a")), (), (), "", "")
+    assert resolve(raw(text("a")), raw(text("a"))) == ResolvedFrame(raw(text("a")), (), (), "", "")
 
 
 def test_a_message_whose_time_ran_out_stays_without_the_timer() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Log, LoggedChange, Repaired, Stream, log_beside, read_log, write_log
+from holdfast.backup.repairs.log import Log, LoggedChange, RepairLogEntry, Stream, log_beside, read_log, write_log
 
 LOG = Log(
     profile="strict",
@@ -16,7 +16,9 @@ LOG = Log(
     purpose="remote",
     original=Stream(3, 100, "ab"),
     repaired=Stream(2, 90, "cd"),
-    changes=(LoggedChange(2, base64.b64encode(b"\x01x").decode(), 0, (Repaired("frame.item", "", "dropped"),)),),
+    changes=(
+        LoggedChange(2, base64.b64encode(b"\x01x").decode(), 0, (RepairLogEntry("frame.item", "", "dropped"),)),
+    ),
 )
 
 

@@ -7,10 +7,10 @@
 """
 
 from holdfast.backup.archives.archive_file import Archive, archive, is_archive, open  # noqa: A004  # archives.open() is what people look for
-from holdfast.backup.archives.imports import Imported
+from holdfast.backup.archives.imports import ImportResult
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
 from holdfast.backup.archives.query import Filters
-from holdfast.backup.archives.removal import Removed
+from holdfast.backup.archives.removal import RemovalResult
 from holdfast.backup.archives.search import Hit, Hits
 from holdfast.backup.archives.statistics import Statistics
 
@@ -20,12 +20,12 @@ __all__ = [
     "Filters",
     "Hit",
     "Hits",
-    "Imported",
+    "ImportResult",
     "Message",
     "Page",
     "Person",
     "Position",
-    "Removed",
+    "RemovalResult",
     "Statistics",
     "archive",
     "is_archive",

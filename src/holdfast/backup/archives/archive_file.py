@@ -10,11 +10,11 @@ from typing import Final, Self, TypeGuard
 import msgspec
 
 from holdfast.backup.archives import integrity, schema
-from holdfast.backup.archives.imports import Imported, Progress, import_backup, writing
-from holdfast.backup.archives.media_store import Copied, copy_media, delete_removed_files
+from holdfast.backup.archives.imports import ImportResult, Progress, import_backup, writing
+from holdfast.backup.archives.media_store import CopiedAttachment, copy_media, delete_removed_files
 from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.reader import ArchiveReader
-from holdfast.backup.archives.removal import Removed, remove, vacuum
+from holdfast.backup.archives.removal import RemovalResult, remove, vacuum
 from holdfast.backup.archives.search import Hits, Order, search
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
@@ -77,13 +77,13 @@ class Archive(ArchiveReader):
         except (OSError, UnicodeDecodeError):
             return None
 
-    def add(self, backup: Backup, *, progress: Progress | None = None) -> Imported:
+    def add(self, backup: Backup, *, progress: Progress | None = None) -> ImportResult:
         """Import a backup, in one transaction."""
         done = import_backup(self.connection, backup, progress)
         self.forget()
         return done
 
-    def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[Copied]:
+    def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
         """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
         return copy_media(self.connection, backup, self.media_folder, only=only)
 
@@ -94,7 +94,7 @@ class Archive(ArchiveReader):
         chat: int | None = None,
         person: int | None = None,
         dry_run: bool = False,
-    ) -> Removed:
+    ) -> RemovalResult:
         """Remove an import, a chat or a person for good, by number; with `dry_run` only count what that removes.
 
         Rows, words of the index, records and files that nothing else uses are overwritten or deleted, in one

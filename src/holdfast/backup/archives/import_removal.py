@@ -59,7 +59,7 @@ OF_RECIPIENT: Final = (
 )
 
 
-class Renumbering(dict[int, int]):
+class IdMap(dict[int, int]):
     """Leads from ids of one file to those of another; 0, which nobody has, for one that names nobody."""
 
     def __missing__(self, number: int) -> int:
@@ -226,7 +226,7 @@ class RecordMove:
 
     connection: sqlite3.Connection
     snapshot: int
-    maps: dict[int, tuple[Renumbering, Renumbering]] = field(default_factory=dict)
+    maps: dict[int, tuple[IdMap, IdMap]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Move messages, recipients and chats."""
@@ -295,7 +295,7 @@ class RecordMove:
             at += 1
         return frame[at + 1 :]
 
-    def map_to(self, target: int) -> tuple[Renumbering, Renumbering]:
+    def map_to(self, target: int) -> tuple[IdMap, IdMap]:
         """Return what leads from the ids of the snapshot to those of another."""
         if target not in self.maps:
             self.maps[target] = (
@@ -304,11 +304,11 @@ class RecordMove:
             )
         return self.maps[target]
 
-    def paired(self, table: str, column: str, target: int) -> Renumbering:
+    def paired(self, table: str, column: str, target: int) -> IdMap:
         """Pair the ids of two snapshots: by alias, and by whom it belongs to where the other has another alias."""
         query = f"SELECT file_id, alias, {column} FROM {table} WHERE snapshot_id = ? ORDER BY file_id DESC"
         there = self.connection.execute(query, (target,)).fetchall()
         by_owner: Mapping[int, int] = {owner: number for number, _alias, owner in there}
         by_alias: Mapping[int, int] = {alias: number for number, alias, _owner in there}
         here = self.connection.execute(query, (self.snapshot,)).fetchall()
-        return Renumbering({number: by_alias.get(alias, by_owner.get(owner, 0)) for number, alias, owner in here})
+        return IdMap({number: by_alias.get(alias, by_owner.get(owner, 0)) for number, alias, owner in here})

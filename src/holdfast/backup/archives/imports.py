@@ -39,7 +39,7 @@ from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Imported", "Progress", "import_backup", "writing"]
+__all__ = ["ImportResult", "Progress", "import_backup", "writing"]
 
 # How far an import is, of how much, and the messages so far. The first two are bytes of the stream, and a fifth
 # more for the indexes that are made when all were read.
@@ -55,7 +55,7 @@ SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificS
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What an import did; `known` is True when the archive had the backup already and nothing was changed."""
 
     source: str
@@ -151,7 +151,9 @@ def survey(backup: Backup, spool: BinaryIO) -> Survey:
     return Survey(header, backup.header, account, raw_account or b"", digest.hexdigest(), frames, size, again)
 
 
-def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Progress | None = None) -> Imported:
+def import_backup(
+    connection: sqlite3.Connection, backup: Backup, progress: Progress | None = None
+) -> ImportResult:
     """Import one backup into the archive behind a connection that may write."""
     started = time.perf_counter()
     with tempfile.TemporaryFile() as spool, without_collector():
@@ -166,7 +168,7 @@ def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Prog
                 (account, found.digest),
             ).fetchone()
             if known is not None:
-                return Imported(
+                return ImportResult(
                     backup.name,
                     known[0],
                     known[1],
@@ -183,7 +185,7 @@ def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Prog
             importer = Importer.begin(connection, found, account, made, backup.name)
             importer.run(progress)
     counts, notes = importer.messages.counts, importer.notes.found
-    return Imported(
+    return ImportResult(
         backup.name,
         importer.snapshots.current,
         account_name(found.account),

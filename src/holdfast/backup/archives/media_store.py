@@ -17,7 +17,7 @@ from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import extension_of, kept, make_folder
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Copied", "copy_media", "delete_removed_files", "mark_removed"]
+__all__ = ["CopiedAttachment", "copy_media", "delete_removed_files", "mark_removed"]
 
 # How a file in the folder is named, but for its extension.
 HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -25,7 +25,7 @@ HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedAttachment:
     """What became of one attachment: where it lies, or the problem with it; `new` if it was written."""
 
     media_name: str
@@ -37,7 +37,7 @@ class Copied:
 
 def copy_media(
     connection: sqlite3.Connection, backup: Backup, folder: Path, *, only: Set[str] | None = None
-) -> Iterator[Copied]:
+) -> Iterator[CopiedAttachment]:
     """Copy every attachment the backup keeps, or some of them by their names.
 
     One that is missing or damaged is reported and stops nothing. What was removed from the archive stays away,
@@ -62,7 +62,7 @@ def copy_media(
         relative = f"{digest[:2]}/{digest}{extension_of(pointer.content_type)}"
         target = folder / relative
         if attachment.name in there and is_whole(target, attachment.size):
-            yield Copied(attachment.name, relative, attachment.size, False, "")
+            yield CopiedAttachment(attachment.name, relative, attachment.size, False, "")
             continue
         new = not same(target, attachment.plaintext_hash)
         try:
@@ -72,13 +72,13 @@ def copy_media(
                     with write_whole(target, replace=True) as out:
                         shutil.copyfileobj(source, out, CHUNK)
         except AttachmentError as error:
-            yield Copied(attachment.name, None, 0, False, str(error))
+            yield CopiedAttachment(attachment.name, None, 0, False, str(error))
             continue
         # The file is there before the archive says so.
         with writing(connection):
             row = (attachment.name, digest, attachment.size, relative)
             connection.execute("INSERT OR REPLACE INTO media VALUES (?, ?, ?, ?)", row)
-        yield Copied(attachment.name, relative, attachment.size, new, "")
+        yield CopiedAttachment(attachment.name, relative, attachment.size, new, "")
 
 
 def is_whole(path: Path, size: int) -> bool:

@@ -25,7 +25,7 @@ __all__ = [
     "Reaction",
     "Receipt",
     "Revision",
-    "Skipped",
+    "SkippedRecord",
     "Snapshot",
     "TextRange",
 ]
@@ -278,7 +278,7 @@ class Page(Struct, frozen=True, gc=False):
 
 
 @redacted
-class Skipped(Struct, frozen=True, gc=False):
+class SkippedRecord(Struct, frozen=True, gc=False):
     """What an import left out or read as something else; `frame` 1 is the first frame after the header."""
 
     snapshot: int

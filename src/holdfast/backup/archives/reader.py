@@ -55,7 +55,7 @@ class ArchiveReader(MessageLoader):
         )
         return [typed(model.Snapshot(*row)) for row in rows]
 
-    def skipped(self, snapshot: int | None = None) -> Iterator[model.Skipped]:
+    def skipped(self, snapshot: int | None = None) -> Iterator[model.SkippedRecord]:
         """Yield what imports left out or read as something else."""
         rows = self.connection.execute(
             "SELECT k.snapshot_id, s.source, k.frame, k.record, k.action, k.what, k.times FROM skipped k "
@@ -63,7 +63,7 @@ class ArchiveReader(MessageLoader):
             "ORDER BY s.made_ms, s.digest, k.frame, k.what",
             (snapshot,),
         )
-        return (typed(model.Skipped(*row)) for row in rows)
+        return (typed(model.SkippedRecord(*row)) for row in rows)
 
     def chats(self) -> list[model.Chat]:
         """List the chats: pinned ones first, then by the latest message."""

@@ -29,7 +29,7 @@ from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Removed", "remove"]
+__all__ = ["RemovalResult", "remove"]
 
 POINTERS: Final = Selection(FILE_POINTERS)
 # The tags of records in a frame.
@@ -46,7 +46,7 @@ COUNTED: Final = {
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovalResult:
     """What was removed from an archive, or would be: `edited` messages stay without what somebody added to them.
 
     `files` counts the files of attachments that nothing else uses, `bytes` their size.
@@ -74,11 +74,11 @@ def remove(
     chat: int | None = None,
     person: int | None = None,
     dry_run: bool = False,
-) -> Removed:
+) -> RemovalResult:
     """Remove exactly one thing from the archive behind a connection that may write, and its files from `media`."""
     if sum(one is not None for one in (snapshot, chat, person)) != 1:
         raise ValueError("give one of snapshot, chat and person")
-    done: Removed | None = None
+    done: RemovalResult | None = None
     with overwriting(connection), suppress(DryRun):
         with writing(connection):
             before = counts(connection)
@@ -94,7 +94,7 @@ def remove(
             files, size = mark_removed(connection, used_media(connection))
             after = counts(connection)
             gone = {name: before[name] - after[name] for name in COUNTED}
-            done = Removed(**gone, edited=edited, files=files, bytes=size)
+            done = RemovalResult(**gone, edited=edited, files=files, bytes=size)
             if dry_run:
                 raise DryRun
         delete_removed_files(connection, media)

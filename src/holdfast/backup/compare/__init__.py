@@ -16,20 +16,20 @@ choosing   chats and times by the names people give them
 crop       part of a backup
 """
 
-from holdfast.backup.compare.crop import Cropped, crop
+from holdfast.backup.compare.crop import CropResult, crop
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
 from holdfast.backup.compare.facts import FieldChange, RecordChange
-from holdfast.backup.compare.merge import Merged, merge
+from holdfast.backup.compare.merge import MergeResult, merge
 from holdfast.backup.compare.selection import Window
 from holdfast.backup.compare.union import Conflict
 
 __all__ = [
     "ChatDifference",
     "Conflict",
-    "Cropped",
+    "CropResult",
     "Difference",
     "FieldChange",
-    "Merged",
+    "MergeResult",
     "MessageChange",
     "RecordChange",
     "Window",

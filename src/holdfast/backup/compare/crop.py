@@ -37,7 +37,7 @@ from holdfast.backup.wire.collect import Selection, collect, name_of
 from holdfast.backup.writer import BackupWriter, write_stream
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Cropped", "crop"]
+__all__ = ["CropResult", "crop"]
 
 # Fields that name a person by service id: mentions, members of groups, and who did what to a group.
 SERVICE_IDS: Final = tuple(
@@ -59,7 +59,7 @@ PNI: Final = b"\x01"
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Cropped:
+class CropResult:
     """What was left out and what was written: chats, people and messages kept, each out of how many."""
 
     chats: int
@@ -85,7 +85,7 @@ def crop(
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     replace: bool = False,
-) -> Cropped:
+) -> CropResult:
     """Write part of a backup, in any form `convert` writes.
 
     Kept are the messages of `chats` (all, if none are named) but for `without_chats`, sent within `window`.
@@ -124,7 +124,7 @@ def crop_open(
     keys: KeyMaterial | None,
     names: Names,
     replace: bool,
-) -> Cropped:
+) -> CropResult:
     """Write part of a backup that is open."""
     if isinstance(target, str | PathLike):
         keep_apart(source, Path(target))
@@ -141,7 +141,7 @@ def crop_open(
         with backup_reader.open(file) as plain:
             plain.media, plain.recovery_keys = source.media, source.recovery_keys
             written = convert(plain, target, to=to, keys=keys, names=names, replace=replace)
-    return Cropped(
+    return CropResult(
         chats=len(kept),
         chats_before=len(roster.chats),
         recipients=len(cut.people),

@@ -14,7 +14,7 @@ from holdfast.backup.compare.facts import FieldChange, RecordChange
 from holdfast.backup.compare.index import Index, MessageGroup
 from holdfast.backup.compare.items import items
 from holdfast.backup.compare.message_matches import mark, match_changed
-from holdfast.backup.compare.recipient_pairs import Pairing, pair
+from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair
 from holdfast.backup.compare.records import record_changes, setting_changes
 from holdfast.backup.compare.roster import read_roster
 from holdfast.backup.compare.selection import choose_pairs
@@ -124,7 +124,7 @@ def diff_open(
 class ChangeCounter:
     """Counts what changed in messages."""
 
-    def __init__(self, pairing: Pairing, index: Index, only: set[int] | None) -> None:
+    def __init__(self, pairing: RecipientPairs, index: Index, only: set[int] | None) -> None:
         self._pairing = pairing
         self._index = index
         self._only = only

@@ -18,7 +18,7 @@ from holdfast.backup.compare.canonical import parse
 from holdfast.backup.compare.index import NOBODY, Index
 from holdfast.backup.compare.items import items
 from holdfast.backup.compare.message_matches import mark, match_changed
-from holdfast.backup.compare.recipient_pairs import Pairing, pair
+from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair
 from holdfast.backup.compare.resolve import fit, resolve
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.union import LATER, Conflict, Report, merge_rosters
@@ -42,7 +42,7 @@ from holdfast.backup.wire.renumber import Numbered
 from holdfast.backup.writer import write_stream
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Merged", "merge", "same_account"]
+__all__ = ["MergeResult", "merge", "same_account"]
 
 TIMER: Final = "its time ran out before the later backup was made; it stays, without the timer"
 
@@ -50,7 +50,7 @@ TIMER: Final = "its time ran out before the later backup was made; it stays, wit
 @public
 @redacted
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """What was made: how many messages, how many only one side had, how many differed in what, what was written.
 
     With more than two backups the counts are sums over the steps, each of which adds a later backup to those
@@ -95,7 +95,7 @@ def merge(
     assume_same_account: bool = False,
     on_conflict: Report | None = None,
     replace: bool = False,
-) -> Merged:
+) -> MergeResult:
     """Make one backup of several of one account, and write it in any form `convert` writes.
 
     `key` opens the sources, `keys` are those to encrypt with. Which is later is decided by the time each was made.
@@ -132,7 +132,7 @@ def merge_open(
     assume_same_account: bool,
     on_conflict: Report | None,
     replace: bool,
-) -> Merged:
+) -> MergeResult:
     """Make one backup of several that are open."""
     if isinstance(target, str | PathLike):
         for source in sources:
@@ -161,7 +161,7 @@ def merge_open(
         current.media = Stores(stores) if stores else None
         current.recovery_keys = tuple(key for source in sources for key in source.recovery_keys)
         written = convert(current, target, to=to, keys=keys, names=names, replace=replace)
-    return Merged(
+    return MergeResult(
         roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written
     )
 
@@ -202,7 +202,7 @@ def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
             yield "subscriber", subscriber
 
 
-def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: MergeCounts) -> None:
+def join(pairing: RecipientPairs, older: Backup, newer: Backup, file: BinaryIO, count: MergeCounts) -> None:
     """Write two backups as one plain stream."""
     header, frames = merge_rosters(pairing, count.conflict)
     numbers_old = pairing.people_before, pairing.chats_before
@@ -225,7 +225,7 @@ def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: 
                 out.write(fitted(item, pairing, count))
 
 
-def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: MergeCounts) -> bytearray:
+def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, count: MergeCounts) -> bytearray:
     """Pair all messages, and make one of each two versions; return a mark for each newer one that was replaced."""
     selected = bytearray(len(index.before)), bytearray(len(index.after))
     for group in index.match():
@@ -254,7 +254,7 @@ def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: 
     return replaced
 
 
-def fitted(item: Numbered, pairing: Pairing, count: MergeCounts) -> bytes:
+def fitted(item: Numbered, pairing: RecipientPairs, count: MergeCounts) -> bytes:
     """Make a message that only the older backup has fit for the later one."""
     _frame, chat, author, sent, _origin, _received, raw = item
     made, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
@@ -263,7 +263,7 @@ def fitted(item: Numbered, pairing: Pairing, count: MergeCounts) -> bytes:
     return made
 
 
-def place(pairing: Pairing, chat: int, author: int, sent_ms: int) -> str:
+def place(pairing: RecipientPairs, chat: int, author: int, sent_ms: int) -> str:
     """Say which message is meant."""
     date = moment(sent_ms)
     when = f"{date:%Y-%m-%d %H:%M:%S}" if date else "at an unknown time"

@@ -28,7 +28,7 @@ def match_changed(
     Yields the places on both sides, None where there is none, and in what the two differ: nothing where they mean
     the same.
     """
-    left, right = Waiting(index, "before", group.before), Waiting(index, "after", group.after)
+    left, right = UnmatchedMessages(index, "before", group.before), UnmatchedMessages(index, "after", group.after)
     for old in group.before:
         new = right.take(left.meaning[old], left.kind[old])
         if new is not None:
@@ -48,7 +48,7 @@ def match_changed(
         yield None, new, ()
 
 
-class Waiting:
+class UnmatchedMessages:
     """Messages of one chat, author and time that have no partner yet, in their order."""
 
     def __init__(self, index: Index, side: Side, places: tuple[int, ...]) -> None:

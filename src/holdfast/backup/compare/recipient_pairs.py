@@ -15,7 +15,7 @@ from holdfast.backup.schema.backup_pb2 import Contact, Recipient
 from holdfast.backup.wire.renumber import Plan
 from holdfast.redacted_repr import redacted
 
-__all__ = ["PLAN", "Numbers", "Pairing", "pair"]
+__all__ = ["PLAN", "Numbers", "RecipientPairs", "pair"]
 
 PLAN: Final = Plan(
     RECIPIENT_IDS,
@@ -48,7 +48,7 @@ class Numbers(dict[int, int]):
 
 @redacted
 @dataclass(frozen=True)
-class Pairing:
+class RecipientPairs:
     """Numbers for the recipients and chats of two backups, and what stands behind each number."""
 
     before: Roster
@@ -87,7 +87,9 @@ class Pairing:
         return frozenset(number for number, (earlier, _later) in self.recipients.items() if len(earlier) > 1)
 
 
-def pair(before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False) -> Pairing:
+def pair(
+    before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False
+) -> RecipientPairs:
     """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
     people_after = {known: number for number, known in enumerate(after.recipients, 1)}
     known = RecipientIndex(after, people_after)
@@ -103,7 +105,7 @@ def pair(before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), st
             following = max(following, number + 1)
         people_before[old] = number
     chats_before, chats_after = number_chats(before, after, people_before, people_after)
-    return Pairing(
+    return RecipientPairs(
         before,
         after,
         Numbers(people_before, "recipient", names[0], strict=strict, side=0),

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, TypeVar
 from google.protobuf.message import Message
 
 from holdfast.backup.compare.facts import FieldChange, Naming, RecordChange, field_changes
-from holdfast.backup.compare.recipient_pairs import Pairing
+from holdfast.backup.compare.recipient_pairs import RecipientPairs
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, ChatFolder, Recipient
 
@@ -27,7 +27,7 @@ Key = TypeVar("Key")
 Numbers: TypeAlias = tuple[Mapping[int, int], Mapping[int, int]]
 
 
-def naming_of(pairing: Pairing) -> Naming:
+def naming_of(pairing: RecipientPairs) -> Naming:
     """Make a function that names people by service id or common number."""
     names: dict[bytes, str] = {}
     for roster in (pairing.before, pairing.after):
@@ -46,7 +46,7 @@ def naming_of(pairing: Pairing) -> Naming:
     return name
 
 
-def setting_changes(pairing: Pairing) -> tuple[FieldChange, ...]:
+def setting_changes(pairing: RecipientPairs) -> tuple[FieldChange, ...]:
     """List what changed in the account and its settings, and in what the header says of the backup as a whole."""
     first, second = (
         BackupInfo(**{name: getattr(roster.header, name) for name in HEADER})
@@ -57,7 +57,7 @@ def setting_changes(pairing: Pairing) -> tuple[FieldChange, ...]:
     return (*field_changes(first, second, naming), *field_changes(old, new, naming))
 
 
-def record_changes(pairing: Pairing, only: set[int] | None) -> Iterator[RecordChange]:
+def record_changes(pairing: RecipientPairs, only: set[int] | None) -> Iterator[RecordChange]:
     """Yield what changed in people, groups, chats and the rest; with `only`, of these chats."""
     before, after = pairing.before, pairing.after
     naming = naming_of(pairing)
@@ -79,7 +79,7 @@ def record_changes(pairing: Pairing, only: set[int] | None) -> Iterator[RecordCh
         yield from other_changes(pairing, naming, numbers)
 
 
-def recipients_of(pairing: Pairing, only: set[int]) -> set[int]:
+def recipients_of(pairing: RecipientPairs, only: set[int]) -> set[int]:
     """Find whom chats are with."""
     found: set[int] = set()
     for number in only:
@@ -90,7 +90,7 @@ def recipients_of(pairing: Pairing, only: set[int]) -> set[int]:
     return found
 
 
-def other_changes(pairing: Pairing, naming: Naming, numbers: Numbers) -> Iterator[RecordChange]:
+def other_changes(pairing: RecipientPairs, naming: Naming, numbers: Numbers) -> Iterator[RecordChange]:
     """Yield what changed in sticker packs, calls by link, notification profiles and chat folders."""
     before, after = pairing.before, pairing.after
     packs = tuple({pack.packId: pack for pack in roster.packs} for roster in (before, after))

@@ -8,7 +8,7 @@ from holdfast.backup.compare.canonical import Aspect, aspects, file_pointers, pa
 from holdfast.backup.schema.backup_pb2 import ChatItem, FilePointer, Frame, Reaction
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Resolved", "fit", "resolve"]
+__all__ = ["ResolvedFrame", "fit", "resolve"]
 
 # A timer must run at least this long after the backup was made.
 DAY: Final = 86_400_000
@@ -16,7 +16,7 @@ DAY: Final = 86_400_000
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedFrame:
     """What became of two versions: the frame, in what they differed, and which of that could not be kept."""
 
     raw: bytes
@@ -26,14 +26,14 @@ class Resolved:
     dropped: str
 
 
-def resolve(before: bytes, after: bytes) -> Resolved:
+def resolve(before: bytes, after: bytes) -> ResolvedFrame:
     """Make one of two versions of a message: the one with more edits, else that of the later backup.
 
     Reactions, votes and receipts are always those of the later one. A file only the older version has is kept.
     """
     found = aspects(parse(before), parse(after))
     if not found:
-        return Resolved(after, (), (), "", "")
+        return ResolvedFrame(after, (), (), "", "")
     old, new = parse(before), parse(after)
     made = ChatItem()
     made.CopyFrom(new)
@@ -47,7 +47,7 @@ def resolve(before: bytes, after: bytes) -> Resolved:
     lost = tuple(aspect for aspect in found if loses(aspect, old, new, made))
     texts = (says(made), says(old if made != old else new)) if lost else ("", "")
     raw = after if made == new else Frame(chatItem=made).SerializeToString(deterministic=True)
-    return Resolved(raw, found, lost, *texts)
+    return ResolvedFrame(raw, found, lost, *texts)
 
 
 def later_state(made: ChatItem, new: ChatItem) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 from uuid import UUID
 
-from holdfast.backup.compare.recipient_pairs import Pairing
+from holdfast.backup.compare.recipient_pairs import RecipientPairs
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.errors import UnknownChat
 from holdfast.backup.public import public
@@ -99,7 +99,7 @@ def find_chats(roster: Roster, words: Iterable[str]) -> set[int]:
     return found
 
 
-def choose_pairs(pairing: Pairing, words: Iterable[str]) -> set[int]:
+def choose_pairs(pairing: RecipientPairs, words: Iterable[str]) -> set[int]:
     """Find chats that either of two backups has under a name, by their common numbers."""
     found: set[int] = set()
     for word in words:

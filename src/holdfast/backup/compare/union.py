@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from google.protobuf.message import Message
 
 from holdfast.backup.compare.facts import HIDDEN, field_changes
-from holdfast.backup.compare.recipient_pairs import PLAN, Pairing
+from holdfast.backup.compare.recipient_pairs import PLAN, RecipientPairs
 from holdfast.backup.compare.records import HEADER, KINDS, folder_key, naming_of
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.public import public
@@ -42,7 +42,7 @@ class Conflict:
 Report = Callable[[Conflict], None]
 
 
-def merge_rosters(pairing: Pairing, report: Report) -> tuple[BackupInfo, list[bytes]]:
+def merge_rosters(pairing: RecipientPairs, report: Report) -> tuple[BackupInfo, list[bytes]]:
     """Make the header and all frames but the messages, each after those it refers to, with common numbers."""
     return Union(pairing, report).made()
 
@@ -50,7 +50,7 @@ def merge_rosters(pairing: Pairing, report: Report) -> tuple[BackupInfo, list[by
 class Union:
     """Two rosters on their way to be one. Records get the common numbers first and are compared then."""
 
-    def __init__(self, pairing: Pairing, report: Report) -> None:
+    def __init__(self, pairing: RecipientPairs, report: Report) -> None:
         self._pairing = pairing
         self._report = report
         self._naming = naming_of(pairing)

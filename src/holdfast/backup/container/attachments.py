@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, final
 from holdfast.backup.container.chunks import CHUNK, Sink, as_file
 from holdfast.backup.container.keys import CipherKeys, KeyBytes
 from holdfast.backup.container.padding import padded
-from holdfast.backup.container.sealed import BadPadding, Changed, Opened, Sealer, Span, authenticate
+from holdfast.backup.container.sealed import BadPadding, Changed, Sealer, Span, VerifiedSpan, authenticate
 from holdfast.backup.errors import (
     AttachmentDamaged,
     AttachmentError,
@@ -117,7 +117,7 @@ def decrypt_attachment(source: BinaryIO, attachment: AttachmentKey) -> BinaryIO:
     return as_file(_content(authenticate_attachment(source, attachment), attachment))
 
 
-def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> Opened:
+def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> VerifiedSpan:
     """Compare the MAC of an attachment file and its length, before any of it is decrypted."""
     name = attachment.name
     span = Span(0, source.seek(0, io.SEEK_END))
@@ -134,7 +134,7 @@ def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> Open
     return opened
 
 
-def _content(opened: Opened, attachment: AttachmentKey) -> Iterator[bytes]:
+def _content(opened: VerifiedSpan, attachment: AttachmentKey) -> Iterator[bytes]:
     digest = hashlib.sha256()
     left = attachment.size
     last = b""

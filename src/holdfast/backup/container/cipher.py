@@ -21,9 +21,9 @@ from holdfast.backup.container.sealed import (
     MAC,
     BadPadding,
     Changed,
-    Opened,
     Sealer,
     Span,
+    VerifiedSpan,
     authenticate,
     first_block,
     unproven,
@@ -131,7 +131,7 @@ def decrypt(
     return as_file(_content(opened, on_fault))
 
 
-def _content(opened: Opened, on_fault: OnFault | None) -> Iterator[bytes]:
+def _content(opened: VerifiedSpan, on_fault: OnFault | None) -> Iterator[bytes]:
     try:
         yield from opened.chunks()
     except Changed:

@@ -29,9 +29,9 @@ __all__ = [
     "MAC",
     "BadPadding",
     "Changed",
-    "Opened",
     "Sealer",
     "Span",
+    "VerifiedSpan",
     "authenticate",
     "first_block",
     "unproven",
@@ -84,7 +84,7 @@ class Span:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Opened:
+class VerifiedSpan:
     """A span whose MAC was found right, and which may therefore be decrypted."""
 
     source: BinaryIO
@@ -152,14 +152,14 @@ def pkcs7() -> "PKCS7":
     return PKCS7(8 * BLOCK)
 
 
-def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> Opened | None:
+def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> VerifiedSpan | None:
     """Read the whole span and compare its MAC in constant time; None when it does not match."""
     source.seek(span.start)
     check = hmac.new(keys.hmac, digestmod="sha256")
     for chunk in read_chunks(source, span.mac - span.start):
         check.update(chunk)
     mac = b"".join(read_chunks(source, MAC))
-    return Opened(source, span, keys, mac) if hmac.compare_digest(check.digest(), mac) else None
+    return VerifiedSpan(source, span, keys, mac) if hmac.compare_digest(check.digest(), mac) else None
 
 
 def unproven(source: BinaryIO, span: Span, keys: CipherKeys) -> Iterator[bytes]:

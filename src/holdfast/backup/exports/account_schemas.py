@@ -22,7 +22,7 @@ __all__ = [
     "ExportedPerson",
     "ExportedSnapshot",
     "ExportedStickerPack",
-    "Named",
+    "NamePeriod",
 ]
 
 
@@ -50,7 +50,7 @@ class ExportedChat(ExportedPart, frozen=True, kw_only=True, tag="chat", tag_fiel
 
 
 @redacted
-class Named(ExportedPart, frozen=True):
+class NamePeriod(ExportedPart, frozen=True):
     """How somebody was called in the backups made between two times, which are included."""
 
     name: str
@@ -68,7 +68,7 @@ class ExportedPerson(ExportedPart, frozen=True, kw_only=True, tag="person", tag_
     kind: str
     avatar_color: str | None = None
     vanished: bool = False
-    names: tuple[Named, ...] = ()
+    names: tuple[NamePeriod, ...] = ()
     aci: str | None = None
     pni: str | None = None
     phone: str | None = None
@@ -112,7 +112,7 @@ class ExportedGroup(ExportedPart, frozen=True, kw_only=True, tag="group", tag_fi
     name: str
     avatar_color: str | None = None
     vanished: bool = False
-    names: tuple[Named, ...] = ()
+    names: tuple[NamePeriod, ...] = ()
     title: str | None = None
     description: str | None = None
     timer_s: int | None = None
@@ -141,7 +141,7 @@ class ExportedDistributionList(
     account_id: int
     name: str
     vanished: bool = False
-    names: tuple[Named, ...] = ()
+    names: tuple[NamePeriod, ...] = ()
     deleted_ms: int | None = None
     allow_replies: bool | None = None
     privacy_mode: str | None = None
@@ -156,7 +156,7 @@ class ExportedCallLink(ExportedPart, frozen=True, kw_only=True, tag="call_link",
     account_id: int
     name: str
     vanished: bool = False
-    names: tuple[Named, ...] = ()
+    names: tuple[NamePeriod, ...] = ()
     restrictions: str | None = None
     expires_ms: int | None = None
 
@@ -170,7 +170,7 @@ class ExportedOther(ExportedPart, frozen=True, kw_only=True, tag="other", tag_fi
     name: str
     kind: str
     vanished: bool = False
-    names: tuple[Named, ...] = ()
+    names: tuple[NamePeriod, ...] = ()
 
 
 @redacted

@@ -25,7 +25,7 @@ from holdfast.backup.exports.account_schemas import (
     ExportedPerson,
     ExportedSnapshot,
     ExportedStickerPack,
-    Named,
+    NamePeriod,
 )
 from holdfast.backup.exports.message_schemas import (
     ExportedAttachment,
@@ -86,7 +86,7 @@ __all__ = [
     "ExportedStickerPack",
     "ExportedTextRange",
     "Line",
-    "Named",
+    "NamePeriod",
     "Recipient",
     "definition_name",
     "json_schema",

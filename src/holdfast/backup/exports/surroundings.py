@@ -118,14 +118,14 @@ def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> schemas.Exp
 
 def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.Recipient]:
     """Read everybody and everything one can write to, or only some of them."""
-    called: dict[int, list[schemas.Named]] = {}
+    called: dict[int, list[schemas.NamePeriod]] = {}
     for row in rows(
         archive,
         "SELECT v.recipient_id, v.name, f.made_ms AS first_seen_ms, l.made_ms AS last_seen_ms "
         "FROM recipient_version v JOIN snapshot f ON f.id = v.first_seen JOIN snapshot l ON l.id = v.last_seen "
         "ORDER BY v.recipient_id, f.made_ms, l.made_ms, v.fingerprint",
     ):
-        called.setdefault(row["recipient_id"], []).append(made(schemas.Named, row))
+        called.setdefault(row["recipient_id"], []).append(made(schemas.NamePeriod, row))
     members = grouped(
         rows(
             archive,

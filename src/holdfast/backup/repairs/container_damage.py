@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedContainer
 from holdfast.backup.parts import Part
-from holdfast.backup.repairs.plan import Step, Unmended
+from holdfast.backup.repairs.plan import RemainingError, Step
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.registry import rule_named
 
@@ -34,10 +34,10 @@ def each_once(faults: Iterable[Fault]) -> list[Fault]:
     return list({RULE_OF[fault.part] + str(fault): fault for fault in faults}.values())
 
 
-def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[Step], list[Unmended]]:
+def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[Step], list[RemainingError]]:
     """Tell what is done about faults around a stream of which so many frames can be read, and what stays."""
     steps: list[Step] = []
-    left: list[Unmended] = []
+    left: list[RemainingError] = []
     met = {fault.part for fault in faults}
     kept = f"{frames:,} {'frame' if frames == 1 else 'frames'}"
     for fault in faults:
@@ -50,7 +50,7 @@ def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[St
             words = f"What follows {place_of(fault)} cannot be read and is left out; {kept} before it are kept."
             steps.append(Step(frames + 1, rule.id, "", words, loses=True))
         else:
-            left.append(Unmended(frames + 1, rule.id, "", rule.wrong, needs_drop=True))
+            left.append(RemainingError(frames + 1, rule.id, "", rule.wrong, needs_drop=True))
     return steps, left
 
 

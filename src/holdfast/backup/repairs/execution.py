@@ -30,10 +30,10 @@ from holdfast.backup.errors import (
 )
 from holdfast.backup.public import public
 from holdfast.backup.repairs.container_damage import LOSES, REWRITTEN, around, each_once
-from holdfast.backup.repairs.log import Log, LoggedChange, Lost, Repaired, log_beside, read_log, write_log
+from holdfast.backup.repairs.log import Log, LoggedChange, Lost, RepairLogEntry, log_beside, read_log, write_log
 from holdfast.backup.repairs.originals import file_of, kept_beside, original_at, put_back, weigh
 from holdfast.backup.repairs.patches import Patches, patched
-from holdfast.backup.repairs.plan import RepairPlan, Step, Unmended, make_plan
+from holdfast.backup.repairs.plan import RemainingError, RepairPlan, Step, make_plan
 from holdfast.backup.repairs.salvage import cut_off, salvaged
 from holdfast.backup.repairs.shape import Shape, shape_of
 from holdfast.backup.repairs.undo import belongs, measured, restored
@@ -75,7 +75,7 @@ class Repair:
     edition: Edition
     purpose: Purpose
     steps: tuple[Step, ...]
-    unmended: tuple[Unmended, ...]
+    unmended: tuple[RemainingError, ...]
     kept: str | None = None
 
     @property
@@ -308,10 +308,10 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
         if options.drop:
             steps.append(Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True))
         else:
-            left.append(Unmended(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
+            left.append(RemainingError(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
             damage = damage or unread(gap)
     if damage is not None and not left:
-        left.append(Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
+        left.append(RemainingError(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
     if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
     plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
@@ -357,9 +357,9 @@ def sorted_steps(plan: RepairPlan) -> list[Step]:
 
 def changes(plan: RepairPlan) -> Iterator[LoggedChange]:
     """Write down what is replaced, and why, in the order of the file."""
-    why: dict[int | None, list[Repaired]] = defaultdict(list)
+    why: dict[int | None, list[RepairLogEntry]] = defaultdict(list)
     for step in plan.steps:
-        why[step.frame].append(Repaired(step.rule, step.path, step.words))
+        why[step.frame].append(RepairLogEntry(step.rule, step.path, step.words))
     for frame, records in sorted(plan.places.items()):
         before = base64.b64encode(plan.originals[frame]).decode()
         yield LoggedChange(frame, before, len(records), tuple(why[frame]))

@@ -21,7 +21,7 @@ __all__ = [
     "Log",
     "LoggedChange",
     "Lost",
-    "Repaired",
+    "RepairLogEntry",
     "Stream",
     "log_beside",
     "read_log",
@@ -42,7 +42,7 @@ class Stream(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Repaired(msgspec.Struct, frozen=True):
+class RepairLogEntry(msgspec.Struct, frozen=True):
     """Why a frame was changed: the rule it broke, the field it broke it with, and what was done about it."""
 
     rule: str
@@ -61,7 +61,7 @@ class LoggedChange(msgspec.Struct, frozen=True):
     frame: int
     before: str
     records: int
-    repairs: tuple[Repaired, ...]
+    repairs: tuple[RepairLogEntry, ...]
 
     def record(self) -> bytes:
         """Return what stood there."""

@@ -20,7 +20,7 @@ from holdfast.backup.wire.collect import Selection, collect
 from holdfast.backup.wire.varint import encode_varint, varint_at
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Check", "RepairPlan", "Step", "Unmended", "make_plan"]
+__all__ = ["Check", "RemainingError", "RepairPlan", "Step", "make_plan"]
 
 # Leaving records out makes others lead nowhere, and so on; real chains are short.
 ROUNDS: Final = 16
@@ -49,7 +49,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmended:
+class RemainingError:
     """An error that stays; `needs_drop` where leaving something out would mend it."""
 
     frame: int | None
@@ -67,7 +67,7 @@ class RepairPlan:
     """
 
     steps: tuple[Step, ...]
-    unmended: tuple[Unmended, ...]
+    unmended: tuple[RemainingError, ...]
     places: dict[int, tuple[bytes, ...]] = field(repr=False)
     originals: dict[int, bytes] = field(repr=False)
 
@@ -125,7 +125,7 @@ class PlanBuilder:
         self._now: dict[int, bytes] = {}
         self._before: dict[int, bytes] = {}
         self.steps: list[Step] = []
-        self.unmended: list[Unmended] = []
+        self.unmended: list[RemainingError] = []
 
     def places(self) -> dict[int, tuple[bytes, ...]]:
         """Return what stands in the place of frames that are not as they were."""
@@ -248,7 +248,7 @@ class PlanBuilder:
 
     def _leave(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
         """Say that an error stays."""
-        self.unmended.append(Unmended(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
+        self.unmended.append(RemainingError(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
 
 
 class FrameRepair:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from holdfast import backup
 from holdfast.backup import KeyMaterial, archives
-from holdfast.backup.archives import Archive, Imported
+from holdfast.backup.archives import Archive, ImportResult
 from holdfast.backup.archives.imports import Progress as Tell
 from holdfast.backup.container.folder import find_snapshots
 from holdfast.cli.archive.shared import ArchiveArgument
@@ -47,13 +47,13 @@ def import_backups(
     Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
     """
     times = zone_of(zone)
-    done: list[Imported] = []
+    done: list[ImportResult] = []
     problems: list[str] = []
     with archives.open(archive_file, create=True) as opened:
         note_restricted(opened.restricted)
         for path in backups:
 
-            def import_with(keys: KeyMaterial | None, path: Path = path) -> Imported:
+            def import_with(keys: KeyMaterial | None, path: Path = path) -> ImportResult:
                 return import_one(opened, path, keys, problems, media=media)
 
             imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
@@ -77,7 +77,7 @@ def note_restricted(paths: Sequence[Path]) -> None:
         print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
 
 
-def note_snapshots(path: Path, imported: Imported, times: Zone) -> None:
+def note_snapshots(path: Path, imported: ImportResult, times: Zone) -> None:
     """Print a note that a phone's folder has more snapshots than the one that was imported."""
     others = len(find_snapshots(path)) - 1 if path.is_dir() else 0
     if others > 0:
@@ -90,7 +90,7 @@ def note_snapshots(path: Path, imported: Imported, times: Zone) -> None:
 
 def import_one(
     opened: Archive, path: Path, keys: KeyMaterial | None, problems: list[str], *, media: bool
-) -> Imported:
+) -> ImportResult:
     """Import one backup, optionally with its attachments."""
     source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
     with backup.open(source, keys) as source_backup, import_progress(path.name) as progress:
@@ -100,7 +100,7 @@ def import_one(
     return imported
 
 
-def print_result(imported: Imported, times: Zone) -> None:
+def print_result(imported: ImportResult, times: Zone) -> None:
     """Print the result of an import."""
     line = Text(printable(imported.source))
     line.append(f" of {times.time(imported.made_ms)}: ", "dim")

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from holdfast.backup import archives
-from holdfast.backup.archives import Archive, Removed
+from holdfast.backup.archives import Archive, RemovalResult
 from holdfast.backup.errors import NotInArchive
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.diff_output import counted
@@ -87,7 +87,7 @@ def remove(
     return ExitCode.FINE
 
 
-def run(opened: Archive, what: str, number: int, *, dry_run: bool) -> Removed:
+def run(opened: Archive, what: str, number: int, *, dry_run: bool) -> RemovalResult:
     """Remove a thing, or count what that would remove."""
     return opened.remove(
         snapshot=number if what == "import" else None,
@@ -128,7 +128,7 @@ def exact(what: str, wanted: str, known: Iterable[tuple[int, str]], command: str
     )
 
 
-def sentence(found: Removed) -> str:
+def sentence(found: RemovalResult) -> str:
     """Say what is removed."""
     nouns = {
         "imports": "import",
@@ -145,10 +145,10 @@ def sentence(found: Removed) -> str:
     return f"{text}; {counted(found.edited, 'message')} of others edited" if found.edited else text
 
 
-def report(what: str, number: int, name: str, found: Removed, *, json: bool, removed: bool) -> None:
+def report(what: str, number: int, name: str, found: RemovalResult, *, json: bool, removed: bool) -> None:
     """Print what was removed, or would be."""
     if json:
-        facts = {field: getattr(found, field) for field in Removed.__slots__}
+        facts = {field: getattr(found, field) for field in RemovalResult.__slots__}
         print_json(RemovalOutput(what, number, name, removed, **facts))
         return
     verb = "Removed" if removed else "Would remove"

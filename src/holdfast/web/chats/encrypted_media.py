@@ -15,7 +15,7 @@ from holdfast.backup.container.attachments import (
 )
 from holdfast.backup.container.folder import find_snapshots
 from holdfast.backup.container.media import FolderMedia
-from holdfast.backup.container.sealed import Opened, Span
+from holdfast.backup.container.sealed import Span, VerifiedSpan
 from holdfast.backup.errors import AttachmentDamaged, AttachmentError, BackupError
 
 __all__ = ["EncryptedFiles", "EncryptedMedia", "media_of"]
@@ -90,7 +90,7 @@ class EncryptedMedia:
             span = Span(0, source.seek(0, os.SEEK_END))
             if attachment.size > span.ciphertext_size:
                 raise AttachmentDamaged(f"attachment {attachment.name} is cut short")
-            yield from Opened(source, span, attachment.local_key.cipher_keys(), b"").part(start, stop)
+            yield from VerifiedSpan(source, span, attachment.local_key.cipher_keys(), b"").part(start, stop)
 
 
 def state_of(source: BinaryIO) -> FileState:

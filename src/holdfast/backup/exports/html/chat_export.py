@@ -37,11 +37,11 @@ from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.stamps import digest
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ChatExport", "ChatWriter", "ExportContext", "Listed", "RenderedPage", "write_chat"]
+__all__ = ["ChatExport", "ChatWriter", "ExportContext", "IndexedPage", "RenderedPage", "write_chat"]
 
 
 @redacted
-class Listed(msgspec.Struct, frozen=True):
+class IndexedPage(msgspec.Struct, frozen=True):
     """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
 
     home: str
@@ -62,7 +62,7 @@ class RenderedPage(msgspec.Struct):
     files: list[tuple[str, bytes, str]] = []
     notes: list[tuple[str, bytes]] = []
     placed: list[tuple[str, str, str | None]] = []
-    listed: list[Listed] = []
+    listed: list[IndexedPage] = []
     words: list[list[str]] = []
     count: int = 0
     latest_ms: int = 0
@@ -86,7 +86,7 @@ class ExportContext:
     index: WordIndex | None
     sources: PageSources
     parallel: bool = True
-    listed: list[Listed] = field(default_factory=list)
+    listed: list[IndexedPage] = field(default_factory=list)
 
 
 @redacted
@@ -235,7 +235,7 @@ class ChatWriter:
         self.preview = drawn.preview
         if context.index is not None:
             context.listed += [
-                Listed(self.home, one, part.latest, part.texts or "", drawn=False)
+                IndexedPage(self.home, one, part.latest, part.texts or "", drawn=False)
                 for one, part in zip(names, drawn.parts, strict=True)
             ]
         return True
@@ -384,7 +384,7 @@ class ChatWriter:
         script = page_script(f"{self.home}/{name}", list(builder.authors), builder.texts)
         part = WrittenPage(start, mark, context.folder.put(f"{self.home}/{name}.js", script), latest)
         context.index.add(len(context.listed), [one[3] for one in builder.texts])
-        context.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
+        context.listed.append(IndexedPage(self.home, name, latest, part.texts or "", drawn=True))
         return part
 
     def finish(self) -> ChatExport:
