@@ -58,7 +58,7 @@ def export(
     CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in.
 
     >>> hb.export("chats.binproto", "pages", "html").written
-    65
+    68
     """
     folder = Path(target)
     if not isinstance(source, Archive) and is_archive(source):
