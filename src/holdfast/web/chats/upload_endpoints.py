@@ -89,7 +89,7 @@ def submit_upload(request: RequestContext, upload: Upload) -> RawResponse:
     return redirect_to(f"{ROOT}/{done.uuid}/", "chat-backup-uploaded", done.name)
 
 
-def told(error: HostingError | ApiError) -> ApiError:
+def api_error(error: HostingError | ApiError) -> ApiError:
     """Return an error with the sentence that the script shows."""
     headers = {OFFSET: str(error.expected)} if isinstance(error, UploadOffsetConflict) else None
     return ApiError(status_for(error), message_for(error), headers=headers)
@@ -102,7 +102,7 @@ def begin_upload(request: RequestContext, body: ChosenFiles) -> BegunUpload:
         begun = chat_uploads.begin(request.app, request.actor, body)
         files = chat_uploads.list_files(request.app, request.actor, begun.uuid)
     except HostingError as error:
-        raise told(error) from error
+        raise api_error(error) from error
     return BegunUpload(f"{UPLOADS}/{begun.uuid}", CHUNK_BYTES, [file.received for file in files])
 
 
@@ -117,7 +117,7 @@ def send_chunk(request: RequestContext, uuid: str, position: int, upload: Upload
             request.app, request.actor, uuid, position, offset=int(offset), path=upload.path
         )
     except HostingError as error:
-        raise told(error) from error
+        raise api_error(error) from error
     request.response_headers[OFFSET] = str(received)
 
 
@@ -127,5 +127,5 @@ def complete_upload(request: RequestContext, uuid: str) -> CompletedUpload:
     try:
         done = complete(request.app, request.actor, uuid)
     except (HostingError, ApiError) as error:
-        raise told(error) from error
+        raise api_error(error) from error
     return CompletedUpload(f"{ROOT}/{done.uuid}/")
