@@ -37,6 +37,20 @@ def test_a_phones_folder_is_exported_with_its_attachments(
     assert (again["written"], again["removed"], again["problems"]) == (0, 0, [])
 
 
+def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
+    """With its attachments; a file that is there is refused before the backup is read."""
+    source, keys = phone
+    target = tmp_path / "chat.html"
+    assert run("backup", "export", source, str(tmp_path / "data"), "--to", "json", "--key-file", keys).status == 0
+    chats = [json.loads(line) for line in (tmp_path / "data" / "chats.jsonl").read_text().splitlines()]
+    name = str(max(chats, key=lambda chat: int(chat["messages"]))["id"])
+    words = ("backup", "export", source, str(target), "--single-file", "--chat", name, "--key-file", keys)
+    done = run(*words)
+    assert (done.status, done.err) == (0, "")
+    assert "data:image/" in target.read_text()
+    assert "exists already" in run(*words).err
+
+
 def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
     """As by all commands, and nothing is left behind."""
     source, _ = phone

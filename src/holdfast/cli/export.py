@@ -14,6 +14,7 @@ from holdfast.cli.archive.export import (
     PlainOption,
     SearchOption,
     SinceOption,
+    SingleFileOption,
     TargetArgument,
     ToOption,
     UntilOption,
@@ -44,6 +45,7 @@ def export_backup(
     media: MediaOption = True,
     search: SearchOption = True,
     plain: PlainOption = False,
+    single_file: SingleFileOption = False,
     zone: ZoneOption = None,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
@@ -51,9 +53,9 @@ def export_backup(
     json: JsonOption = False,
 ) -> int:
     """Export a backup as HTML pages or data files; a repeated export updates only what changed."""
-    check_options(to, search=search, plain=plain)
+    check_options(to, search=search, plain=plain, single_file=single_file, chat=chat)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
-    check_target(target, [source, key_file], folder=True)
+    check_target(target, [source, key_file], folder=not single_file)
     problems: list[str] = []
 
     def export_with(keys: KeyMaterial | None) -> ExportSummary:
@@ -64,7 +66,14 @@ def export_backup(
             with import_progress(source.name) as importing:
                 archive = stack.enter_context(
                     imported(
-                        opened, target, to, choice, media=media, progress=importing, on_problem=problems.append
+                        opened,
+                        target,
+                        to,
+                        choice,
+                        media=media,
+                        single_file=single_file,
+                        progress=importing,
+                        on_problem=problems.append,
                     )
                 )
             with export_progress(target.name) as progress:
@@ -76,6 +85,7 @@ def export_backup(
                     media=media,
                     search=search,
                     plain=plain,
+                    single_file=single_file,
                     zone=times,
                     progress=progress,
                 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -59,11 +60,29 @@ def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path
         (("--since", "soon"), 2),
         (("--since", "2024", "--until", "2023"), 2),
         (("--chat", "nobody"), 1),
+        (("--single-file",), 2),
+        (("--single-file", "--chat", "a", "--chat", "b"), 2),
+        (("--single-file", "--chat", "a", "--to", "json"), 2),
+        (("--single-file", "--chat", "nobody"), 1),
     ):
         done = run("archive", "export", chats_db, str(target), *words)
         assert done.status == status, words
         assert len(done.err.splitlines()) == 1
         assert not target.exists()
+
+
+def test_one_chat_is_one_file(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """A new one, which its owner alone can read; one that is there is left alone."""
+    chat = json.loads(run("archive", "chats", chats_db, "--json").out)[0]
+    target = tmp_path / "chat.html"
+    words = ("archive", "export", chats_db, str(target), "--single-file", "--chat", str(chat["id"]))
+    done = run(*words)
+    assert (done.status, done.out) == (0, f"{target}: 1 files written, 0 unchanged, 0 removed\n")
+    assert len(re.findall(r'<li [^>]*id="m\d', target.read_text())) == chat["messages"]
+    assert target.stat().st_mode & 0o077 == 0
+    again = run(*words)
+    assert again.status != 0
+    assert "exists already" in again.err
 
 
 def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ from holdfast.backup.archives import open as open_archive
 from holdfast.backup.archives.imports import Progress as Importing
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.errors import ArchiveBusy, ArchiveError, UnwritableBackup
+from holdfast.backup.container.whole import check_replaceable
+from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, UnwritableBackup
 from holdfast.backup.exports.arrow import check_pyarrow
 from holdfast.backup.exports.choice import ChatSelection, chosen
 from holdfast.backup.exports.csv_files import write_csv
 from holdfast.backup.exports.folder import ExportSummary, check_target
 from holdfast.backup.exports.html import write_html
+from holdfast.backup.exports.html.single_page import write_single_page
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.jsonl import write_json
 from holdfast.backup.exports.markdown import write_markdown
@@ -46,6 +48,7 @@ def export(
     media: bool = True,
     search: bool = True,
     plain: bool = False,
+    single_file: bool = False,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
@@ -55,7 +58,8 @@ def export(
     `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
     changed is written. `key` opens a backup. `media` puts the files of attachments beside, as far as they are
     there; `on_problem` is told of those of a backup that are missing or damaged. `search` is for HTML, `plain` for
-    CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in.
+    CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in. With `single_file` the
+    target is a new HTML file of one chat, with the files of attachments in it.
 
     >>> hb.export("chats.binproto", "pages", "html").written
     68
@@ -71,12 +75,22 @@ def export(
                 media=media,
                 search=search,
                 plain=plain,
+                single_file=single_file,
                 zone=zone,
                 progress=progress,
             )
     if isinstance(source, Archive):
         return export_archive(
-            source, folder, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
+            source,
+            folder,
+            form,
+            choice,
+            media=media,
+            search=search,
+            plain=plain,
+            single_file=single_file,
+            zone=zone,
+            progress=progress,
         )
     with opened(source, key) as backup:
         return export_backup(
@@ -87,6 +101,7 @@ def export(
             media=media,
             search=search,
             plain=plain,
+            single_file=single_file,
             zone=zone,
             progress=progress,
             on_problem=on_problem,
@@ -102,18 +117,23 @@ def export_archive(
     media: bool = True,
     search: bool = True,
     plain: bool = False,
+    single_file: bool = False,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, into a folder; where one lies there already, what has changed.
 
     `media` puts the files of attachments beside, as far as the archive has them. `search` is for HTML, `plain` for
-    CSV that programs read, `zone` the time zone that HTML and Markdown tell times in.
+    CSV that programs read, `zone` the time zone that HTML and Markdown tell times in. With `single_file` the
+    target is a new HTML file of one chat.
     """
     what = choice or ChatSelection()
+    check_form(form, single_file=single_file)
     with one_moment(archive):
         for one in what.chats:
             archive.chat_id(one)  # a name that fits no chat is refused before anything is written
+        if single_file:
+            return write_single_page(archive, target, what, media=media, zone=zone, progress=progress)
         stamp = whole_stamp(archive, what, form, zone, media, search, plain)
         if form == "html":
             return write_html(
@@ -125,6 +145,12 @@ def export_archive(
             return write_csv(archive, target, what, media=media, plain=plain, progress=progress, stamp=stamp)
         write = write_json if form == "json" else write_parquet
         return write(archive, target, what, media=media, progress=progress, stamp=stamp)
+
+
+def check_form(form: Form, *, single_file: bool) -> None:
+    """Refuse a single file in another form than HTML."""
+    if single_file and form != "html":
+        raise ExportRefused(f"a single file is HTML, not {form}")
 
 
 def export_zip(
@@ -168,6 +194,7 @@ def export_backup(
     media: bool = True,
     search: bool = True,
     plain: bool = False,
+    single_file: bool = False,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
@@ -176,9 +203,20 @@ def export_backup(
 
     `on_problem` is told of every attachment that is missing or damaged; the others are exported.
     """
-    with imported(backup, target, form, choice, media=media, on_problem=on_problem) as archive:
+    with imported(
+        backup, target, form, choice, media=media, single_file=single_file, on_problem=on_problem
+    ) as archive:
         return export_archive(
-            archive, target, form, choice, media=media, search=search, plain=plain, zone=zone, progress=progress
+            archive,
+            target,
+            form,
+            choice,
+            media=media,
+            search=search,
+            plain=plain,
+            single_file=single_file,
+            zone=zone,
+            progress=progress,
         )
 
 
@@ -190,12 +228,17 @@ def imported(
     choice: ChatSelection | None = None,
     *,
     media: bool = True,
+    single_file: bool = False,
     progress: Importing | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Iterator[Archive]:
     """Make an archive of a backup that is gone when the block ends, with the files that an export needs."""
     # Importing takes a while; what cannot work is refused before.
-    check_target(target)
+    check_form(form, single_file=single_file)
+    if single_file:
+        check_replaceable(target, replace=False)
+    else:
+        check_target(target)
     if form == "parquet":
         check_pyarrow()
     # On the disk of the target, so that files can be linked instead of copied.

@@ -11,7 +11,7 @@ from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.names import file_name
 from holdfast.redacted_repr import redacted
 
-__all__ = ["MediaFiles", "Show", "extension_of", "kind_of", "show"]
+__all__ = ["ANY", "MediaFiles", "Show", "extension_of", "kind_of", "show"]
 
 Show = Literal["image", "video", "audio", "file"]
 

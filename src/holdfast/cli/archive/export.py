@@ -29,6 +29,7 @@ __all__ = [
     "PlainOption",
     "SearchOption",
     "SinceOption",
+    "SingleFileOption",
     "TargetArgument",
     "ToOption",
     "UntilOption",
@@ -43,7 +44,10 @@ __all__ = [
 
 TargetArgument = Annotated[
     Path,
-    typer.Argument(help="The output folder: a new one, or that of an earlier export.", show_default=False),
+    typer.Argument(
+        help="The output folder: a new one, or that of an earlier export. With --single-file a new HTML file.",
+        show_default=False,
+    ),
 ]
 ToOption = Annotated[Form, typer.Option("--to", help="The format to write.")]
 ChatOption = Annotated[
@@ -62,6 +66,9 @@ SearchOption = Annotated[
 ]
 PlainOption = Annotated[
     bool, typer.Option("--plain", help="CSV: for programs, without what keeps spreadsheets from running texts.")
+]
+SingleFileOption = Annotated[
+    bool, typer.Option("--single-file", help="HTML: write one chat as one file, with its attachments in it.")
 ]
 ZoneOption = Annotated[
     str | None,
@@ -95,8 +102,12 @@ def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -
     return choice
 
 
-def check_options(to: Form, *, search: bool, plain: bool) -> None:
+def check_options(to: Form, *, search: bool, plain: bool, single_file: bool, chat: list[str] | None) -> None:
     """Raise an error for options that do not apply to a format."""
+    if single_file and to != "html":
+        raise typer.BadParameter("only HTML can be a single file", param_hint="--single-file")
+    if single_file and len(chat or ()) != 1:
+        raise typer.BadParameter("a single file has one chat; name it with --chat", param_hint="--single-file")
     if plain and to != "csv":
         raise typer.BadParameter("only CSV has a plain form", param_hint="--plain")
     if not search and to != "html":
@@ -164,13 +175,14 @@ def export_archive(
     media: MediaOption = True,
     search: SearchOption = True,
     plain: PlainOption = False,
+    single_file: SingleFileOption = False,
     zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
     """Export an archive as HTML pages or data files; a repeated export updates only what changed."""
-    check_options(to, search=search, plain=plain)
+    check_options(to, search=search, plain=plain, single_file=single_file, chat=chat)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
-    check_target(target, [archive_file], folder=True)
+    check_target(target, [archive_file], folder=not single_file)
     with archives.open(archive_file) as opened:
         with export_progress(target.name) as progress:
             done = export(
@@ -181,6 +193,7 @@ def export_archive(
                 media=media,
                 search=search,
                 plain=plain,
+                single_file=single_file,
                 zone=times,
                 progress=progress,
             )

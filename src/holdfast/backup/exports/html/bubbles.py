@@ -24,7 +24,16 @@ from holdfast.backup.archives.model import (
 from holdfast.backup.archives.sentences import duration
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.clock import TimeFormatter, day_label, iso
-from holdfast.backup.exports.html.files import Addresses, album, file_block, label, picture, size_label
+from holdfast.backup.exports.html.files import (
+    Addresses,
+    album,
+    file_block,
+    is_embedded,
+    label,
+    picture,
+    save_as,
+    size_label,
+)
 from holdfast.backup.exports.html.markup import escape, is_address, only_emoji, rich
 from holdfast.backup.exports.media import show
 
@@ -316,7 +325,8 @@ def long_text(one: ArchivedAttachment, addresses: Addresses) -> str:
     place = addresses.media(one)
     if place is None or one.revision:
         return ""
-    return f'<p class="said"><a href="{escape(place)}">The whole text</a>, {size_label(one.size)}</p>'
+    download = save_as(one) if is_embedded(place) else ""
+    return f'<p class="said"><a href="{escape(place)}"{download}>The whole text</a>, {size_label(one.size)}</p>'
 
 
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:

@@ -6,9 +6,10 @@ from typing import Final, Protocol
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.markup import escape
-from holdfast.backup.exports.media import kind_of, show
+from holdfast.backup.exports.media import extension_of, kind_of, show
+from holdfast.backup.exports.names import file_name
 
-__all__ = ["Addresses", "album", "file_block", "label", "picture", "size_label"]
+__all__ = ["Addresses", "album", "file_block", "is_embedded", "label", "picture", "save_as", "size_label"]
 
 # Beyond this a number is no width that anybody meant.
 WIDEST: Final = 1 << 16
@@ -80,6 +81,17 @@ def album(attachments: Sequence[ArchivedAttachment], addresses: Addresses) -> st
     return f'<div class="album a{min(len(attachments), 5)}">{inside}</div>'
 
 
+def is_embedded(address: str) -> bool:
+    """Return whether an address has the content itself; browsers save it, but open no page from it."""
+    return address.startswith("data:")
+
+
+def save_as(attachment: ArchivedAttachment) -> str:
+    """Write under which name an embedded file is saved."""
+    name = file_name(attachment.file_name, extension_of(attachment.content_type))
+    return f' download="{escape(name)}"'
+
+
 def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Show one file of a message."""
     address = addresses.media(attachment)
@@ -90,8 +102,10 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     name = escape(isolated(attachment.file_name or label(attachment)))
     place = escape(address)
     if way == "image":
-        behind = blurred(attachment, addresses)
-        return f'<a class="pic" href="{place}">{behind}{picture(attachment, address)}</a>{caption}'
+        seen = f"{blurred(attachment, addresses)}{picture(attachment, address)}"
+        if is_embedded(address):
+            return f'<span class="pic">{seen}</span>{caption}'
+        return f'<a class="pic" href="{place}">{seen}</a>{caption}'
     if way == "video":
         moving = " loop" if attachment.flag == "GIF" else ""
         return (
@@ -103,8 +117,9 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
             f'<div class="snd"><span class="what">{label(attachment)}</span>'
             f'<audio controls preload="none" src="{place}" aria-label="{name}"></audio></div>{caption}'
         )
+    download = save_as(attachment) if is_embedded(address) else " download"
     return (
-        f'<a class="file" href="{place}" download><span class="ico" aria-hidden="true">↓</span>'
+        f'<a class="file" href="{place}"{download}><span class="ico" aria-hidden="true">↓</span>'
         f'<span class="what" dir="auto">{name}</span>'
         f'<span class="sz">{size_label(attachment.size)}</span></a>{caption}'
     )

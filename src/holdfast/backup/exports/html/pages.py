@@ -17,7 +17,16 @@ from holdfast.backup.exports.html.pagination import PageBreaks
 if TYPE_CHECKING:
     from holdfast.backup.exports.html.chat_export import ChatExport
 
-__all__ = ["CalendarDay", "calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
+__all__ = [
+    "END",
+    "CalendarDay",
+    "avatar",
+    "calendar_page",
+    "chat_page",
+    "index_page",
+    "latest_page",
+    "search_page",
+]
 
 # A folder on a disk has no origin that all browsers would call 'self'; `file:` says the same for those.
 OWN: Final = "'self' file:"

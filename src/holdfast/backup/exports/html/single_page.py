@@ -1,0 +1,149 @@
+"""Writes one chat as one HTML file, with the style sheet and the attachments in it."""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from holdfast.backup.archives import Archive, Chat
+from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.bidi import isolated
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.errors import ExportRefused
+from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.folder import ExportSummary
+from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line
+from holdfast.backup.exports.html.clock import TimeFormatter
+from holdfast.backup.exports.html.markup import escape
+from holdfast.backup.exports.html.pages import END, avatar
+from holdfast.backup.exports.html.pagination import cuts_of
+from holdfast.backup.exports.job import Progress
+from holdfast.backup.exports.media import ANY, kind_of, show
+from holdfast.redacted_repr import redacted
+
+__all__ = ["LARGEST_FILE", "write_single_page"]
+
+STATIC: Final = files("holdfast.backup.exports.html") / "static"
+STYLE_SHEETS: Final = ("chat.css", "page.css")
+# A larger attachment is named only: browsers read a page as a whole.
+LARGEST_FILE: Final = 50 * 2**20
+# Whether a message is in a chat and a time.
+IN_EXPORT: Final = (
+    "SELECT EXISTS (SELECT 1 FROM message "
+    "WHERE id = ?1 AND chat_id = ?2 AND order_ms >= ?3 AND (?4 IS NULL OR order_ms < ?4))"
+)
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class EmbeddedFiles:
+    """Addresses inside one page: attachments are `data:` URLs, messages are fragments."""
+
+    archive: Archive
+    chat: Chat
+    choice: ChatSelection
+    with_media: bool
+
+    def media(self, attachment: ArchivedAttachment) -> str | None:
+        """Return the content of an attachment as a URL; None if it is not there, or too large."""
+        if not self.with_media or attachment.path is None:
+            return None
+        source = self.archive.kept_file(attachment.path)
+        if source is None or source.stat().st_size > LARGEST_FILE:
+            return None
+        kind = ANY if show(attachment) == "file" else kind_of(attachment.content_type)
+        return f"data:{kind};base64,{base64.b64encode(source.read_bytes()).decode('ascii')}"
+
+    def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files are in the page
+        """Return nothing: what is in the page need not be waited for."""
+        return ""
+
+    def message(self, number: int | None) -> str | None:
+        """Return the address of a message, None if it is not in the page."""
+        if number is None:
+            return None
+        values = (number, self.chat.id, self.choice.since_ms or 0, self.choice.until_ms)
+        (is_there,) = self.archive.connection.execute(IN_EXPORT, values).fetchone()
+        return f"#m{number}" if is_there else None
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style of the page."""
+    return "".join((STATIC / name).read_text(encoding="utf-8") for name in STYLE_SHEETS)
+
+
+def head(chat: Chat) -> str:
+    """Write what the page begins with; its policy allows its own style and files, and nothing else."""
+    style = style_sheet()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    # Between two people nobody has to be named.
+    kind = "log" if chat.kind == "group" else "log two"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(isolated(chat.name))}</title>\n<style>{style}</style>\n</head>\n"
+        f'<body class="chat">\n<header class="top">{avatar(chat)}'
+        f'<h1 dir="auto">{escape(chat.name)}</h1></header>\n'
+        f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n'
+    )
+
+
+def items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str, int]]:
+    """Yield the messages, with how many each item shows: a line between two days shows none."""
+    archive, chat, choice = addresses.archive, addresses.chat, addresses.choice
+    cuts, _days = cuts_of(archive, chat.id, choice, clock)
+    shown: int | None = None
+    before: tuple[int, str] | None = None
+    earlier = 0
+    for _name, start, end in cuts.stretches():
+        rows = archive.stretch(chat.id, start, end, choice.until_ms)
+        found = archive.load_parts(rows)
+        for row, day in zip(rows, clock.days([row[8] for row in rows]), strict=True):
+            author, direction, kind, order = row[2], row[3], row[4], row[8]
+            if day != shown:
+                yield day_line(day), 0
+                shown, before = day, None
+            follows = before == (author, direction) and order - earlier < PAUSE
+            yield bubble(archive.made(row, found), addresses, clock, day=day, follows=follows), 1
+            before, earlier = None if kind == "update" else (author, direction), order
+
+
+def write_single_page(
+    archive: Archive,
+    target: Path,
+    choice: ChatSelection,
+    *,
+    media: bool = True,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+) -> ExportSummary:
+    """Write one chat as one new file; `zone` is the time zone it tells times in.
+
+    Raises `ExportRefused` unless exactly one chat is chosen, and `TargetRefused` if there is a file already.
+    """
+    chats = chosen(archive, choice)
+    if len(chats) != 1:
+        raise ExportRefused(f"one file has one chat, and {len(chats):,} are chosen; name the chat")
+    [chat] = chats
+    done = 0
+    with write_whole(target) as file:
+        file.write(head(chat).encode())
+        for item, messages in items(EmbeddedFiles(archive, chat, choice, media), TimeFormatter(zone)):
+            file.write(item.encode())
+            done += messages
+            if progress is not None and done % 100 == 0:
+                progress(done, max(chat.messages, done))
+        file.write(f"</ol>\n</main>\n{END}".encode())
+    return ExportSummary(1, 0, 0)

@@ -1,0 +1,173 @@
+"""One chat as one file: everything is in it, and nothing can be loaded or run by it."""
+
+import base64
+import hashlib
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup import archives
+from holdfast.backup.archives import Archive, Chat
+from holdfast.backup.errors import ExportRefused, TargetRefused
+from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.html import pagination, single_page
+from holdfast.backup.exports.html.single_page import write_single_page
+from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.exports.html.test_markup import HOSTILE
+from tests.backup.exports.html.test_overview_pages import PICTURE, with_files
+from tests.backup.exports.made import Parsed
+
+DATA = re.compile(r"data:([a-z0-9/.-]+);base64,([A-Za-z0-9+/=]*)")
+STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a few messages at a time, so that a chat is read in several steps."""
+    monkeypatch.setattr(pagination, "MESSAGES", 20)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Make an archive with a file for every attachment."""
+    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
+    with_files(tmp_path / "chats.db")
+    return tmp_path / "chats.db"
+
+
+def largest_chat(opened: Archive) -> Chat:
+    """Return the chat with the most messages."""
+    return max(opened.chats(), key=lambda chat: chat.messages)
+
+
+def parsed(page: str) -> Parsed:
+    """Parse a page without what only a single file has: its style, and files in addresses."""
+    assert len(STYLE.findall(page)) == 1
+    return Parsed(DATA.sub("media/file", STYLE.sub("", page)))
+
+
+def written(opened: Archive, target: Path, choice: ChatSelection, *, media: bool = True) -> str:
+    """Write a page and read it."""
+    write_single_page(opened, target, choice, media=media)
+    return target.read_text(encoding="utf-8")
+
+
+def messages_of(opened: Archive, chat: Chat) -> list[tuple[int, int]]:
+    """List the ids of a chat's messages in order, with their times."""
+    rows = opened.connection.execute(
+        "SELECT id, order_ms FROM message WHERE chat_id = ? ORDER BY order_ms, order_n, id", (chat.id,)
+    )
+    return [(number, moment) for number, moment in rows]
+
+
+def test_every_message_is_there_once_and_in_order(place: Path, tmp_path: Path) -> None:
+    """Quotes lead to what they quote, and progress ends where the chat does."""
+    with archives.open(place) as opened:
+        chat = largest_chat(opened)
+        assert chat.messages > 100
+        told: list[tuple[int, int]] = []
+        target = tmp_path / "chat.html"
+        write_single_page(opened, target, ChatSelection((chat.id,)), progress=lambda *now: told.append(now))
+        page = parsed(target.read_text(encoding="utf-8"))
+        assert [one for one in page.ids if re.fullmatch(r"m\d+", one)] == [
+            f"m{number}" for number, _ in messages_of(opened, chat)
+        ]
+    assert told
+    assert all(done <= total for done, total in told)
+    fragments = [link[1:] for link in page.links if link.startswith("#")]
+    assert fragments
+    assert set(fragments) <= set(page.ids)
+
+
+def test_only_what_is_in_the_file_is_loaded(place: Path, tmp_path: Path) -> None:
+    """The policy allows the style by its hash; each address is of the web, of the page, or has the content."""
+    with archives.open(place) as opened:
+        page = written(opened, tmp_path / "chat.html", ChatSelection((largest_chat(opened).id,)))
+    [style] = STYLE.findall(page)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:;" in page
+    assert "url(" not in style
+    assert not {"script", "link"} & set(parsed(page).tags)
+    embedded = DATA.findall(page)
+    assert {base64.b64decode(content) for _, content in embedded} == {PICTURE}
+    assert all(kind.startswith(("image/", "video/", "audio/", "application/octet-stream")) for kind, _ in embedded)
+    assert re.findall(r'src="(?!data:)', page) == re.findall(r'href="(?!data:application|https?:|#)', page) == []
+
+
+def test_files_to_save_have_their_names(place: Path, tmp_path: Path) -> None:
+    """None of them with a folder, and an extension that nothing runs where the type is unknown."""
+    names: list[str] = []
+    with archives.open(place) as opened:
+        for chat in opened.chats():
+            page = written(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,)))
+            found = re.findall(r'href="data:[^"]*" download="([^"]+)"', page)
+            assert page.count('href="data:') == len(found)
+            names += found
+    assert names
+    assert all(re.fullmatch(r"[^/\\]+\.\w+", name) for name in names)
+
+
+def test_files_that_are_too_large_or_not_wanted_are_named(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is embedded, the page says what is missing."""
+    with archives.open(place) as opened:
+        choice = ChatSelection((largest_chat(opened).id,))
+        without = written(opened, tmp_path / "without.html", choice, media=False)
+        monkeypatch.setattr(single_page, "LARGEST_FILE", len(PICTURE) - 1)
+        small = written(opened, tmp_path / "small.html", choice)
+    assert without == small
+    assert not DATA.search(small)
+    assert "not kept here" in small
+
+
+def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(place: Path, tmp_path: Path) -> None:
+    """The beginning is included and the end is not."""
+    with archives.open(place) as opened:
+        chat = largest_chat(opened)
+        known = messages_of(opened, chat)
+        since, until = known[len(known) // 3][1], known[2 * len(known) // 3][1]
+        page = parsed(written(opened, tmp_path / "chat.html", ChatSelection((chat.id,), since, until)))
+    assert [one for one in page.ids if re.fullmatch(r"m\d+", one)] == [
+        f"m{number}" for number, moment in known if since <= moment < until
+    ]
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+
+
+def test_one_chat_and_a_new_file(place: Path, tmp_path: Path) -> None:
+    """Anything else is refused, and what is there stays."""
+    target = tmp_path / "chat.html"
+    with archives.open(place) as opened:
+        chats = opened.chats()
+        for names in ((), (chats[0].id, chats[1].id)):
+            with pytest.raises(ExportRefused, match="one file has one chat"):
+                write_single_page(opened, target, ChatSelection(names))
+        assert not target.exists()
+        target.write_text("mine", encoding="utf-8")
+        with pytest.raises(TargetRefused):
+            write_single_page(opened, target, ChatSelection((chats[0].id,)))
+    assert target.read_text(encoding="utf-8") == "mine"
+
+
+def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
+    """Nobody can leave the style, a file name or a text."""
+    header, frames = copies(80)
+    dice = random.Random(2)
+    for frame in frames:
+        if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+            frame.recipient.contact.nickname.given = dice.choice(HOSTILE)
+        elif frame.HasField("recipient") and frame.recipient.HasField("group"):
+            frame.recipient.group.snapshot.title.title = dice.choice(HOSTILE)
+    for item in items(frames):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = dice.choice(HOSTILE)
+            for attached in item.standardMessage.attachments:
+                attached.pointer.fileName = dice.choice(HOSTILE)
+    imported(tmp_path / "chats.db", write(tmp_path / "one", header, frames))
+    with_files(tmp_path / "chats.db")
+    with archives.open(tmp_path / "chats.db") as opened:
+        for chat in opened.chats():
+            page = parsed(written(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,))))
+            assert not {"script", "style", "svg"} & set(page.tags)
