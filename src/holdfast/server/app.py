@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from anyio import to_thread
@@ -15,7 +15,7 @@ from holdfast.hosting.failures import explain_request
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.http import threads
-from holdfast.hosting.http.application import PREFIX
+from holdfast.hosting.http.application import PREFIX, EndpointTable
 from holdfast.hosting.request_context import RequestContext, serving_options
 from holdfast.hosting.store import accounts
 from holdfast.hosting.webhooks.delivery_thread import delivering
@@ -29,6 +29,7 @@ from holdfast.web import static_files, stylesheet
 from holdfast.web.application import WebApp
 from holdfast.web.chats.revocation import Revocation
 from holdfast.web.reference import ApiReference
+from holdfast.web.routes import endpoints
 from holdfast.web.security_headers import SecurityHeaders
 
 __all__ = ["build"]
@@ -92,6 +93,18 @@ async def exporting_traces(settings: Settings) -> AsyncIterator[None]:
         await to_thread.run_sync(stack.close)
 
 
+@cache
+def api_table() -> EndpointTable:
+    """Return the endpoints of the API."""
+    return EndpointTable(api.endpoints())
+
+
+@cache
+def page_table() -> EndpointTable:
+    """Return the web pages, with the reference of the API."""
+    return EndpointTable([*endpoints(), *ApiReference(api.endpoints()).pages()])
+
+
 def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     """Build the application for these settings; the database must be migrated.
 
@@ -101,7 +114,6 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     accounts.hashing.concurrency = settings.password_hash_concurrency
     authenticator = api.Authenticator()
     revocation = Revocation(host)
-    endpoints = api.endpoints()
 
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
@@ -120,7 +132,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     static = Router([Mount(static_files.PREFIX, static_files.StaticAssets())], lifespan=lifespan)
     service = api.EndpointApp(
         partial(RequestContext, host),
-        endpoints,
+        api_table(),
         authenticator,
         explain_request,
         options=serving_options(host),
@@ -129,7 +141,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         api.CrossOrigin(service, settings.cors_origins),
         GitHttp(host, authenticator),
         SecurityHeaders(static),
-        SecurityHeaders(WebApp(host, ApiReference(endpoints).pages())),
+        SecurityHeaders(WebApp(host, page_table())),
     )
     logged = RequestLog(revocation.after(dispatcher), host)
     return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

@@ -1,6 +1,5 @@
 """The web pages, declared like the endpoints of the API and with the same guards."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -14,9 +13,9 @@ from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.authentication import Authenticator, by_session, check_state
 from holdfast.hosting.failures import explain_request
-from holdfast.hosting.http.application import EndpointApp
+from holdfast.hosting.http.application import EndpointApp, EndpointTable
 from holdfast.hosting.http.context import PasswordNeeded
-from holdfast.hosting.http.endpoints import Endpoint, RawResponse
+from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.request_context import RequestContext, serving_options
@@ -25,7 +24,6 @@ from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for
 from holdfast.web.go_get import go_get_page, is_go_get
 from holdfast.web.pages import page, redirect_to
-from holdfast.web.routes import endpoints
 
 __all__ = ["WebApp"]
 
@@ -77,13 +75,13 @@ class SessionAuthenticator(Authenticator):
 
 
 class WebApp(EndpointApp[RequestContext]):
-    """All pages, with `more` that are made at start; what goes wrong becomes a page as well."""
+    """All pages; what goes wrong becomes a page as well."""
 
-    def __init__(self, app: App, more: Sequence[Endpoint] = ()) -> None:
+    def __init__(self, app: App, table: EndpointTable) -> None:
         self._app = app
         super().__init__(
             partial(RequestContext, app),
-            [*endpoints(), *more],
+            table,
             SessionAuthenticator(),
             explain_request,
             options=serving_options(app),

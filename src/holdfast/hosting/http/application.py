@@ -6,7 +6,7 @@ out only on the way that it has to do so says it by `request.require_thread()`. 
 are kept while the database is unchanged.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +24,11 @@ from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_ro
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
 from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag, conditional
 from holdfast.hosting.http.responses import JsonResponse, RawResponse, send_response
-from holdfast.hosting.http.router import IN_BYTES, Router
+from holdfast.hosting.http.router import IN_BYTES, Match, Router
 from holdfast.hosting.http.threads import run_in_thread
 from holdfast.settings import Settings
 
-__all__ = ["METHODS", "PREFIX", "EndpointApp", "RequestAuthenticator", "ServingOptions"]
+__all__ = ["METHODS", "PREFIX", "EndpointApp", "EndpointTable", "RequestAuthenticator", "ServingOptions"]
 
 PREFIX: Final = "/api/v1"
 METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE"
@@ -65,6 +65,25 @@ class ServingOptions:
     """Returns the version of the data as the event loop sees it; None if it cannot be told."""
 
 
+class EndpointTable:
+    """Endpoints by method and path, with their guards; the applications of a process share one."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._router: Router[Endpoint] = Router()
+        self._guards: dict[str, tuple[tuple[Callable[..., object], type | None], ...]] = {}
+        for endpoint in endpoints:
+            self._router.add(endpoint.method, endpoint.path, endpoint)
+            self._guards[endpoint.name] = tuple((guard, provides(guard)) for guard in endpoint.guards)
+
+    def find(self, method: str, path: str) -> Match[Endpoint]:
+        """Return the endpoint of a method and an escaped path."""
+        return self._router.find(method, path)
+
+    def guards_of(self, endpoint: Endpoint) -> tuple[tuple[Callable[..., object], type | None], ...]:
+        """Return the guards of an endpoint, each with the type of what it finds."""
+        return self._guards[endpoint.name]
+
+
 class EndpointApp(Generic[R]):
     """Endpoints below a prefix as an ASGI application.
 
@@ -76,7 +95,7 @@ class EndpointApp(Generic[R]):
     def __init__(  # what an application consists of
         self,
         make_request: Callable[[Scope, Receive, dict[str, str]], R],
-        endpoints: Sequence[Endpoint],
+        table: EndpointTable,
         authenticator: RequestAuthenticator[R],
         explain: Callable[[Exception, R], Awaitable[ApiError | None]],
         *,
@@ -89,16 +108,12 @@ class EndpointApp(Generic[R]):
         self._options = options
         self._prefix = prefix
         self._cache = ResponseCache()
-        self._router: Router[Endpoint] = Router()
-        self._guards: dict[str, tuple[tuple[Callable[..., object], type | None], ...]] = {}
-        for endpoint in endpoints:
-            self._router.add(endpoint.method, endpoint.path, endpoint)
-            self._guards[endpoint.name] = tuple((guard, provides(guard)) for guard in endpoint.guards)
+        self._table = table
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request below the prefix."""
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        match = self._router.find(scope["method"], raw.decode("ascii", "replace")[len(self._prefix) :])
+        match = self._table.find(scope["method"], raw.decode("ascii", "replace")[len(self._prefix) :])
         request = self._make_request(scope, receive, match.parameters)
         if match.endpoint is not None:
             scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
@@ -222,7 +237,7 @@ class EndpointApp(Generic[R]):
 
     def _run_guards(self, endpoint: Endpoint, request: R) -> None:
         """Run the guards of an endpoint in order, and keep what each finds."""
-        for guard, kind in self._guards[endpoint.name]:
+        for guard, kind in self._table.guards_of(endpoint):
             found = guard(request)
             if kind is not None:
                 request.resolved_values[kind] = found
