@@ -275,6 +275,7 @@ def test_the_service_ends_with_an_error_when_no_worker_can_start() -> None:
     assert out == "error: no worker can start; the log says why\n"
 
 
+@pytest.mark.long
 def test_workers_that_die_at_once_are_started_again_ever_more_slowly(tmp_path: Path) -> None:
     """A worker that starts well and then dies does not keep a processor busy with being started."""
     log = tmp_path / "starts"

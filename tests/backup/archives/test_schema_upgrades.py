@@ -51,6 +51,7 @@ def test_an_old_archive_is_brought_up_to_date_to_be_read(old: Path) -> None:
         assert opened.add(source).known
 
 
+@pytest.mark.long
 def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> None:
     """While somebody else writes to it, say."""
     with sqlite3.connect(old, isolation_level=None) as other:

@@ -62,6 +62,7 @@ def test_no_archive_is_made(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.long
 def test_somebody_who_is_writing_is_waited_for_in_words(run: Run, own_db: str) -> None:
     """Not with a traceback."""
     other = sqlite3.connect(own_db, isolation_level=None)

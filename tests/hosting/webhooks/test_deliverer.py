@@ -151,6 +151,7 @@ def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
     assert "169.254.169.254 (link-local)" in row.error
 
 
+@pytest.mark.long
 def test_a_slow_receiver_holds_up_nobody(outbox: Outbox, receiver: Receiver) -> None:
     """While one hangs, others are told of a hundred things."""
 
