@@ -18,9 +18,8 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidValue, StorageError, TooManyAtOnce
 from holdfast.hosting.services.fields import check_length, check_required
-from holdfast.hosting.storage import instance
-from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.storage.object_store import ATTACHMENTS, StoredFile
+from holdfast.hosting.storage.unused_objects import delete_unused, list_by_uuid
 from holdfast.hosting.store import attachments
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.attachments import Attachment, AttachmentHolder
@@ -38,7 +37,6 @@ __all__ = [
 ]
 
 GRACE: Final = 86_400
-BATCH: Final = 100
 NAME_LENGTH: Final = 255
 MOST_FILES: Final = 1000
 log = structlog.get_logger(__name__)
@@ -98,28 +96,16 @@ def save_downloads(app: App) -> None:
 
 
 def stored(app: App) -> Iterator[tuple[str, StoredFile]]:
-    """Yield the files in the object store with their uuids."""
-    for one in app.store.list(ATTACHMENTS):
-        number = one.key.rpartition("/")[2]
-        if one.key == object_key(number):
-            yield number, one
+    """List the files in the object store with their uuids."""
+    return list_by_uuid(app.store, ATTACHMENTS, object_key)
 
 
 def collect_garbage(app: App, *, now: float) -> int:
     """Delete the bytes of files that nothing has, after a day, and return their number; none during a backup."""
     try:
-        if not instance.owns_store(app.database, app.store):
-            return 0
-        old = [number for number, one in stored(app) if one.written_at < now - GRACE]
-        removed = 0
-        for start in range(0, len(old), BATCH):
-            batch = old[start : start + BATCH]
-            if is_backup_running(app.database):
-                break
-            for number in set(batch) - attachments.existing_uuids(app.database, batch):
-                app.store.delete(object_key(number))
-                removed += 1
+        return delete_unused(
+            app.database, app.store, ATTACHMENTS, object_key, attachments.existing_uuids, before=now - GRACE
+        )
     except StorageError as error:
         log.warning("garbage collection of attachments failed", error=str(error))
         return 0
-    return removed

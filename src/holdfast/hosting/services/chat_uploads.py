@@ -30,9 +30,8 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.services import chat_backups
 from holdfast.hosting.services.chat_backups import object_key
 from holdfast.hosting.services.fields import check_length
-from holdfast.hosting.storage import instance
-from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.storage.object_store import CHATS, StoredFile
+from holdfast.hosting.storage.unused_objects import delete_unused, list_by_uuid
 from holdfast.hosting.store import chat_backups as backups_store
 from holdfast.hosting.store import chat_uploads as store
 from holdfast.hosting.store.chat_backups import ChatBackup, ChatBackupFile
@@ -67,7 +66,6 @@ LARGEST_FILE: Final = 2**50
 # How long an upload waits for its next chunk; how long bytes without a row may belong to a chunk on its way.
 IDLE_SECONDS: Final = 7 * 86_400
 GRACE: Final = 86_400
-BATCH: Final = 100
 log = structlog.get_logger(__name__)
 
 
@@ -212,11 +210,8 @@ def complete(app: App, actor: Actor, number: str, *, kind: str) -> ChatBackup:
 
 
 def stored(app: App) -> Iterator[tuple[str, StoredFile]]:
-    """Yield the parts in the object store with their uuids."""
-    for one in app.store.list(CHATS):
-        number = one.key.rpartition("/")[2]
-        if one.key == object_key(number):
-            yield number, one
+    """List the parts in the object store with their uuids."""
+    return list_by_uuid(app.store, CHATS, object_key)
 
 
 def expire(app: App, *, now: float | None = None) -> int:
@@ -231,18 +226,9 @@ def expire(app: App, *, now: float | None = None) -> int:
 def collect_garbage(app: App, *, now: float) -> int:
     """Delete the bytes of parts that no backup has, after a day, and return their number; none during a backup."""
     try:
-        if not instance.owns_store(app.database, app.store):
-            return 0
-        old = [number for number, one in stored(app) if one.written_at < now - GRACE]
-        removed = 0
-        for start in range(0, len(old), BATCH):
-            batch = old[start : start + BATCH]
-            if is_backup_running(app.database):
-                break
-            for number in set(batch) - backups_store.existing_parts(app.database, batch):
-                app.store.delete(object_key(number))
-                removed += 1
+        return delete_unused(
+            app.database, app.store, CHATS, object_key, backups_store.existing_parts, before=now - GRACE
+        )
     except StorageError as error:
         log.warning("garbage collection of chat backups failed", error=str(error))
         return 0
-    return removed

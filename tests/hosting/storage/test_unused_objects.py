@@ -1,0 +1,71 @@
+"""Only objects that no row has, that are old, and that are this installation's are deleted."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.storage import instance, unused_objects
+from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.storage.object_store import ATTACHMENTS
+from holdfast.hosting.storage.unused_objects import delete_unused, list_by_uuid
+from holdfast.hosting.store.database import Database
+
+USED = frozenset({"aa-1", "bb-3"})
+ALL = {"aa-1", "aa-2", "bb-3", "bb-4", "cc-5"}
+NEVER, ALWAYS = 0.0, 1e12
+
+
+def key_of(uuid: str) -> str:
+    """Return the key of an object."""
+    return f"{ATTACHMENTS}{uuid[:2]}/{uuid}"
+
+
+def used(_database: Database, uuids: Sequence[str]) -> set[str]:
+    """Return those of some objects that have a row."""
+    return set(uuids) & USED
+
+
+def there(app: App) -> set[str]:
+    """Return the uuids of the objects in the store."""
+    return {uuid for uuid, _ in list_by_uuid(app.store, ATTACHMENTS, key_of)}
+
+
+@pytest.fixture
+def full(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
+    """Put some objects into the store, and one with another key; batches are small."""
+    monkeypatch.setattr(unused_objects, "BATCH", 2)
+    for uuid in ALL:
+        app.store.put(key_of(uuid), b"content")
+    app.store.put(f"{ATTACHMENTS}xx/aa-9", b"content")
+    return app
+
+
+def collect(app: App, before: float) -> int:
+    """Delete what is unused."""
+    return delete_unused(app.database, app.store, ATTACHMENTS, key_of, used, before=before)
+
+
+def test_old_objects_without_a_row_are_deleted(full: App) -> None:
+    """In several batches; an object whose key is not that of its uuid is left alone."""
+    assert there(full) == ALL
+    assert collect(full, NEVER) == 0
+    assert collect(full, ALWAYS) == 3
+    assert there(full) == USED
+    assert full.store.read_bytes(f"{ATTACHMENTS}xx/aa-9") == b"content"
+    assert collect(full, ALWAYS) == 0
+
+
+def test_nothing_is_deleted_during_a_backup(full: App) -> None:
+    """It may be about to read them."""
+    with backup_lease(full.database):
+        assert collect(full, ALWAYS) == 0
+    assert there(full) == ALL
+    assert collect(full, ALWAYS) == 3
+
+
+def test_nothing_of_another_installation_is_deleted(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are in another database."""
+    monkeypatch.setattr(instance, "owns_store", lambda *_given: False)
+    assert collect(full, ALWAYS) == 0
+    assert there(full) == ALL
