@@ -61,10 +61,10 @@ def test_rows_say_what_protobuf_reads(core: Core) -> None:
             )
             for one in item.outgoing.sendStatus
         )
-        assert sorted((one[0], one[1], one[2] & 15) for one in found[3] or ()) == receipts  # type: ignore[attr-defined]
+        assert sorted((one[0], one[1], one[2] & 15) for one in found[3] or ()) == receipts  # type: ignore[attr-defined]  # a row of any columns
         content = item.stickerMessage if item.HasField("stickerMessage") else item.standardMessage
         reactions = sorted((one.authorId + 1000, one.emoji) for one in content.reactions)
-        assert sorted(one[2:4] for one in found[4] or ()) == reactions  # type: ignore[attr-defined]
+        assert sorted(one[2:4] for one in found[4] or ()) == reactions  # type: ignore[attr-defined]  # as above
 
 
 def test_both_cores_make_the_same(core: Core) -> None:

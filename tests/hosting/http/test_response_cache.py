@@ -13,7 +13,9 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from starlette.responses import Response
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import raw
+from holdfast.hosting.app import App
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.response_cache import ResponseCache, add_entity_tag
@@ -181,9 +183,9 @@ def test_a_file_is_read_again_only_after_a_change(
     blob = write_file(ada, "first\n")
     opened: list[object] = []
 
-    def count(*given: object) -> Repo:
-        opened.append(given)
-        return open_git(*given)  # type: ignore[arg-type]
+    def count(app: App, target: RepositoryAccess) -> Repo:
+        opened.append(target)
+        return open_git(app, target)
 
     monkeypatch.setattr(raw, "open_git", count)
     first = ada.get(RAW)
