@@ -48,6 +48,8 @@ BY_NAME = {
     "jeepney": "MIT",
     "secretstorage": "BSD-3-Clause",
     "segno": "BSD-3-Clause",
+    "pyasn1-modules": "BSD-2-Clause",
+    "pyopenssl": "Apache-2.0",
     "pywin32-ctypes": "BSD-3-Clause",
     "zipp": "MIT",
     "jinja2": "BSD-3-Clause",

@@ -12,6 +12,7 @@ from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD
 from tests.hosting.api_clients import PASSWORD, ServiceClients
+from tests.hosting.passkey_helpers import ROOT, give_passkey
 from tests.hosting.two_factor_helpers import give_second_factor
 
 
@@ -271,6 +272,19 @@ def test_a_password_needs_a_code_where_there_is_a_second_factor(clients: Service
         assert clients.anonymous.get("/user", auth=("ada", value)).json()["login"] == "ada"
     git = clients.open("").get("/ada/ship.git/info/refs?service=git-upload-pack", auth=("ada", PASSWORD))
     assert git.status_code == 401
+
+
+def test_a_password_needs_a_token_where_there_is_only_a_passkey(clients: ServiceClients) -> None:
+    """Or a recovery code; no code of an app that there is not is accepted."""
+    ada = clients.user("ada")
+    _, codes = give_passkey(clients.service.settings, accounts.find_user(clients.database, "ada"), ROOT)
+    assert ada.get("/user").status_code == 200
+    refused = clients.anonymous.get("/user", auth=("ada", PASSWORD))
+    assert refused.status_code == 401
+    assert "access token" in refused.json()["message"]
+    for code, status in (("123456", 401), (codes[0].reveal(), 200), (codes[0].reveal(), 401)):
+        header = {"X-Gitea-OTP": code}
+        assert clients.anonymous.get("/user", auth=("ada", PASSWORD), headers=header).status_code == status
 
 
 def test_guesses_of_a_code_are_limited(clients: ServiceClients) -> None:

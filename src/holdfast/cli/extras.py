@@ -33,6 +33,7 @@ SERVER_MODULES: Final = frozenset(
         "starlette",
         "uvicorn",
         "uvloop",
+        "webauthn",
         "yaml",
         "yarl",
     }

@@ -21,6 +21,9 @@ HostingError
 │   ├── PasswordRequired     the request has no password
 │   ├── SessionRequired      a token does not suffice
 │   ├── WebhooksDisabled     disabled in the settings
+│   ├── ChallengeExpired     the challenge of a passkey has expired or was answered before
+│   ├── PasskeyRefused       not the response of a passkey that may be used
+│   ├── PasskeyCounterReversed  a passkey may have been copied
 │   ├── WrongCode            not a code of the user's second factor
 │   └── WrongPassword        not the user's password
 ├── NoData                   no service was ever started here
@@ -77,6 +80,8 @@ HostingError
 │   ├── InvalidValue         the value of a field is invalid
 │   ├── InvalidYaml          a YAML file cannot be read
 │   ├── TransferPending      another transfer of the repository waits
+│   ├── TooManyPasskeys      a user can have no more passkeys
+│   ├── PasskeysUnavailable  browsers use no passkeys at this address
 │   ├── TwoFactorDisabled    the user has no second factor
 │   ├── UnknownName          a list names an unknown user or team
 │   ├── VisibilityRefused    only owners change the visibility
@@ -124,6 +129,7 @@ HostingError
 ├── PushRefused              branch protection
 │   └── DefaultBranchRefused not allowed for the default branch
 ├── TooManyGuesses           rate limit of wrong passwords
+│   ├── TooManyChallenges    rate limit of challenges for passkeys
 │   └── TooManyCodes         rate limit of wrong codes
 ├── HashingBusy              too many concurrent password hashes
 ├── AlreadyExists            it exists already
@@ -133,6 +139,7 @@ HostingError
 │   ├── EmailTaken           the e-mail address is in use
 │   ├── MergeScheduled       the pull request is scheduled to be merged
 │   ├── NameTaken            the name is in use
+│   ├── PasskeyTaken         the passkey was added before
 │   ├── PullTaken            the branches have an open pull request
 │   ├── LockTaken            the path is locked
 │   ├── ProtectionTaken      the rule exists
@@ -156,6 +163,7 @@ HostingError
 │   ├── NoSuchMigration      the repository was not migrated
 │   ├── NoSuchMilestone      no such milestone
 │   ├── NoSuchNotification   no such notification of the user
+│   ├── NoSuchPasskey        no such passkey of the user
 │   ├── NoSuchPushMirror     no such push mirror
 │   ├── NoSuchLock           no such LFS lock
 │   ├── NoSuchOrganization   no organization has that name
@@ -197,6 +205,7 @@ __all__ = [
     "BodyDamaged",
     "BodyTooLarge",
     "BranchExists",
+    "ChallengeExpired",
     "ChatStorageFull",
     "ColorRefused",
     "ConditionFailed",
@@ -274,6 +283,7 @@ __all__ = [
     "NoSuchNotification",
     "NoSuchObject",
     "NoSuchOrganization",
+    "NoSuchPasskey",
     "NoSuchProtection",
     "NoSuchPushMirror",
     "NoSuchRef",
@@ -309,6 +319,10 @@ __all__ = [
     "OwnerIsNoCollaborator",
     "OwnersStay",
     "OwnersTeamRequired",
+    "PasskeyCounterReversed",
+    "PasskeyRefused",
+    "PasskeyTaken",
+    "PasskeysUnavailable",
     "PasswordRefused",
     "PasswordRequired",
     "PathRefused",
@@ -352,8 +366,10 @@ __all__ = [
     "TeamTaken",
     "TokenNameTaken",
     "TooManyAtOnce",
+    "TooManyChallenges",
     "TooManyCodes",
     "TooManyGuesses",
+    "TooManyPasskeys",
     "TooManyPins",
     "TransferPending",
     "TwoFactorDisabled",
@@ -521,6 +537,30 @@ class SessionRequired(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("log in on the website for this; a token is not enough")
+
+
+class ChallengeExpired(AccessDenied):
+    """The challenge that a passkey answered has expired, was answered before, or was made for something else."""
+
+    def __init__(self) -> None:
+        super().__init__("the request has expired, or was answered before; try again")
+
+
+class PasskeyRefused(AccessDenied):
+    """The response is not one of a passkey that may be used here."""
+
+    def __init__(self) -> None:
+        super().__init__("the passkey was not accepted")
+
+
+class PasskeyCounterReversed(AccessDenied):
+    """The signature counter of a passkey is not above the last one, so the passkey may have been copied."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the passkey was not accepted: its signature counter went backwards, so it may have been copied; "
+            "log in another way and remove it"
+        )
 
 
 class WrongCode(AccessDenied):
@@ -896,6 +936,21 @@ class TransferPending(Refused):
         self.name = name
 
 
+class TooManyPasskeys(Refused):
+    """The user has as many passkeys as are possible."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"an account can have {limit} passkeys; remove one first")
+        self.limit = limit
+
+
+class PasskeysUnavailable(Refused):
+    """Browsers use no passkeys at the address of the service."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+
+
 class TwoFactorDisabled(Refused):
     """The user has not enabled two-factor authentication, or has not begun to."""
 
@@ -1160,6 +1215,14 @@ class TooManyCodes(TooManyGuesses):
         self.args = ("too many wrong authentication codes; try again later",)
 
 
+class TooManyChallenges(TooManyGuesses):
+    """The rate limit of challenges for passkeys is exceeded; retry after `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.args = ("too many requests to use a passkey; try again later",)
+
+
 class AlreadyExists(HostingError):
     """It exists already."""
 
@@ -1236,6 +1299,13 @@ class TokenNameTaken(AlreadyExists):
     """The user already has a token with this name."""
 
 
+class PasskeyTaken(AlreadyExists):
+    """The passkey was added before."""
+
+    def __init__(self) -> None:
+        super().__init__("this passkey was added already")
+
+
 class TwoFactorEnabled(AlreadyExists):
     """The user has enabled two-factor authentication already."""
 
@@ -1256,6 +1326,13 @@ class NoSuchChatBackup(DoesNotExist):
 
     def __init__(self) -> None:
         super().__init__("there is no such chat backup")
+
+
+class NoSuchPasskey(DoesNotExist):
+    """The user has no such passkey."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such passkey")
 
 
 class NoSuchRelease(DoesNotExist):

@@ -38,6 +38,12 @@ FORBIDDEN: Final = {
     Permission.TOKENS: "Only the user and site administrators can see these tokens.",
 }
 
+# What there were too many of; wrong passwords otherwise.
+TOO_MANY: Final[dict[type[errors.TooManyGuesses], str]] = {
+    errors.TooManyChallenges: "requests to use a passkey",
+    errors.TooManyCodes: "wrong authentication codes",
+}
+
 WEBHOOK_OPTIONS: Final = {
     "type": "Type",
     "url": "URL",
@@ -88,8 +94,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return "Select at least one scope." if error.scope is None else f"There is no scope {error.scope}."
         case errors.TooManyGuesses():
             minutes = -(-error.seconds // 60)
-            what = "authentication codes" if isinstance(error, errors.TooManyCodes) else "passwords"
-            return f"Too many wrong {what}. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+            what = TOO_MANY.get(type(error), "wrong passwords")
+            return f"Too many {what}. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
         case errors.WebhooksDisabled():
             return "Webhooks are disabled on this service."
         case errors.NotWaiting():

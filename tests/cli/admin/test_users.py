@@ -10,6 +10,7 @@ from holdfast.hosting.store.tokens import holder_of
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
+from tests.hosting.passkey_helpers import ROOT, give_passkey
 from tests.hosting.two_factor_helpers import give_second_factor
 
 
@@ -106,6 +107,7 @@ def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Setting
     """Who has lost it; where there is none, nothing is done."""
     with open_database(ada) as database:
         give_second_factor(ada, accounts.find_user(database, "ada"))
+        give_passkey(ada, accounts.find_user(database, "ada"), ROOT)
     done = run("admin", "user", "disable-two-factor", "ada")
     assert (done.status, done.out) == (0, "Two-factor authentication of ada disabled.\n")
     with open_database(ada) as database:

@@ -9,8 +9,10 @@ from holdfast.hosting.store.login_rate_limit import (
     cancel_attempt,
     count_wrong_token,
     expired,
+    forget_challenge,
     forget_codes,
     reserve_attempt,
+    reserve_challenge,
     reserve_code,
     seconds_to_wait,
     succeed,
@@ -173,6 +175,19 @@ def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> No
     assert waits(database, "ada", "192.0.2.1", 2) == 0
     assert count_wrong_token(database, "192.0.2.2", limit=3, window=100, now=1) == 0
     assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=102) == 0
+
+
+def test_challenges_are_counted_by_address_and_apart(database: Database) -> None:
+    """One that was answered is given back, and nothing else is touched."""
+    answers = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(31)]
+    assert answers[:30] == [0] * 30
+    assert answers[30] == 100
+    assert reserve_challenge(database, "192.0.2.2", limit=3, window=100, now=1) == 0
+    assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) == 0
+    forget_challenge(database, "192.0.2.1")
+    answers = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=2) for _ in range(2)]
+    assert answers == [0, 99]
+    assert reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=102) == 0
 
 
 def test_known_addresses_outlive_the_counts(database: Database) -> None:

@@ -125,7 +125,7 @@ def change_password(
 def disable_two_factor(
     context: typer.Context, name: NameArgument, *, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Disable two-factor authentication of a user who has lost their device and their recovery codes."""
+    """Remove the authenticator app, the passkeys and the recovery codes of a user who has lost them."""
     from holdfast.hosting.access import OPERATOR
     from holdfast.hosting.services import two_factor
     from holdfast.hosting.store.accounts import find_user

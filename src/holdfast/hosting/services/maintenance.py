@@ -13,7 +13,7 @@ from holdfast.hosting.errors import HostingError, StorageError
 from holdfast.hosting.services import attachments, chat_uploads, lfs_objects
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lease import is_backup_running
-from holdfast.hosting.store import lfs, outbox, repositories, repository_log
+from holdfast.hosting.store import lfs, outbox, passkeys, repositories, repository_log
 from holdfast.hosting.store.login_rate_limit import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
@@ -57,7 +57,7 @@ class CompactionResult:
 
 
 def clean(app: App, *, now: float | None = None) -> CleanupResult:
-    """Delete expired sessions, rate limit counters, idempotency keys and uploads, and incomplete files."""
+    """Delete expired sessions, counters, challenges, idempotency keys and uploads, and incomplete files."""
     moment = int(time.time() if now is None else now)
     window = app.settings.login_failure_minutes * 60
     with app.database.write() as connection:
@@ -65,6 +65,7 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
         old = delete(login_failures).where(expired(moment, window))
         forgotten = connection.execute(old).rowcount
         lfs.delete_expired_leases(connection, now=moment)
+        passkeys.delete_expired_challenges(connection, now=moment)
     app.folders.sweep(now=now)
     removed = lfs_objects.collect_garbage(app, now=moment)
     attachments.collect_garbage(app, now=moment)

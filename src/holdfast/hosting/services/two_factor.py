@@ -1,8 +1,8 @@
-"""Two-factor authentication: time-based codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
+"""Two-factor authentication: codes of an authenticator app (TOTP, RFC 6238), passkeys, and recovery codes.
 
 A secret is pending until a code has confirmed it, and only then it is asked for. A code is accepted once, from one
 time step before to one after the current one. Guesses are counted for each user, over all addresses: whoever
-guesses has given the right password before.
+guesses has given the right password before. The recovery codes are those of the app and of the passkeys together.
 """
 
 import hmac
@@ -18,7 +18,11 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import TooManyCodes, TwoFactorDisabled, TwoFactorEnabled, WrongCode
+from holdfast.hosting.relying_party import RelyingParty
+from holdfast.hosting.services import passkey_authentication
+from holdfast.hosting.services.passkey_authentication import ChallengePurpose
 from holdfast.hosting.store import login_rate_limit
+from holdfast.hosting.store import passkeys as passkey_store
 from holdfast.hosting.store import two_factor as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
@@ -26,13 +30,16 @@ from holdfast.secret import Secret
 
 __all__ = [
     "Enrolment",
+    "PasskeyProof",
     "TwoFactorStatus",
     "begin",
     "check",
+    "check_proof",
     "confirm",
     "disable",
     "enrolment_of",
     "is_enabled",
+    "new_recovery_codes",
     "remove_for",
     "replace_recovery_codes",
     "status_of",
@@ -55,11 +62,24 @@ class TwoFactorStatus(msgspec.Struct, frozen=True):
 
     enabled_at: int
     codes_left: int
+    has_app: bool = False
+    """Whether an authenticator app is one of the second factors."""
+    passkeys: int = 0
+    """How many passkeys there are."""
 
     @property
     def is_enabled(self) -> bool:
         """Whether the user logs in with a second factor."""
         return self.enabled_at > 0
+
+
+@redacted
+class PasskeyProof(msgspec.Struct, frozen=True):
+    """The response of a passkey with which a user confirms a change, in place of a code."""
+
+    party: RelyingParty
+    answer: str
+    address: str = ""
 
 
 @redacted
@@ -77,16 +97,20 @@ def is_enabled(app: App, user: Account) -> bool:
 
 def status_of(app: App, user: Account) -> TwoFactorStatus:
     """Return the state of a user's two-factor authentication."""
-    found = store.find(app.database, user)
-    if found is None or not found.confirmed_at:
+    secret = store.find(app.database, user)
+    confirmed_at = 0 if secret is None else secret.confirmed_at
+    added = [passkey.created_at for passkey in passkey_store.list_passkeys(app.database, user)]
+    if not confirmed_at and not added:
         return TwoFactorStatus(0, 0)
-    return TwoFactorStatus(found.confirmed_at, store.count_codes(app.database, user))
+    enabled_at = min([*added, confirmed_at] if confirmed_at else added)
+    codes_left = store.count_codes(app.database, user)
+    return TwoFactorStatus(enabled_at, codes_left, has_app=confirmed_at > 0, passkeys=len(added))
 
 
 def begin(app: App, actor: Actor, host: str) -> Enrolment:
     """Generate a secret for the acting user, who gave their password; an earlier pending one is replaced.
 
-    Raises `TwoFactorEnabled` if two-factor authentication is enabled already.
+    Raises `TwoFactorEnabled` if the user has an authenticator app already.
     """
     user = access.require_session(actor)
     access.require_password(actor)
@@ -112,7 +136,7 @@ def enrolment(user: Account, secret: str, host: str) -> Enrolment:
 
 
 def confirm(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> list[Secret]:
-    """Enable two-factor authentication with a code of the pending secret; return the recovery codes.
+    """Add the authenticator app with a code of the pending secret; return the recovery codes if there were none.
 
     Raises `WrongCode`, and `TwoFactorDisabled` if no secret is pending.
     """
@@ -124,7 +148,7 @@ def confirm(app: App, actor: Actor, code: Secret, *, now: float | None = None) -
         raise TwoFactorEnabled
     count_guess(app, user, now)
     step = matching_step(app.cipher.decrypt(pending.secret), normalized(code), now)
-    codes = new_recovery_codes()
+    codes = [] if store.is_enabled(app.database, user) else new_recovery_codes()
     if step is None or not store.confirm(app.database, user, pending.secret, step, codes):
         raise WrongCode
     login_rate_limit.forget_codes(app.database, user.id)
@@ -136,12 +160,14 @@ def check(app: App, user: Account, code: Secret, *, now: float | None = None) ->
 
     Raises `WrongCode` for any other, also one that was used before, and `TooManyCodes` after too many of them.
     """
-    found = store.find(app.database, user)
-    if found is None or not found.confirmed_at:
+    if not store.is_enabled(app.database, user):
         raise TwoFactorDisabled
     count_guess(app, user, now)
+    found = store.find(app.database, user)
     typed = normalized(code)
     if TIME_CODE.fullmatch(typed):
+        if found is None or not found.confirmed_at:
+            raise WrongCode
         step = matching_step(app.cipher.decrypt(found.secret), typed, now)
         is_right = step is not None and store.use_step(app.database, user, step)
     else:
@@ -151,26 +177,44 @@ def check(app: App, user: Account, code: Secret, *, now: float | None = None) ->
     login_rate_limit.forget_codes(app.database, user.id)
 
 
-def replace_recovery_codes(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> list[Secret]:
+def check_proof(app: App, user: Account, proof: Secret | PasskeyProof, *, now: float | None = None) -> None:
+    """Consume a code, or verify the response of a passkey, of a user who gave their password."""
+    if isinstance(proof, Secret):
+        check(app, user, proof, now=now)
+    else:
+        passkey_authentication.verify(
+            app, proof.party, ChallengePurpose.CONFIRMATION, user, proof.answer, address=proof.address, now=now
+        )
+
+
+def replace_recovery_codes(
+    app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float | None = None
+) -> list[Secret]:
     """Generate new recovery codes for the acting user, who gave their password; the old ones are void."""
     user = access.require_session(actor)
     access.require_password(actor)
-    check(app, user, code, now=now)
+    check_proof(app, user, proof, now=now)
     codes = new_recovery_codes()
     store.replace_codes(app.database, user, codes)
     return codes
 
 
-def disable(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> None:
-    """Disable two-factor authentication of the acting user, who gave their password, with a code."""
+def disable(app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float | None = None) -> bool:
+    """Remove the authenticator app of the acting user, who gave their password, with a code or a passkey.
+
+    Returns whether they still have a second factor; without any, the recovery codes are deleted too.
+    """
     user = access.require_session(actor)
     access.require_password(actor)
-    check(app, user, code, now=now)
-    store.remove(app.database, user)
+    found = store.find(app.database, user)
+    if found is None or not found.confirmed_at:
+        raise TwoFactorDisabled
+    check_proof(app, user, proof, now=now)
+    return store.remove_secret(app.database, user)
 
 
 def remove_for(app: App, actor: Actor, user: Account) -> None:
-    """Disable two-factor authentication of a user who has lost it, as a site administrator."""
+    """Remove all second factors of a user who has lost them, as a site administrator."""
     access.require_site_admin(actor)
     if not store.remove(app.database, user):
         raise TwoFactorDisabled

@@ -30,8 +30,10 @@ __all__ = [
     "cancel_attempt",
     "count_wrong_token",
     "expired",
+    "forget_challenge",
     "forget_codes",
     "reserve_attempt",
+    "reserve_challenge",
     "reserve_code",
     "seconds_to_wait",
     "succeed",
@@ -248,6 +250,29 @@ def forget_codes(database: Database, user_id: int) -> None:
     """Delete the counter of codes, after a right one."""
     with database.write() as connection:
         connection.execute(delete(login_failures).where(login_failures.c.source == code_source(user_id)))
+
+
+def reserve_challenge(
+    database: Database, address: str, *, limit: int, window: int, now: float | None = None
+) -> int:
+    """Count a challenge for a passkey by address and return 0; over the limit, return the seconds to wait.
+
+    Anybody may ask for one without logging in, and each is a row of the database.
+    """
+    moment = int(time.time() if now is None else now)
+    most = limit * TOTAL_FACTOR
+    return reserve_one(database, challenge_source(address), most, window=window, moment=moment)
+
+
+def forget_challenge(database: Database, address: str) -> None:
+    """Subtract a challenge that a passkey answered."""
+    with database.write() as connection:
+        subtract(connection, challenge_source(address), 1)
+
+
+def challenge_source(address: str) -> str:
+    """Return the key of the counter of challenges that an address asked for."""
+    return f"passkey@{network_of(address)}"
 
 
 def code_source(user_id: int) -> str:

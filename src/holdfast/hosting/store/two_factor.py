@@ -1,16 +1,19 @@
-"""Secrets and recovery codes of two-factor authentication; a code is consumed by one atomic statement."""
+"""Secrets and recovery codes of two-factor authentication; a code is consumed by one atomic statement.
+
+A user has a second factor with a confirmed secret or with a passkey; the recovery codes are those of both.
+"""
 
 import hashlib
 import time
 from collections.abc import Sequence
 
 import msgspec
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, literal, select, union_all, update
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database, upsert
 from holdfast.hosting.store.prepared_statements import Statement
-from holdfast.hosting.store.tables import recovery_codes, two_factor
+from holdfast.hosting.store.tables import passkeys, recovery_codes, two_factor
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 
@@ -19,9 +22,13 @@ __all__ = [
     "confirm",
     "count_codes",
     "find",
+    "has_any",
     "is_enabled",
+    "keep_codes_of_factors",
     "remove",
+    "remove_secret",
     "replace_codes",
+    "set_codes",
     "start",
     "use_code",
     "use_step",
@@ -43,6 +50,13 @@ BY_USER = Statement(
     )
 )
 
+# By the primary key of two_factor, and by ix_passkeys_user_id.
+ANY_FACTOR = union_all(
+    select(literal(1)).where(two_factor.c.user_id == bindparam("user"), two_factor.c.confirmed_at > 0),
+    select(literal(1)).where(passkeys.c.user_id == bindparam("user")),
+).limit(1)
+ENABLED = Statement(ANY_FACTOR)
+
 
 def find(database: Database, user: Account) -> TwoFactorSecret | None:
     """Return the secret of a user, confirmed or not; None if there is none."""
@@ -52,8 +66,12 @@ def find(database: Database, user: Account) -> TwoFactorSecret | None:
 
 def is_enabled(database: Database, user: Account) -> bool:
     """Return whether a user logs in with a second factor."""
-    found = find(database, user)
-    return found is not None and found.confirmed_at > 0
+    return database.row(ENABLED, user=user.id) is not None
+
+
+def has_any(connection: Connection, user: Account) -> bool:
+    """Return whether a user has a second factor, within a transaction."""
+    return connection.execute(ANY_FACTOR, {"user": user.id}).first() is not None
 
 
 def start(database: Database, user: Account, secret: str, *, now: int | None = None) -> bool:
@@ -76,9 +94,10 @@ def confirm(
     *,
     now: int | None = None,
 ) -> bool:
-    """Enable a pending secret, which a code of this time step was right for, with new recovery codes.
+    """Enable a pending secret, which a code of this time step was right for.
 
-    Returns False if the secret is not the pending one any more.
+    The recovery codes replace all others; without any, those of the user stay. Returns False if the secret is not
+    the pending one any more.
     """
     moment = int(time.time()) if now is None else now
     pending = (two_factor.c.user_id == user.id, two_factor.c.secret == secret, two_factor.c.confirmed_at == 0)
@@ -88,8 +107,8 @@ def confirm(
         )
         if not changed.rowcount:
             return False
-        connection.execute(delete(recovery_codes).where(recovery_codes.c.user_id == user.id))
-        connection.execute(insert(recovery_codes), rows_of(user, codes))
+        if codes:
+            set_codes(connection, user, codes)
     return True
 
 
@@ -110,8 +129,21 @@ def use_code(database: Database, user: Account, code: Secret) -> bool:
 def replace_codes(database: Database, user: Account, codes: Sequence[Secret]) -> None:
     """Replace all recovery codes of a user."""
     with database.write() as connection:
+        set_codes(connection, user, codes)
+
+
+def set_codes(connection: Connection, user: Account, codes: Sequence[Secret]) -> None:
+    """Replace all recovery codes of a user, within a transaction."""
+    connection.execute(delete(recovery_codes).where(recovery_codes.c.user_id == user.id))
+    connection.execute(insert(recovery_codes), rows_of(user, codes))
+
+
+def keep_codes_of_factors(connection: Connection, user: Account) -> bool:
+    """Delete the recovery codes of a user who has no second factor left; return whether there is one."""
+    is_left = has_any(connection, user)
+    if not is_left:
         connection.execute(delete(recovery_codes).where(recovery_codes.c.user_id == user.id))
-        connection.execute(insert(recovery_codes), rows_of(user, codes))
+    return is_left
 
 
 def count_codes(database: Database, user: Account) -> int:
@@ -122,14 +154,20 @@ def count_codes(database: Database, user: Account) -> int:
     return count
 
 
-def remove(database: Database, user: Account) -> bool:
-    """Delete the secret and the recovery codes of a user; return whether two-factor authentication was enabled."""
+def remove_secret(database: Database, user: Account) -> bool:
+    """Delete the secret of a user, and the recovery codes if no passkey is left; return whether one is."""
     with database.write() as connection:
-        connection.execute(delete(recovery_codes).where(recovery_codes.c.user_id == user.id))
-        gone = connection.execute(
-            delete(two_factor).where(two_factor.c.user_id == user.id).returning(two_factor.c.confirmed_at)
-        ).scalar()
-    return bool(gone)
+        connection.execute(delete(two_factor).where(two_factor.c.user_id == user.id))
+        return keep_codes_of_factors(connection, user)
+
+
+def remove(database: Database, user: Account) -> bool:
+    """Delete the secret, passkeys and recovery codes of a user; return whether there was a second factor."""
+    with database.write() as connection:
+        was_enabled = has_any(connection, user)
+        for table in (recovery_codes, passkeys, two_factor):
+            connection.execute(delete(table).where(table.c.user_id == user.id))
+    return was_enabled
 
 
 def rows_of(user: Account, codes: Sequence[Secret]) -> list[dict[str, int | str]]:

@@ -39,6 +39,7 @@ from holdfast.hosting.store.tables.keys import ssh_host_keys, ssh_keys
 from holdfast.hosting.store.tables.languages import repository_languages
 from holdfast.hosting.store.tables.mirrors import migrations, mirrors, push_mirrors
 from holdfast.hosting.store.tables.notifications import notifications
+from holdfast.hosting.store.tables.passkeys import passkey_challenges, passkeys
 from holdfast.hosting.store.tables.pulls import pull_requests, scheduled_merges
 from holdfast.hosting.store.tables.reactions import issue_subscriptions, reactions
 from holdfast.hosting.store.tables.releases import attachments, releases
@@ -96,6 +97,8 @@ __all__ = [
     "name_redirects",
     "notifications",
     "packs",
+    "passkey_challenges",
+    "passkeys",
     "protections",
     "pull_requests",
     "push_mirrors",

@@ -1,0 +1,249 @@
+"""The relying party of WebAuthn: makes the options for browsers, and verifies the responses of passkeys.
+
+Browsers and authenticators bind a passkey to the host name of the service (the RP ID), and sign the origin of the
+page that asked. Attestation is not asked for: authenticators of all makers are accepted.
+"""
+
+import base64
+import binascii
+import ipaddress
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from holdfast.hosting.errors import PasskeyRefused, PasskeysUnavailable
+from holdfast.redacted_repr import redacted
+
+if TYPE_CHECKING:
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor
+
+__all__ = ["PasskeyResponse", "RegisteredPasskey", "RelyingParty", "VerifiedPasskey", "decoded", "encoded"]
+
+T = TypeVar("T")
+NAME: Final = "Holdfast"
+# How long the browser waits for the user, in milliseconds.
+TIMEOUT: Final = 120_000
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+# The most that WebAuthn allows for a credential id, and more than any usual public key.
+LARGEST_CREDENTIAL: Final = 1023
+LARGEST_PUBLIC_KEY: Final = 2048
+
+
+@redacted
+class AuthenticatorResponse(msgspec.Struct, frozen=True):
+    """What an authenticator signed or attested; all values are base64url."""
+
+    client_data: str = msgspec.field(name="clientDataJSON")
+    attestation: str | None = msgspec.field(name="attestationObject", default=None)
+    authenticator_data: str | None = msgspec.field(name="authenticatorData", default=None)
+    signature: str | None = None
+    user_handle: str | None = msgspec.field(name="userHandle", default=None)
+
+
+@redacted
+class PasskeyResponse(msgspec.Struct, frozen=True):
+    """The response of a passkey to a challenge, as a browser sends it; fields that are not used are ignored."""
+
+    id: str
+    raw_id: str = msgspec.field(name="rawId")
+    type: str
+    response: AuthenticatorResponse
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Decode JSON; raise `PasskeyRefused` if it is no response."""
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            raise PasskeyRefused from None
+
+    @property
+    def challenge(self) -> str:
+        """The challenge that was signed, as base64url; it is verified later."""
+        try:
+            return msgspec.json.decode(decoded(self.response.client_data), type=ClientData).challenge
+        except (msgspec.MsgspecError, RecursionError):
+            raise PasskeyRefused from None
+
+
+class ClientData(msgspec.Struct, frozen=True):
+    """The part of what the browser signed that tells which challenge it is for."""
+
+    challenge: str
+
+
+@redacted
+class RegisteredPasskey(msgspec.Struct, frozen=True):
+    """A verified registration; binary values are base64url."""
+
+    credential_id: str
+    public_key: str
+    sign_count: int
+
+
+@redacted
+class VerifiedPasskey(msgspec.Struct, frozen=True):
+    """A verified signature, with the counter of the authenticator."""
+
+    sign_count: int
+
+
+def encoded(value: bytes) -> str:
+    """Return base64url without padding."""
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode("ascii")
+
+
+def decoded(value: str) -> bytes:
+    """Decode base64url without padding; raise `PasskeyRefused` for anything else."""
+    try:
+        return base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise PasskeyRefused from None
+
+
+def verified(verify: Callable[[], T]) -> T:
+    """Return what a function of the library verified; raise `PasskeyRefused` if it did not."""
+    try:
+        return verify()
+    # Its decoders of CBOR, keys and certificates raise errors of a dozen types for what is malformed.
+    except Exception:  # noqa: BLE001  # see above
+        raise PasskeyRefused from None
+
+
+@dataclass(frozen=True, slots=True)
+class RelyingParty:
+    """The service as a relying party: its RP ID and its origin."""
+
+    id: str
+    origin: str
+
+    @classmethod
+    def at(cls, root: str) -> Self:
+        """Return the relying party of an address; raise `PasskeysUnavailable` where browsers use no passkeys."""
+        try:
+            parts = urlsplit(root)
+            scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+        except ValueError:
+            scheme, host, port = "", "", None
+        if not host or is_ip_address(host):
+            raise PasskeysUnavailable(
+                "passkeys need an address with a host name, and this service is used at an IP address; "
+                "set root_url to its public address"
+            )
+        if scheme != "https" and host != "localhost" and not host.endswith(".localhost"):
+            raise PasskeysUnavailable(
+                "passkeys need an address that begins with https://, and this service is used at one with http://"
+            )
+        origin = f"{scheme}://{host}"
+        return cls(host, origin if port in {None, DEFAULT_PORTS.get(scheme)} else f"{origin}:{port}")
+
+    def creation_options(
+        self, challenge: str, *, user_name: str, full_name: str, user_handle: str, known: Sequence[str]
+    ) -> bytes:
+        """Return the options for a new passkey as JSON: discoverable, and with user verification.
+
+        `known` are the credential ids of the passkeys that the user has.
+        """
+        from webauthn import generate_registration_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
+        from webauthn.helpers.structs import (  # noqa: PLC0415  # as above
+            AuthenticatorSelectionCriteria,
+            ResidentKeyRequirement,
+            UserVerificationRequirement,
+        )
+
+        options = generate_registration_options(
+            rp_id=self.id,
+            rp_name=NAME,
+            user_name=user_name,
+            user_display_name=full_name or user_name,
+            user_id=decoded(user_handle),
+            challenge=decoded(challenge),
+            timeout=TIMEOUT,
+            authenticator_selection=AuthenticatorSelectionCriteria(
+                resident_key=ResidentKeyRequirement.REQUIRED,
+                user_verification=UserVerificationRequirement.REQUIRED,
+            ),
+            exclude_credentials=descriptors(known),
+        )
+        return options_to_json(options).encode()
+
+    def request_options(self, challenge: str, *, known: Sequence[str] = (), verify_user: bool) -> bytes:
+        """Return the options for a signature as JSON; without `known` credential ids, users choose an account."""
+        from webauthn import generate_authentication_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
+        from webauthn.helpers.structs import UserVerificationRequirement  # noqa: PLC0415  # as above
+
+        options = generate_authentication_options(
+            rp_id=self.id,
+            challenge=decoded(challenge),
+            timeout=TIMEOUT,
+            allow_credentials=descriptors(known),
+            user_verification=UserVerificationRequirement.REQUIRED
+            if verify_user
+            else UserVerificationRequirement.PREFERRED,
+        )
+        return options_to_json(options).encode()
+
+    def verify_registration(self, response: PasskeyResponse, challenge: str) -> RegisteredPasskey:
+        """Verify a new passkey, with which the user was verified; raise `PasskeyRefused`."""
+        from webauthn import verify_registration_response  # noqa: PLC0415  # loads for 0.2 s
+
+        found = verified(
+            lambda: verify_registration_response(
+                credential=as_dict(response),
+                expected_challenge=decoded(challenge),
+                expected_rp_id=self.id,
+                expected_origin=self.origin,
+                require_user_verification=True,
+            )
+        )
+        if len(found.credential_id) > LARGEST_CREDENTIAL or len(found.credential_public_key) > LARGEST_PUBLIC_KEY:
+            raise PasskeyRefused
+        return RegisteredPasskey(
+            encoded(found.credential_id), encoded(found.credential_public_key), found.sign_count
+        )
+
+    def verify_signature(
+        self, response: PasskeyResponse, challenge: str, *, public_key: str, verify_user: bool
+    ) -> VerifiedPasskey:
+        """Verify the signature of a passkey; raise `PasskeyRefused`. The caller compares the counter."""
+        from webauthn import verify_authentication_response  # noqa: PLC0415  # loads for 0.2 s
+
+        found = verified(
+            lambda: verify_authentication_response(
+                credential=as_dict(response),
+                expected_challenge=decoded(challenge),
+                expected_rp_id=self.id,
+                expected_origin=self.origin,
+                credential_public_key=decoded(public_key),
+                # The library compares the counter before the signature, which anybody could make fail.
+                credential_current_sign_count=0,
+                require_user_verification=verify_user,
+            )
+        )
+        return VerifiedPasskey(found.new_sign_count)
+
+
+def is_ip_address(host: str) -> bool:
+    """Return whether a host is no name."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def descriptors(known: Sequence[str]) -> "list[PublicKeyCredentialDescriptor]":
+    """Return credential ids as the library takes them."""
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor  # noqa: PLC0415  # loads for 0.2 s
+
+    return [PublicKeyCredentialDescriptor(id=decoded(credential_id)) for credential_id in known]
+
+
+def as_dict(response: PasskeyResponse) -> dict[str, Any]:
+    """Return a response as the library takes it: with the fields that were decoded, and no others."""
+    found: dict[str, Any] = msgspec.to_builtins(response)
+    found["response"] = {name: value for name, value in found["response"].items() if value is not None}
+    return found

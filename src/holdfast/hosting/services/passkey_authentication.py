@@ -1,0 +1,145 @@
+"""Authentication with passkeys: challenges, and the verification of what a passkey answered.
+
+A challenge is made for one purpose and, but for logging in without a password, for one user. It is stored in the
+database, so that any machine can verify the response, is answered once, and expires. Anybody can ask for one, so
+they are limited for each address.
+"""
+
+import hmac
+import secrets
+import time
+from enum import StrEnum
+from typing import Final
+
+import structlog
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    ChallengeExpired,
+    PasskeyCounterReversed,
+    PasskeyRefused,
+    TooManyChallenges,
+)
+from holdfast.hosting.relying_party import PasskeyResponse, RelyingParty, encoded
+from holdfast.hosting.store import login_rate_limit
+from holdfast.hosting.store import passkeys as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.passkeys import PasskeyChallenge
+
+__all__ = ["LIFETIME", "ChallengePurpose", "create_challenge", "request_options", "take_challenge", "verify"]
+
+log = structlog.get_logger(__name__)
+# How long a user has to answer, in seconds: longer than browsers wait.
+LIFETIME: Final = 300
+
+
+class ChallengePurpose(StrEnum):
+    """What a challenge is answered for."""
+
+    LOGIN = "login"
+    """Logging in without a password; whoever answers is the user."""
+    SECOND_FACTOR = "second-factor"
+    """Logging in after the password."""
+    CONFIRMATION = "confirmation"
+    """A change of the second factors by the user who is logged in."""
+    REGISTRATION = "registration"
+    """Adding a passkey."""
+
+
+def request_options(
+    app: App,
+    party: RelyingParty,
+    purpose: ChallengePurpose,
+    user: Account | None,
+    address: str,
+    *,
+    now: float | None = None,
+) -> bytes:
+    """Return the options with which a browser asks for a signature, as JSON.
+
+    Without a user, the passkey has to verify whoever uses it: it is all that is asked for.
+    """
+    known = [] if user is None else [passkey.credential_id for passkey in store.list_passkeys(app.database, user)]
+    if user is not None and not known:
+        raise PasskeyRefused
+    made = create_challenge(app, purpose, user, address, now=now)
+    return party.request_options(made.challenge, known=known, verify_user=user is None)
+
+
+def create_challenge(
+    app: App,
+    purpose: ChallengePurpose,
+    user: Account | None,
+    address: str,
+    *,
+    user_handle: str = "",
+    now: float | None = None,
+) -> PasskeyChallenge:
+    """Store a new challenge; raise `TooManyChallenges` when the address has asked for too many."""
+    moment = int(time.time() if now is None else now)
+    limit, window = app.settings.login_failures, app.settings.login_failure_minutes * 60
+    wait = login_rate_limit.reserve_challenge(app.database, address, limit=limit, window=window, now=now)
+    if wait > 0:
+        raise TooManyChallenges(wait)
+    made = PasskeyChallenge(
+        encoded(secrets.token_bytes(32)),
+        purpose.value,
+        None if user is None else user.id,
+        user_handle,
+        moment + LIFETIME,
+    )
+    store.add_challenge(app.database, made, now=moment)
+    return made
+
+
+def take_challenge(
+    app: App,
+    response: PasskeyResponse,
+    purpose: ChallengePurpose,
+    user: Account | None,
+    *,
+    now: float | None = None,
+) -> PasskeyChallenge:
+    """Delete the challenge that a response answers and return it; raise `ChallengeExpired` if there is none."""
+    moment = int(time.time() if now is None else now)
+    user_id = None if user is None else user.id
+    found = store.take_challenge(app.database, response.challenge, purpose.value, user_id, now=moment)
+    if found is None:
+        raise ChallengeExpired
+    return found
+
+
+def verify(
+    app: App,
+    party: RelyingParty,
+    purpose: ChallengePurpose,
+    user: Account | None,
+    answer: str,
+    *,
+    address: str = "",
+    now: float | None = None,
+) -> Account:
+    """Verify the response of a passkey, record its use, and return its user.
+
+    Raises `PasskeyRefused`, `ChallengeExpired`, and `PasskeyCounterReversed` if the passkey may have been copied.
+    """
+    response = PasskeyResponse.read(answer)
+    challenge = take_challenge(app, response, purpose, user, now=now)
+    found = store.find_credential(app.database, response.id)
+    if found is None or (user is not None and found[0].id != user.id):
+        raise PasskeyRefused
+    owner, passkey = found
+    handle = response.response.user_handle
+    if handle is None and user is None:
+        raise PasskeyRefused
+    if handle is not None and not hmac.compare_digest(handle.encode(), passkey.user_handle.encode()):
+        raise PasskeyRefused
+    signed = party.verify_signature(
+        response, challenge.challenge, public_key=passkey.public_key, verify_user=user is None
+    )
+    if not store.use(app.database, passkey, signed.sign_count, now=None if now is None else int(now)):
+        log.warning("signature counter of a passkey went backwards", user=owner.id, passkey=passkey.id)
+        raise PasskeyCounterReversed
+    if address:
+        login_rate_limit.forget_challenge(app.database, address)
+    return owner

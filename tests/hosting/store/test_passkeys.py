@@ -1,0 +1,178 @@
+"""The passkeys and challenges in the database."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from holdfast.hosting.errors import PasskeyTaken, TooManyPasskeys
+from holdfast.hosting.store import accounts, passkeys, two_factor
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.passkeys import NewPasskey, PasskeyChallenge
+from holdfast.hosting.store.tables import passkey_challenges
+from holdfast.hosting.store.tables import passkeys as table
+from holdfast.secret import Secret
+
+CODES = [Secret("first-code"), Secret("second-code")]
+PHONE = NewPasskey("Phone", "cGhvbmU", "a2V5", "aGFuZGxl", 5)
+NOW = 1000
+
+
+@pytest.fixture
+def ada(database: Database) -> Account:
+    """Add a user."""
+    return accounts.create_user(database, "ada", Secret("a-password-for-tests"))
+
+
+def add(database: Database, user: Account, credential: str, *, sign_count: int = 0) -> bool:
+    """Add a passkey."""
+    new = msgspec.structs.replace(PHONE, credential_id=credential, sign_count=sign_count)
+    return passkeys.add(database, user, new, CODES, limit=20, now=NOW)
+
+
+def test_the_first_second_factor_takes_the_recovery_codes(database: Database, ada: Account) -> None:
+    """Those that follow leave them, and the last one that is removed takes them along."""
+    assert not two_factor.is_enabled(database, ada)
+    assert passkeys.add(database, ada, PHONE, CODES, limit=20, now=NOW)
+    assert two_factor.is_enabled(database, ada)
+    (phone,) = passkeys.list_passkeys(database, ada)
+    assert phone == passkeys.Passkey(phone.id, "Phone", "cGhvbmU", "a2V5", "aGFuZGxl", NOW, 0)
+    assert two_factor.use_code(database, ada, CODES[0])
+    assert not add(database, ada, "other")
+    two_factor.start(database, ada, "sealed")
+    assert two_factor.confirm(database, ada, "sealed", 5, ())
+    assert two_factor.count_codes(database, ada) == 1
+    assert two_factor.remove_secret(database, ada)
+    assert passkeys.remove(database, ada, phone.id) == ("Phone", True)
+    assert passkeys.remove(database, ada, phone.id) is None
+    assert two_factor.count_codes(database, ada) == 1
+    (last,) = passkeys.list_passkeys(database, ada)
+    assert passkeys.remove(database, ada, last.id) == ("Phone", False)
+    assert two_factor.count_codes(database, ada) == 0
+    assert not two_factor.is_enabled(database, ada)
+
+
+def test_the_app_keeps_the_codes_of_the_last_passkey(database: Database, ada: Account) -> None:
+    """And with a passkey, removing the app does."""
+    two_factor.start(database, ada, "sealed")
+    assert add(database, ada, "phone")
+    assert two_factor.confirm(database, ada, "sealed", 5, ())
+    (phone,) = passkeys.list_passkeys(database, ada)
+    assert passkeys.remove(database, ada, phone.id) == ("Phone", True)
+    assert two_factor.count_codes(database, ada) == 2
+    assert not two_factor.remove_secret(database, ada)
+    assert two_factor.count_codes(database, ada) == 0
+
+
+def test_one_of_those_that_are_added_at_once_is_the_first(database: Database, ada: Account) -> None:
+    """Only its recovery codes are shown."""
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda number: add(database, ada, f"key{number}"), range(8))) == 1
+    assert two_factor.count_codes(database, ada) == 2
+
+
+def test_there_are_not_too_many_and_each_is_there_once(database: Database, ada: Account) -> None:
+    """Also over users; a refused one changes nothing."""
+    eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
+    add(database, ada, "one")
+    for user in (ada, eve):
+        with pytest.raises(PasskeyTaken):
+            add(database, user, "one")
+    assert not two_factor.is_enabled(database, eve)
+    with pytest.raises(TooManyPasskeys) as caught:
+        passkeys.add(database, ada, PHONE, CODES, limit=1)
+    assert caught.value.limit == 1
+    assert len(passkeys.list_passkeys(database, ada)) == 1
+
+
+def test_a_passkey_is_found_by_its_credential(database: Database, ada: Account) -> None:
+    """With its user; it is renamed and removed by its user alone."""
+    eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
+    add(database, ada, "one")
+    found = passkeys.find_credential(database, "one")
+    assert found is not None
+    user, passkey = found
+    assert user == ada
+    assert not passkeys.rename(database, eve, passkey.id, "Mine")
+    assert passkeys.remove(database, eve, passkey.id) is None
+    assert passkeys.rename(database, ada, passkey.id, "Key")
+    assert [one.name for one in passkeys.list_passkeys(database, ada)] == ["Key"]
+    for unknown in ("two", "", "\0", "ONE"):
+        assert passkeys.find_credential(database, unknown) is None
+    assert "one" not in repr(passkey)
+
+
+def test_the_counter_goes_up(database: Database, ada: Account) -> None:
+    """Also when several come at once; where there is none, it stays 0."""
+    add(database, ada, "counts", sign_count=5)
+    add(database, ada, "does not")
+    counts, still = passkeys.list_passkeys(database, ada)
+    assert not passkeys.use(database, counts, 5)
+    assert not passkeys.use(database, counts, 0)
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda _: passkeys.use(database, counts, 6, now=2000), range(8))) == 1
+    assert not passkeys.use(database, counts, 3)
+    assert passkeys.use(database, counts, 9, now=3000)
+    for _ in range(2):
+        assert passkeys.use(database, still, 0, now=4000)
+    assert [one.last_used_at for one in passkeys.list_passkeys(database, ada)] == [3000, 4000]
+    assert passkeys.use(database, still, 1)
+    assert not passkeys.use(database, still, 0)
+    passkeys.remove(database, ada, still.id)
+    assert not passkeys.use(database, still, 2)
+
+
+def test_a_challenge_is_taken_once(database: Database, ada: Account) -> None:
+    """For its purpose and its user, before it expires, also when several try at once."""
+    of_ada = PasskeyChallenge("one", "confirmation", ada.id, "handle", NOW + 10)
+    of_anybody = PasskeyChallenge("two", "login", None, "", NOW + 10)
+    for challenge in (of_ada, of_anybody):
+        passkeys.add_challenge(database, challenge, now=NOW)
+    for text, purpose, user_id in (
+        ("one", "login", ada.id),
+        ("one", "confirmation", None),
+        ("one", "confirmation", ada.id + 1),
+        ("two", "login", ada.id),
+        ("two", "confirmation", None),
+        ("three", "login", None),
+        ("\0", "login", None),
+    ):
+        assert passkeys.take_challenge(database, text, purpose, user_id, now=NOW) is None
+    assert passkeys.take_challenge(database, "one", "confirmation", ada.id, now=NOW) == of_ada
+    with ThreadPoolExecutor(4) as pool:
+        taken = list(
+            pool.map(lambda _: passkeys.take_challenge(database, "two", "login", None, now=NOW), range(8))
+        )
+    assert [one for one in taken if one is not None] == [of_anybody]
+
+
+def test_an_expired_challenge_is_refused_and_deleted(database: Database, ada: Account) -> None:
+    """When it is taken, when the next is stored, and with its user."""
+    for number, expires_at in enumerate((NOW + 1, NOW + 2, NOW + 3)):
+        made = PasskeyChallenge(str(number), "confirmation", ada.id, "", expires_at)
+        passkeys.add_challenge(database, made, now=NOW)
+    assert passkeys.take_challenge(database, "0", "confirmation", ada.id, now=NOW + 1) is None
+    assert passkeys.take_challenge(database, "0", "confirmation", ada.id, now=NOW) is None
+    passkeys.add_challenge(database, PasskeyChallenge("3", "login", None, "", NOW + 9), now=NOW + 2)
+    with database.write() as connection:
+        left = connection.execute(select(passkey_challenges.c.challenge)).scalars().all()
+        assert sorted(left) == ["2", "3"]
+        connection.exec_driver_sql(f"DELETE FROM users WHERE id = {ada.id}")
+        assert connection.execute(select(passkey_challenges.c.challenge)).scalars().all() == ["3"]
+
+
+def test_passkeys_go_with_two_factor_authentication_and_with_their_user(database: Database, ada: Account) -> None:
+    """Other users keep theirs."""
+    eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
+    add(database, ada, "one")
+    add(database, eve, "two")
+    assert two_factor.remove(database, ada)
+    assert not two_factor.remove(database, ada)
+    assert passkeys.list_passkeys(database, ada) == []
+    assert two_factor.count_codes(database, ada) == 0
+    assert two_factor.is_enabled(database, eve)
+    with database.write() as connection:
+        connection.exec_driver_sql(f"DELETE FROM users WHERE id = {eve.id}")
+        assert connection.execute(select(table)).all() == []
