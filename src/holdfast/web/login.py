@@ -19,6 +19,7 @@ from holdfast.secret import Secret
 from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
 from holdfast.web.chats.host_pages import forget_keys
 from holdfast.web.pages import local_path, page, redirect_to
+from holdfast.web.settings.two_factor import passkey_problem
 
 __all__ = [
     "BUSY",
@@ -30,6 +31,7 @@ __all__ = [
     "log_in",
     "log_out",
     "logged_in",
+    "refuse",
     "show_login",
 ]
 
@@ -156,6 +158,7 @@ def login_page(
         typed=typed,
         wanted=wanted,
         sign_up=request.app.settings.sign_up,
+        has_passkeys=not passkey_problem(request),
     )
 
 

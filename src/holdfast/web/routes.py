@@ -10,6 +10,7 @@ from holdfast.web import (
     home,
     login,
     notifications,
+    passkey_login,
     reference,
     release_forms,
     release_pages,
@@ -60,6 +61,7 @@ from holdfast.web.settings import (
     general,
     hook_pages,
     organization,
+    passkeys,
     sessions,
     teams,
     tokens,
@@ -70,7 +72,8 @@ from holdfast.web.settings import avatars as avatar_pages
 __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    *(home, explore, search, notifications, login, second_factor, sign_up, avatars, reference, stylesheet),
+    *(home, explore, search, notifications, login, second_factor, passkey_login, sign_up),
+    *(avatars, reference, stylesheet),
     *(releases, release_pages, release_forms, subscription_forms),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
     *(edit_page, upload_page, delete_page, file_finder),
@@ -89,7 +92,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     ),
     *(commits_page, files_page, merge_forms, review_forms),
     *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
-    *(account, avatar_pages, two_factor, tokens, sessions, hook_pages, delivery_pages),
+    *(account, avatar_pages, two_factor, passkeys, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),
     *(data_folder_pages, personal_pages, upload_endpoints, repository_files),
 )

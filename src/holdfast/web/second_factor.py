@@ -1,5 +1,6 @@
-"""The second page of logging in: the code of the authenticator app, or a recovery code."""
+"""The second page of logging in: a passkey, the code of the authenticator app, or a recovery code."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 from urllib.parse import urlencode
@@ -8,7 +9,7 @@ import msgspec
 import structlog
 from anyio import to_thread
 
-from holdfast.hosting.errors import AccountClosed, HostingError, TooManyCodes
+from holdfast.hosting.errors import AccountClosed, HostingError, TooManyGuesses
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import pending_logins, two_factor
@@ -16,10 +17,18 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 from holdfast.web.error_messages import message_for, status_for
-from holdfast.web.login import CLOSED, LARGEST_FORM, SECOND_PAGE, SECOND_STEP_COOKIE, LoginQuery, logged_in
+from holdfast.web.login import (
+    CLOSED,
+    LARGEST_FORM,
+    SECOND_PAGE,
+    SECOND_STEP_COOKIE,
+    LoginQuery,
+    logged_in,
+)
 from holdfast.web.pages import local_path, page, redirect_to
+from holdfast.web.settings.two_factor import passkey_problem
 
-__all__ = ["check_second_factor", "show_second_factor"]
+__all__ = ["check_second_factor", "complete_login", "first_page", "show_second_factor", "waiting_user"]
 
 log = structlog.get_logger(__name__)
 STATUS_OF_WRONG_CODE: Final = 401
@@ -37,9 +46,10 @@ class CodeForm(msgspec.Struct, frozen=True):
 def show_second_factor(request: RequestContext, query: LoginQuery) -> RawResponse:
     """Ask for the code of a user who gave their password; anybody else begins with the password."""
     wanted = local_path(query.next)
-    if waiting_user(request) is None:
+    user = waiting_user(request)
+    if user is None:
         return redirect_to(first_page(wanted))
-    return code_page(request, wanted)
+    return code_page(request, user, wanted)
 
 
 @endpoint(f"POST {SECOND_PAGE}", anonymous=True, largest_body=LARGEST_FORM)
@@ -50,22 +60,31 @@ def check_second_factor(request: RequestContext, body: CodeForm) -> RawResponse:
 
 async def check_login_code(request: RequestContext, body: CodeForm) -> RawResponse:
     """Check the code, and start a session."""
-    wanted = local_path(body.next)
+    code = Secret(body.code)
+    return await complete_login(
+        request, local_path(body.next), lambda user: two_factor.check(request.app, user, code)
+    )
+
+
+async def complete_login(request: RequestContext, wanted: str, check: Callable[[Account], object]) -> RawResponse:
+    """Start a session of the user who gave their password, if the check of their second factor succeeds."""
     user = await to_thread.run_sync(waiting_user, request)
     if user is None:
         return redirect_to(first_page(wanted))
     try:
-        await to_thread.run_sync(two_factor.check, request.app, user, Secret(body.code))
+        await to_thread.run_sync(check, user)
         response = await logged_in(request, user, wanted)
     except AccountClosed:
-        return refuse_code(request, wanted, CLOSED, 403)
-    except TooManyCodes as error:
-        response = refuse_code(request, wanted, message_for(error), 429)
+        return await refuse_factor(request, user, wanted, CLOSED, 403)
+    except TooManyGuesses as error:
+        response = await refuse_factor(request, user, wanted, message_for(error), 429)
         response.headers["Retry-After"] = str(error.seconds)
         return response
     except HostingError as error:
         status = status_for(error)
-        return refuse_code(request, wanted, message_for(error), STATUS_OF_WRONG_CODE if status == 403 else status)
+        return await refuse_factor(
+            request, user, wanted, message_for(error), STATUS_OF_WRONG_CODE if status == 403 else status
+        )
     response.delete_cookie(SECOND_STEP_COOKIE, path=SECOND_PAGE, httponly=True, samesite="strict")
     return response
 
@@ -81,14 +100,19 @@ def first_page(wanted: str) -> str:
     return "/login" if wanted == "/" else f"/login?{urlencode({'next': wanted})}"
 
 
-def refuse_code(request: RequestContext, wanted: str, problem: str, status: int) -> RawResponse:
-    """Show the form again with an error."""
+async def refuse_factor(
+    request: RequestContext, user: Account, wanted: str, problem: str, status: int
+) -> RawResponse:
+    """Show the forms again with an error."""
     log.warning("second factor refused", status=status)
-    return code_page(request, wanted, problem=problem, status=status)
+    show = partial(code_page, request, user, wanted, problem=problem, status=status)
+    return await to_thread.run_sync(show)
 
 
-def code_page(request: RequestContext, wanted: str, *, problem: str = "", status: int = 200) -> RawResponse:
-    """Show the form."""
+def code_page(
+    request: RequestContext, user: Account, wanted: str, *, problem: str = "", status: int = 200
+) -> RawResponse:
+    """Show the forms of the second factors that the user has."""
     return page(
         request,
         "second_factor.html",
@@ -97,4 +121,6 @@ def code_page(request: RequestContext, wanted: str, *, problem: str = "", status
         problem=problem,
         wanted=wanted,
         address=SECOND_PAGE,
+        factor=two_factor.status_of(request.app, user),
+        has_passkeys=not passkey_problem(request),
     )

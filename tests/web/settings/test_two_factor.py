@@ -28,7 +28,7 @@ def codes_of(answer: httpx.Response) -> list[str]:
 def test_a_user_enables_and_disables_it(guild: OrganizationFixture) -> None:
     """The secret is shown as text and as a picture, the recovery codes once, and no browser keeps any of it."""
     eve = guild.visit("eve")
-    assert "Set up two-factor authentication" in eve.get(PAGE).text
+    assert "Set up authenticator app" in eve.get(PAGE).text
     refused = eve.post(PAGE, data={"password": "wrong"})
     assert refused.status_code == 403
     assert "That is not your password" in refused.text

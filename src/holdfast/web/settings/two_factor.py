@@ -1,4 +1,4 @@
-"""Two-factor authentication of the user who is signed in: set it up, replace the recovery codes, disable it."""
+"""Two-factor authentication of the user who is signed in: the app, recovery codes, and the list of passkeys."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -8,22 +8,30 @@ import segno
 import structlog
 from markupsafe import Markup
 
-from holdfast.hosting.errors import HostingError
+from holdfast.hosting.errors import HostingError, PasskeysUnavailable
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.relying_party import RelyingParty
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import passwords, two_factor
-from holdfast.hosting.services.two_factor import Enrolment
+from holdfast.hosting.services import passkeys, passwords, two_factor
+from holdfast.hosting.services.two_factor import Enrolment, PasskeyProof
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import redirect_to
 from holdfast.web.settings.account import require_session
 from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = [
+    "ADDRESS",
+    "LARGEST_FORM",
+    "TwoFactorForm",
     "begin_two_factor",
     "confirm_two_factor",
     "disable_two_factor",
+    "passkey_problem",
+    "proof_in",
     "replace_codes_page",
+    "show_page",
     "show_two_factor",
 ]
 
@@ -35,10 +43,11 @@ GROUP: Final = 4
 
 @redacted
 class TwoFactorForm(msgspec.Struct, frozen=True):
-    """The password and a code, as far as a form has them."""
+    """The password, and a code or the response of a passkey, as far as a form has them."""
 
     password: str = ""
     code: str = ""
+    credential: str = ""
 
 
 def show_page(
@@ -56,6 +65,10 @@ def show_page(
         title="Two-factor authentication",
         refusal=refusal,
         second_factor=two_factor.status_of(request.app, request.user),
+        passkeys=passkeys.list_passkeys(request.app, request.actor),
+        most_passkeys=passkeys.MOST,
+        longest_name=passkeys.LONGEST_NAME,
+        passkey_problem=passkey_problem(request),
         address=ADDRESS,
         secret="" if enrolment is None else grouped(enrolment.secret, " "),
         qr_code="" if enrolment is None else qr_code(enrolment.uri),
@@ -63,6 +76,22 @@ def show_page(
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def passkey_problem(request: RequestContext) -> str:
+    """Return why browsers use no passkeys at the address of the service; empty if they do."""
+    try:
+        RelyingParty.at(request.root)
+    except PasskeysUnavailable as error:
+        return message_for(error)
+    return ""
+
+
+def proof_in(request: RequestContext, form: TwoFactorForm) -> Secret | PasskeyProof:
+    """Return the second factor in a form: the response of a passkey, else the code."""
+    if not form.credential:
+        return Secret(form.code)
+    return PasskeyProof(RelyingParty.at(request.root), form.credential, request.address)
 
 
 def grouped(text: str, between: str) -> str:
@@ -101,14 +130,14 @@ def begin_two_factor(request: RequestContext, body: TwoFactorForm) -> RawRespons
 
 @endpoint(f"POST {ADDRESS}/confirm", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
 def confirm_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
-    """Enable two-factor authentication with the first code, and show the recovery codes."""
+    """Add the authenticator app with its first code, and show the recovery codes if there were none."""
     try:
         codes = two_factor.confirm(request.app, request.actor, Secret(body.code))
     except HostingError as error:
         pending = two_factor.enrolment_of(request.app, request.actor, host_of(request))
         return show_page(request, refusal=error, enrolment=pending)
-    log.info("two-factor authentication enabled", user=request.user.id)
-    return show_page(request, codes=codes)
+    log.info("authenticator app added", user=request.user.id)
+    return show_page(request, codes=codes) if codes else redirect_to(ADDRESS, "authenticator-app-added")
 
 
 @endpoint(f"POST {ADDRESS}/codes", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
@@ -116,7 +145,7 @@ def replace_codes_page(request: RequestContext, body: TwoFactorForm) -> RawRespo
     """Replace the recovery codes, and show the new ones."""
     try:
         actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
-        codes = two_factor.replace_recovery_codes(request.app, actor, Secret(body.code))
+        codes = two_factor.replace_recovery_codes(request.app, actor, proof_in(request, body))
     except HostingError as error:
         return show_page(request, refusal=error)
     return show_page(request, codes=codes)
@@ -124,11 +153,11 @@ def replace_codes_page(request: RequestContext, body: TwoFactorForm) -> RawRespo
 
 @endpoint(f"POST {ADDRESS}/disable", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
 def disable_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
-    """Disable two-factor authentication."""
+    """Remove the authenticator app, which disables two-factor authentication if there is no passkey."""
     try:
         actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
-        two_factor.disable(request.app, actor, Secret(body.code))
+        is_factor_left = two_factor.disable(request.app, actor, proof_in(request, body))
     except HostingError as error:
         return show_page(request, refusal=error)
-    log.info("two-factor authentication disabled", user=request.user.id)
-    return redirect_to(ADDRESS, "two-factor-disabled")
+    log.info("authenticator app removed", user=request.user.id)
+    return redirect_to(ADDRESS, "authenticator-app-removed" if is_factor_left else "two-factor-disabled")

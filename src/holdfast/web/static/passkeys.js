@@ -1,0 +1,91 @@
+// Passkeys: a button with data-passkey asks the browser to make one or to use one, and sends its form with the response.
+// The form says in data-options where the options are; what it has as a password is sent along.
+"use strict";
+(() => {
+  const buttons = document.querySelectorAll("button[data-passkey]");
+  if (!buttons.length) return;
+  const supported = Boolean(window.PublicKeyCredential && navigator.credentials);
+
+  const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
+  const encode = (buffer) => {
+    const text = Array.from(new Uint8Array(buffer), (one) => String.fromCharCode(one)).join("");
+    return btoa(text).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  };
+  const named = (known) => (known || []).map((one) => ({ ...one, id: decode(one.id) }));
+
+  const ask = {
+    create: (options) => navigator.credentials.create({
+      publicKey: {
+        ...options,
+        challenge: decode(options.challenge),
+        user: { ...options.user, id: decode(options.user.id) },
+        excludeCredentials: named(options.excludeCredentials),
+      },
+    }),
+    get: (options) => navigator.credentials.get({
+      publicKey: { ...options, challenge: decode(options.challenge), allowCredentials: named(options.allowCredentials) },
+    }),
+  };
+  const asJson = (credential) => {
+    const response = {};
+    for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
+      if (credential.response[name]) response[name] = encode(credential.response[name]);
+    }
+    const { id, type } = credential;
+    return JSON.stringify({ id, rawId: encode(credential.rawId), type, response });
+  };
+
+  const PROBLEMS = {
+    InvalidStateError: "This device already has a passkey for your account.",
+    NotAllowedError: "No passkey was used: the request was cancelled, or took too long.",
+    SecurityError: "Passkeys cannot be used at this address.",
+  };
+  const show = (form, text) => {
+    const problem = form.querySelector("[data-passkey-problem]");
+    problem.textContent = text;
+    problem.hidden = !text;
+  };
+
+  const options = async (form) => {
+    const body = new URLSearchParams();
+    if (form.elements.password) body.set("password", form.elements.password.value);
+    const response = await fetch(form.dataset.options, {
+      method: "POST", headers: { Accept: "application/json" }, body,
+    });
+    const found = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(found.message || "The server did not answer. Try again.");
+    return found;
+  };
+  const run = async (form, button) => {
+    show(form, "");
+    button.disabled = true;
+    try {
+      const credential = await ask[button.dataset.passkey](await options(form));
+      form.elements.credential.value = asJson(credential);
+      form.submit();
+    } catch (error) {
+      show(form, PROBLEMS[error.name] || error.message);
+      button.disabled = false;
+    }
+  };
+
+  // Everything but the code, which the passkey replaces.
+  const isComplete = (form) => [...form.elements].every((one) => one.name === "code" || one.reportValidity());
+
+  for (const button of buttons) {
+    const { form } = button;
+    if (!supported) {
+      show(form, "This browser cannot use passkeys.");
+      continue;
+    }
+    button.hidden = false;
+    button.addEventListener("click", (event) => {
+      event.preventDefault();
+      if (isComplete(form)) run(form, button);
+    });
+  }
+  // A page that is shown again from the browser's history can be used again.
+  window.addEventListener("pageshow", () => {
+    for (const button of buttons) button.disabled = false;
+  });
+})();
