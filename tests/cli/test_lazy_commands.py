@@ -86,11 +86,11 @@ def test_help_loads_no_command(words: list[str]) -> None:
 
 
 def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
-    """Ciphers, JSON, ZIP files of media and progress bars are loaded by what uses them."""
+    """Ciphers, JSON, tables and progress bars are loaded by what uses them."""
     (tmp_path / "x").write_bytes(stream_of(small()))
     modules = loaded("backup", "info", str(tmp_path / "x"))
-    assert "rich.table" in modules
-    assert not modules & {"cryptography", "json5", "rich.progress", "holdfast.backup.wire.fromjson"}
+    assert "holdfast.backup.summary" in modules
+    assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}
 
 
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:

@@ -1,24 +1,32 @@
 """A backup at a glance, drawn for people."""
 
 import io
+from contextlib import redirect_stdout
 
 import pytest
-from rich.console import Console
 
 from holdfast import backup
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, Chat, ChatItem, Contact, Frame, Recipient
-from holdfast.cli.summary import human_size, show
+from holdfast.cli.summary import aligned, human_size, show
 from tests.backup.streams import message_stream, record, sample, stream_of
 
 DAY = 86_400_000
 
 
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Tell that it is one."""
+        return True
+
+
 def drawn(data: bytes, *, terminal: bool = False) -> str:
-    """Draw the summary of a stream."""
-    out = Console(file=io.StringIO(), width=100, force_terminal=terminal, highlight=False)
-    show(out, backup.info(io.BytesIO(data)))
-    assert isinstance(out.file, io.StringIO)
-    return out.file.getvalue()
+    """Return the printed summary of a stream."""
+    out = Terminal() if terminal else io.StringIO()
+    with redirect_stdout(out):
+        show(backup.info(io.BytesIO(data)))
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -46,6 +54,23 @@ def test_a_sample_is_drawn_with_everything() -> None:
     ):
         assert words in text
     assert "█" in text
+
+
+def test_columns_are_aligned_by_the_width_of_their_characters() -> None:
+    """A wide character takes two cells; numbers end in the same column; no line ends in spaces."""
+    assert list(aligned([("name", "count"), ("船", "1,000"), ("boat", "7")], last_right=True)) == [
+        "name  count",
+        "船    1,000",
+        "boat      7",
+    ]
+    assert list(aligned([("by", "x"), ("account", "")])) == ["by       x", "account"]
+
+
+def test_only_a_terminal_gets_a_bold_header() -> None:
+    """A pipe gets no escape sequences."""
+    data = stream_of(sample(450))
+    assert "\x1b[1mlargest chats" in drawn(data, terminal=True)
+    assert "\x1b" not in drawn(data)
 
 
 def test_a_backup_of_nothing_is_drawn_too() -> None:

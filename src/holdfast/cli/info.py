@@ -9,7 +9,7 @@ from holdfast.cli import summary
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.output import JsonOption, print_json
 
 __all__ = ["show_info"]
 
@@ -39,6 +39,6 @@ def show_info(
     if json:
         print_json(info)
     else:
-        summary.show(console(), info)
+        summary.show(info)
     if verify_media and info.media is not None and (info.media.missing or info.media.damaged):
         raise typer.Exit(ExitCode.NO)

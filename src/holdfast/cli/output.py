@@ -6,13 +6,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import IO, Annotated, Final, Literal, TextIO, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TextIO, TypeVar, cast
 
 import msgspec
 import typer
 from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 __all__ = [
     "JsonError",
@@ -67,8 +69,10 @@ class PipedOutput(io.TextIOBase):
         self.stream.flush()
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> "Console":
     """Return a console on standard output or standard error; colors and line breaks only on a terminal."""
+    from rich.console import Console  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
         return Console(stderr=stderr, highlight=False, soft_wrap=True)
@@ -80,7 +84,7 @@ def console(*, stderr: bool = False) -> Console:
 
 def print_table(
     columns: Sequence[str],
-    rows: Sequence[Sequence[Text | str]],
+    rows: "Sequence[Sequence[Text | str]]",
     *,
     optional: Sequence[str] = (),
     wrapped: str | None = None,
@@ -113,13 +117,15 @@ def print_table(
 
 def print_error(message: str) -> None:
     """Print an error in one line on standard error."""
+    from rich.text import Text  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     line = Text.assemble(("error:", "bold red"), " ", printable(message))
     console(stderr=True).print(line)
 
 
 def print_note(message: str) -> None:
     """Print a note in one line on standard error."""
-    console(stderr=True).print(Text(printable(message)))
+    console(stderr=True).print(printable(message), markup=False)
 
 
 def printable(text: str) -> str:

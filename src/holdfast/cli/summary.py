@@ -1,14 +1,16 @@
 """The terminal output of `backup info`."""
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import typer
+from rich.cells import cell_len
 
 from holdfast.backup.dates import moment
 from holdfast.backup.summary import Info
 from holdfast.cli.output import printable
 
-__all__ = ["human_size", "show"]
+__all__ = ["aligned", "human_size", "show"]
 
 KINDS = {
     "standardMessage": "messages",
@@ -32,6 +34,8 @@ RECIPIENTS = {
 BAR = 40
 MOST_BARS = 24
 STEPS = " ▁▂▃▄▅▆▇█"
+# Between two columns of a table.
+GAP: Final = "  "
 
 
 def human_size(size: float) -> str:
@@ -49,44 +53,58 @@ def day(ms: int | None) -> str:
     return f"{date:%Y-%m-%d}" if date else "unknown"
 
 
-def show(out: Console, info: Info) -> None:
+def show(info: Info) -> None:
     """Print the summary of a backup."""
-    out.print(fact_table(info))
+    for line in aligned(list(facts(info))):
+        typer.echo(line)
     if info.counts["chatItem"]:
-        out.print()
-        out.print(count_table({KINDS.get(kind, kind): count for kind, count in info.messages.items()}, "message"))
+        kinds = sorted(info.messages.items(), key=lambda row: -row[1])
+        print_table(("message", "count"), [(KINDS.get(kind, kind), f"{count:,}") for kind, count in kinds])
     if info.largest_chats:
-        out.print()
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("largest chats")
-        table.add_column("messages", justify="right")
-        for chat in info.largest_chats:
-            table.add_row(Text(printable(chat.name)), f"{chat.messages:,}")
-        out.print(table)
+        chats = [(printable(chat.name), f"{chat.messages:,}") for chat in info.largest_chats]
+        print_table(("largest chats", "messages"), chats)
     if info.months:
-        out.print()
-        out.print(histogram(info))
+        print_table(*histogram(info))
 
 
-def fact_table(info: Info) -> Table:
-    """Return a table of the properties of a backup."""
+def aligned(rows: Sequence[Sequence[str]], *, last_right: bool = False) -> Iterator[str]:
+    """Yield the lines of a table; loading the tables of rich would take longer than the whole command."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        if last_right:
+            cells[-1] = " " * (widths[-1] - cell_len(row[-1])) + row[-1]
+        yield GAP.join(cells).rstrip(" ")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print an empty line and a table whose last column is of numbers."""
+    typer.echo()
+    first, *others = aligned([header, *rows], last_right=True)
+    typer.secho(first, bold=True)
+    for line in others:
+        typer.echo(line)
+
+
+def facts(info: Info) -> Iterator[tuple[str, str]]:
+    """Yield the properties of a backup and their labels."""
     header, counts = info.header, info.counts
-    table = Table.grid(padding=(0, 2))
     made_at = header.made_at
-    table.add_row("what", f"{info.form}, format version {header.version}, {human_size(info.bytes)} of frames")
-    table.add_row(
-        "made", f"{made_at:%Y-%m-%d %H:%M:%S} UTC" if made_at else f"unknown (the header says {header.made_at_ms})"
+    yield "what", f"{info.form}, format version {header.version}, {human_size(info.bytes)} of frames"
+    yield (
+        "made",
+        f"{made_at:%Y-%m-%d %H:%M:%S} UTC" if made_at else f"unknown (the header says {header.made_at_ms})",
     )
-    table.add_row("by", Text(printable(header.app_version) or "unknown"))
-    table.add_row("first by", Text(printable(header.first_app_version) or "unknown"))
-    table.add_row("account", Text(printable(info.account) or "unnamed"))
-    table.add_row("chats", f"{counts['chat']:,}")
+    yield "by", printable(header.app_version) or "unknown"
+    yield "first by", printable(header.first_app_version) or "unknown"
+    yield "account", printable(info.account) or "unnamed"
+    yield "chats", f"{counts['chat']:,}"
     known = [
         f"{info.recipients[kind]:,} {label}" for kind, label in RECIPIENTS.items() if info.recipients.get(kind)
     ]
-    table.add_row("with", ", ".join(known) or "nobody")
-    table.add_row("messages", f"{counts['chatItem']:,}, from {day(info.first_ms)} to {day(info.last_ms)}")
-    table.add_row("media", media(info))
+    yield "with", ", ".join(known) or "nobody"
+    yield "messages", f"{counts['chatItem']:,}, from {day(info.first_ms)} to {day(info.last_ms)}"
+    yield "media", media(info)
     others = [
         f"{counts[record]:,} {label}"
         for record, label in (
@@ -98,10 +116,9 @@ def fact_table(info: Info) -> Table:
         if counts[record]
     ]
     if others:
-        table.add_row("also", ", ".join(others))
+        yield "also", ", ".join(others)
     if info.empty_frames:
-        table.add_row("empty", f"{info.empty_frames:,} frames without a record")
-    return table
+        yield "empty", f"{info.empty_frames:,} frames without a record"
 
 
 def media(info: Info) -> str:
@@ -114,33 +131,16 @@ def media(info: Info) -> str:
     return f"{text}; {media.present:,} files {how}, {media.missing:,} missing, {media.damaged:,} damaged"
 
 
-def count_table(rows: dict[str, int], heading: str) -> Table:
-    """Return a table of counts, largest first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(heading)
-    table.add_column("count", justify="right")
-    for label, count in sorted(rows.items(), key=lambda row: -row[1]):
-        table.add_row(label, f"{count:,}")
-    return table
-
-
-def histogram(info: Info) -> Table:
-    """Return a histogram of messages per month, one line per year if there are many months."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def histogram(info: Info) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the header and rows of a histogram of messages per month, a row per year if there are many months."""
     most = max(info.months.values())
     if len(info.months) <= MOST_BARS:
-        for heading in ("month", ""):
-            table.add_column(heading)
-        table.add_column("messages", justify="right")
-        for month, count in info.months.items():
-            table.add_row(month, "█" * max(1, round(BAR * count / most)), f"{count:,}")
-        return table
-    table.add_column("year")
-    table.add_column("J  F  M  A  M  J  J  A  S  O  N  D")
-    table.add_column("messages", justify="right")
+        bars = ((month, "█" * max(1, round(BAR * count / most)), count) for month, count in info.months.items())
+        return ("month", "", "messages"), [(month, bar, f"{count:,}") for month, bar, count in bars]
+    rows = []
     for year in sorted({month.partition("-")[0] for month in info.months}):
         counts = [info.months.get(f"{year}-{month:02}", 0) for month in range(1, 13)]
         signs = [STEPS[-(-count * (len(STEPS) - 1) // most)] * 2 for count in counts]
         total = sum(count for month, count in info.months.items() if month.partition("-")[0] == year)
-        table.add_row(year, " ".join(signs), f"{total:,}")
-    return table
+        rows.append((year, " ".join(signs), f"{total:,}"))
+    return ("year", "J  F  M  A  M  J  J  A  S  O  N  D", "messages"), rows
