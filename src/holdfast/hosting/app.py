@@ -11,9 +11,9 @@ from holdfast.hosting.git.contributors import ContributorList
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.password_pool import PasswordPool
-from holdfast.hosting.storage.archive_cache import ArchiveCache
 from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.storage.compaction import Compactor
+from holdfast.hosting.storage.file_cache import FileCache
 from holdfast.hosting.storage.local_copies import LocalCopies
 from holdfast.hosting.storage.object_store import ObjectStore, open_object_store
 from holdfast.hosting.store.database import Database
@@ -37,7 +37,7 @@ class App:
     lfs: LfsStore
     cipher: SecretCipher
     """Encrypts secrets at rest."""
-    archives: ArchiveCache
+    archives: FileCache
     """The archives of commits on this machine."""
     password_pool: PasswordPool = field(default_factory=PasswordPool)
     """Hashes passwords."""
@@ -74,7 +74,7 @@ class App:
         holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
         compactor = Compactor(database, store, copies, holder)
         cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)
-        archives = ArchiveCache(settings.data / "cache" / "archives", settings.archive_cache_mb * 2**20)
+        archives = FileCache(settings.data / "cache" / "archives", settings.archive_cache_mb * 2**20)
         pool = PasswordPool(settings.password_hash_concurrency)
         opened = cls(settings, database, store, copies, compactor, LfsStore(store), cipher, archives, pool)
         opened.database.render_with(payload_renderer(opened))

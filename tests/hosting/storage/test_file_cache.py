@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from holdfast.hosting.storage import archive_cache
-from holdfast.hosting.storage.archive_cache import ArchiveCache
+from holdfast.hosting.storage import file_cache
+from holdfast.hosting.storage.file_cache import FileCache
 
 MEGABYTE = 2**20
 
@@ -57,7 +57,7 @@ def test_many_who_ask_at_once_get_one_archive(tmp_path: Path) -> None:
     """All read it while it is made; afterwards it is a file."""
 
     async def test() -> None:
-        cache, maker = ArchiveCache(tmp_path / "a", MEGABYTE), Maker()
+        cache, maker = FileCache(tmp_path / "a", MEGABYTE), Maker()
         first = cache.stream("key", maker)
         assert await anext(first) == b"one "
         others = [asyncio.create_task(read(cache.stream("key", maker))) for _ in range(5)]
@@ -78,12 +78,12 @@ def test_another_process_waits_for_the_one_that_makes_it(tmp_path: Path) -> None
     """It reads the file and makes nothing."""
 
     async def test() -> None:
-        one, other = (ArchiveCache(tmp_path, MEGABYTE) for _ in range(2))
+        one, other = (FileCache(tmp_path, MEGABYTE) for _ in range(2))
         maker, second = Maker(), Maker()
         first = one.stream("key", maker)
         await anext(first)
         waiting = asyncio.create_task(read(other.stream("key", second)))
-        await asyncio.sleep(2 * archive_cache.LOCK_SECONDS)
+        await asyncio.sleep(2 * file_cache.LOCK_SECONDS)
         maker.go_on.set()
         await read(first)
         assert await waiting == b"one two three"
@@ -96,7 +96,7 @@ def test_the_last_who_leaves_ends_the_making(tmp_path: Path) -> None:
     """The next who asks gets a whole one."""
 
     async def test() -> None:
-        cache, maker = ArchiveCache(tmp_path, MEGABYTE), Maker()
+        cache, maker = FileCache(tmp_path, MEGABYTE), Maker()
         one, other = cache.stream("key", maker), cache.stream("key", maker)
         await anext(one)
         await anext(other)
@@ -114,7 +114,7 @@ def test_one_who_leaves_does_not_disturb_the_others(tmp_path: Path) -> None:
     """The archive is made as long as anybody reads it."""
 
     async def test() -> None:
-        cache, maker = ArchiveCache(tmp_path / "a", MEGABYTE), Maker()
+        cache, maker = FileCache(tmp_path / "a", MEGABYTE), Maker()
         first, second = cache.stream("key", maker), cache.stream("key", maker)
         assert (await anext(first), await anext(second)) == (b"one ", b"one ")
         await first.aclose()
@@ -129,16 +129,16 @@ def test_the_archives_of_a_repository_are_deleted(tmp_path: Path) -> None:
     """Those of others stay, also of one whose id begins with the same digits."""
     for key in ("1-a", "1-b", "12-a", "2-1-a"):
         (tmp_path / key).touch()
-    ArchiveCache(tmp_path, MEGABYTE).discard(1)
+    FileCache(tmp_path, MEGABYTE).discard(1)
     assert {path.name for path in tmp_path.iterdir()} == {"12-a", "2-1-a"}
-    ArchiveCache(tmp_path / "missing", MEGABYTE).discard(1)
+    FileCache(tmp_path / "missing", MEGABYTE).discard(1)
 
 
 def test_all_are_told_when_it_cannot_be_made(tmp_path: Path) -> None:
     """Nothing is kept of it."""
 
     async def test() -> None:
-        cache, maker = ArchiveCache(tmp_path, MEGABYTE), Maker(error=ValueError("broken"))
+        cache, maker = FileCache(tmp_path, MEGABYTE), Maker(error=ValueError("broken"))
         readers = [asyncio.create_task(read(cache.stream("key", maker))) for _ in range(2)]
         maker.go_on.set()
         for reader in readers:
@@ -155,23 +155,23 @@ def test_all_are_told_when_it_cannot_be_made(tmp_path: Path) -> None:
 
 def test_those_used_least_recently_are_evicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that all together are within the limit, in size and in number; what nobody used for long goes too."""
-    cache = ArchiveCache(tmp_path, 250)
+    cache = FileCache(tmp_path, 250)
     for number in range(4):
         (tmp_path / f"key{number}").write_bytes(b"x" * 100)
         os.utime(tmp_path / f"key{number}", (2_000_000_000 + number,) * 2)
     assert cache.evict() == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["key2", "key3"]
-    monkeypatch.setattr(archive_cache, "MOST_FILES", 1)
+    monkeypatch.setattr(file_cache, "MOST_FILES", 1)
     assert cache.evict() == 1
     assert [path.name for path in tmp_path.iterdir()] == ["key3"]
     os.utime(tmp_path / "key3", (1, 1))
     assert cache.evict() == 1
-    assert ArchiveCache(tmp_path / "nowhere", 250).evict() == 0
+    assert FileCache(tmp_path / "nowhere", 250).evict() == 0
 
 
 def test_an_archive_that_is_asked_for_counts_as_used(tmp_path: Path) -> None:
     """Its time of access is the time of the last use."""
-    cache = ArchiveCache(tmp_path, 150)
+    cache = FileCache(tmp_path, 150)
     for name in ("old", "new"):
         (tmp_path / name).write_bytes(b"x" * 100)
     os.utime(tmp_path / "old", (1_000, 1_000))

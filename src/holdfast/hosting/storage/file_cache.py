@@ -1,4 +1,4 @@
-"""Archives of commits, kept as files in the data folder: made once however many ask, and streamed while made.
+"""Files that are expensive to make, kept in the data folder: made once however many ask, and streamed while made.
 
 The files can be deleted at any time. Those used least recently are, when all together are too large.
 """
@@ -15,25 +15,25 @@ from typing import Final
 
 from anyio import to_thread
 
-__all__ = ["ArchiveCache"]
+__all__ = ["FileCache"]
 
 CHUNK: Final = 256 * 1024
 # Each takes a processor, as long as git compresses.
 MAKING: Final = 4
-# Between attempts to get the lock of an archive that another process makes.
+# Between attempts to get the lock of a file that another process makes.
 LOCK_SECONDS: Final = 0.05
 MOST_FILES: Final = 10_000
-# How exact the time of the last use is, and how long an archive is kept that nobody uses.
+# How exact the time of the last use is, and how long a file is kept that nobody uses.
 USED_SECONDS: Final = 60.0
 UNUSED_SECONDS: Final = 30 * 86_400.0
 PART: Final = ".part"
 
-MakeArchive = Callable[[], AsyncGenerator[bytes, None]]
-"""Makes an archive, piece by piece."""
+MakeFile = Callable[[], AsyncGenerator[bytes, None]]
+"""Makes the content of a file, piece by piece."""
 
 
-class ArchiveWriter:
-    """An archive while it is made: written to a file, which all who asked for it read."""
+class CachedFileWriter:
+    """A file while it is made, which all who asked for it read."""
 
     def __init__(self) -> None:
         self.file: Path | None = None
@@ -53,7 +53,7 @@ class ArchiveWriter:
         self._changed = asyncio.Event()
 
     async def read(self) -> AsyncGenerator[bytes, None]:
-        """Yield the archive; the last reader to leave ends the making."""
+        """Yield the content; the last reader to leave ends the making."""
         self.readers += 1
         try:
             while self.file is None and not self.finished:
@@ -75,22 +75,22 @@ class ArchiveWriter:
                 self.task.cancel()
 
 
-class ArchiveCache:
-    """The archives on this machine, up to a total size."""
+class FileCache:
+    """A folder of files, up to a total size."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder = folder
         self._most_bytes = most_bytes
-        self._writers: dict[str, ArchiveWriter] = {}
+        self._writers: dict[str, CachedFileWriter] = {}
         self._making = asyncio.Semaphore(MAKING)
 
     @property
     def enabled(self) -> bool:
-        """Whether archives are kept."""
+        """Whether files are kept."""
         return self._most_bytes > 0
 
     def find(self, key: str) -> Path | None:
-        """Return the file of an archive that is kept."""
+        """Return a file that is kept."""
         path = self._folder / key
         try:
             status = path.stat()
@@ -102,21 +102,21 @@ class ArchiveCache:
                 os.utime(path, (now, status.st_mtime))
         return path
 
-    def stream(self, key: str, make: MakeArchive) -> AsyncGenerator[bytes, None]:
-        """Yield an archive while it is made; it is made once, however many ask for it at the same time."""
+    def stream(self, key: str, make: MakeFile) -> AsyncGenerator[bytes, None]:
+        """Yield a file while it is made; it is made once, however many ask for it at the same time."""
         writer = self._writers.get(key)
         if writer is None or writer.abandoned:
-            writer = self._writers[key] = ArchiveWriter()
+            writer = self._writers[key] = CachedFileWriter()
             writer.task = asyncio.create_task(self._run(key, writer, make))
         return writer.read()
 
-    async def _run(self, key: str, writer: ArchiveWriter, make: MakeArchive) -> None:
-        """Make an archive, and tell its readers of the end or the error."""
+    async def _run(self, key: str, writer: CachedFileWriter, make: MakeFile) -> None:
+        """Make a file, and tell its readers of the end or the error."""
         try:
             async with self._making:
                 await self._make(self._folder / key, writer, make)
         except asyncio.CancelledError:
-            writer.error = OSError("the archive was not completed")
+            writer.error = OSError("the file was not completed")
             raise
         except Exception as error:  # noqa: BLE001  # raised where the archive is read
             writer.error = error
@@ -128,8 +128,8 @@ class ArchiveCache:
         if writer.error is None:
             await to_thread.run_sync(self.evict)
 
-    async def _make(self, path: Path, writer: ArchiveWriter, make: MakeArchive) -> None:
-        """Write an archive to a file and name it once it is whole, unless another process has done so."""
+    async def _make(self, path: Path, writer: CachedFileWriter, make: MakeFile) -> None:
+        """Write a file and name it once it is whole, unless another process has done so."""
         await to_thread.run_sync(lambda: self._folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         part = path.with_name(path.name + PART)
         async with locked_file(part) as file:
@@ -147,12 +147,12 @@ class ArchiveCache:
             writer.file = path
 
     def discard(self, repository_id: int) -> None:
-        """Delete the archives of a repository; their keys begin with its id and a hyphen."""
+        """Delete the files of a repository; their keys begin with its id and a hyphen."""
         for path in self._folder.glob(f"{repository_id}-*"):
             path.unlink(missing_ok=True)
 
     def evict(self) -> int:
-        """Delete archives until the rest is small enough, those used least recently first; return how many."""
+        """Delete files until the rest is small enough, those used least recently first; return how many."""
         found = []
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
