@@ -121,6 +121,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "may be, in MiB; those used least recently are deleted. 0 keeps none.",
         ),
     ] = 1024
+    clone_cache_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="How large the responses to clones that are kept for the next who clone may be, in MiB; "
+            "those used least recently are deleted. 0 keeps none.",
+        ),
+    ] = 1024
     max_connections: Annotated[
         int, Meta(ge=1, le=65_536, description="How many connections each process serves at once.")
     ] = 4096

@@ -4,7 +4,7 @@ import os
 import secrets
 import socket
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from holdfast.hosting.data_folder import connect
 from holdfast.hosting.git.contributors import ContributorList
@@ -21,6 +21,9 @@ from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.settings import Settings
 
 __all__ = ["App"]
+
+# Different ones; the same one is made once.
+FETCHES_AT_ONCE: Final = 64
 
 
 @dataclass(slots=True)
@@ -39,6 +42,8 @@ class App:
     """Encrypts secrets at rest."""
     archives: FileCache
     """The archives of commits on this machine."""
+    fetches: FileCache
+    """The responses to clones on this machine."""
     password_pool: PasswordPool = field(default_factory=PasswordPool)
     """Hashes passwords."""
     pushed: set[int] = field(default_factory=set)
@@ -75,8 +80,12 @@ class App:
         compactor = Compactor(database, store, copies, holder)
         cipher = SecretCipher(settings.data / KEY_FILE, settings.secret_key)
         archives = FileCache(settings.data / "cache" / "archives", settings.archive_cache_mb * 2**20)
+        fetches = FileCache(
+            settings.data / "cache" / "fetches", settings.clone_cache_mb * 2**20, concurrency=FETCHES_AT_ONCE
+        )
         pool = PasswordPool(settings.password_hash_concurrency)
-        opened = cls(settings, database, store, copies, compactor, LfsStore(store), cipher, archives, pool)
+        lfs = LfsStore(store)
+        opened = cls(settings, database, store, copies, compactor, lfs, cipher, archives, fetches, pool)
         opened.database.render_with(payload_renderer(opened))
         return opened
 

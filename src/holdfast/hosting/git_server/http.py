@@ -17,6 +17,7 @@ from holdfast.hosting.authentication import Authenticator
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.failures import error_response
 from holdfast.hosting.git_server import lfs, lfs_tokens, receive_pack, upload_pack
+from holdfast.hosting.git_server.fetch_cache import FetchCache
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import GitSession, body_of, challenge, open_session
 from holdfast.hosting.http.body import read_body
@@ -86,8 +87,9 @@ class GitHttp:
         # The copy may have to be brought up to date first, or made.
         folder = await to_thread.run_sync(self._host.copies.path, session.repository)
         protocol = request.headers.get("git-protocol")
+        cache = None if writing else FetchCache(self._host, session.repository)
         if what == "info/refs":
-            answer = upload_pack.advertise(folder, service, protocol=protocol)
+            answer = upload_pack.advertise(folder, service, protocol=protocol, cache=cache)
             return await streamed(folder, answer, f"application/x-{service}-advertisement")
         body = body_of(request, receive_message)
         if request.headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
@@ -107,7 +109,7 @@ class GitHttp:
         elif service == "git-upload-archive":
             answer = upload_pack.upload_archive(folder, body)
         else:
-            answer = upload_pack.upload_pack(folder, body, protocol=protocol)
+            answer = upload_pack.upload_pack(folder, body, protocol=protocol, cache=cache)
         return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _open_session(self, request: RequestContext, *, writing: bool) -> GitSession:

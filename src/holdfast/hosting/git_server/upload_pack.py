@@ -8,13 +8,16 @@ Pushes are in `receive_pack`.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.process import CHUNK, IDLE_TIMEOUT, GitProcess, Watchdog, start, stream
+from holdfast.hosting.git_server.fetch_cache import LARGEST_REQUEST, FetchCache
 from holdfast.hosting.git_server.request_body import limit_body, spool
 
 __all__ = ["Service", "advertise", "converse", "protocol_variables", "upload_archive", "upload_pack"]
@@ -31,11 +34,24 @@ def protocol_variables(header: str | None) -> dict[str, str]:
     return {"GIT_PROTOCOL": f"version={max(versions)}"} if versions else {}
 
 
-async def advertise(
-    folder: Path, service: Service, *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
+def advertise(
+    folder: Path,
+    service: Service,
+    *,
+    protocol: str | None = None,
+    idle_timeout: float = IDLE_TIMEOUT,
+    cache: FetchCache | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """Yield the ref advertisement: the response to `info/refs?service=...`."""
     variables = protocol_variables(protocol)
+    make = partial(advertisement, folder, service, variables, idle_timeout)
+    return make() if cache is None else cache.ref_list(service.encode(), variables, make)
+
+
+async def advertisement(
+    folder: Path, service: Service, variables: dict[str, str], idle_timeout: float
+) -> AsyncGenerator[bytes, None]:
+    """Yield the ref advertisement that git makes."""
     # Version 2 has its own header, and exists only for reading.
     line = f"# service={service}\n"
     silent = service == "git-upload-pack" and variables.get("GIT_PROTOCOL") == "version=2"
@@ -48,11 +64,17 @@ async def advertise(
 
 
 def upload_pack(
-    folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
+    folder: Path,
+    body: AsyncIterator[bytes],
+    *,
+    protocol: str | None = None,
+    idle_timeout: float = IDLE_TIMEOUT,
+    cache: FetchCache | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """Yield the response to a clone or fetch request."""
     arguments = ("upload-pack", "--stateless-rpc", str(folder))
-    return answer(folder, arguments, body, variables=protocol_variables(protocol), idle_timeout=idle_timeout)
+    variables = protocol_variables(protocol)
+    return answer(folder, arguments, body, variables=variables, idle_timeout=idle_timeout, cache=cache)
 
 
 async def converse(
@@ -112,10 +134,17 @@ async def answer(
     *,
     variables: dict[str, str],
     idle_timeout: float,
+    cache: FetchCache | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """Pass a request to git and yield its output."""
     with await spool(body, most=MOST_ASKED) as request:
-        output = stream(folder, *arguments, stdin=request.fileno(), idle_timeout=idle_timeout, variables=variables)
+        run_git = partial(stream, folder, *arguments, idle_timeout=idle_timeout, variables=variables)
+        beginning = request.read(LARGEST_REQUEST + 1)
+        request.seek(0)
+        if cache is None or len(beginning) > LARGEST_REQUEST:
+            output = run_git(stdin=request.fileno())
+        else:
+            output = cache.response(beginning, variables, partial(pass_request, run_git, beginning))
         answered = False
         async with aclosing(output) as chunks:
             try:
@@ -126,3 +155,15 @@ async def answer(
                 # After its first output git reports errors itself; cutting it off would hide them.
                 if not answered or isinstance(error, GitTimedOut):
                     raise
+
+
+async def pass_request(
+    run_git: Callable[..., AsyncGenerator[bytes, None]], request: bytes
+) -> AsyncGenerator[bytes, None]:
+    """Pass a request to git, from a file of its own: the client who asked first may leave before the others."""
+    with tempfile.TemporaryFile(prefix="holdfast-body-") as file:
+        file.write(request)
+        file.seek(0)
+        async with aclosing(run_git(stdin=file.fileno())) as chunks:
+            async for chunk in chunks:
+                yield chunk

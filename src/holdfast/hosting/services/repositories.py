@@ -203,6 +203,7 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
         store.remove_row(connection, repository)
     app.copies.discard(repository.id)
     app.archives.discard(repository.id)
+    app.fetches.discard(repository.id)
 
 
 def permissions_in(app: App, actor: Actor, repository: store.Repository) -> Permissions:

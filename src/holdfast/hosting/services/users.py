@@ -208,6 +208,7 @@ def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int
     for repository_id in deleted:
         app.copies.discard(repository_id)
         app.archives.discard(repository_id)
+        app.fetches.discard(repository_id)
     return len(deleted)
 
 

@@ -6,6 +6,7 @@ The files can be deleted at any time. Those used least recently are, when all to
 import asyncio
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -18,8 +19,8 @@ from anyio import to_thread
 __all__ = ["FileCache"]
 
 CHUNK: Final = 256 * 1024
-# Each takes a processor, as long as git compresses.
-MAKING: Final = 4
+# How many files are made at a time: each takes a processor, as long as git compresses.
+CONCURRENCY: Final = 4
 # Between attempts to get the lock of a file that another process makes.
 LOCK_SECONDS: Final = 0.05
 MOST_FILES: Final = 10_000
@@ -78,20 +79,25 @@ class CachedFileWriter:
 class FileCache:
     """A folder of files, up to a total size."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
-        self._folder = folder
-        self._most_bytes = most_bytes
+    def __init__(self, folder: Path, most_bytes: int, *, concurrency: int = CONCURRENCY) -> None:
+        self.folder = folder
+        self.most_bytes = most_bytes
         self._writers: dict[str, CachedFileWriter] = {}
-        self._making = asyncio.Semaphore(MAKING)
+        self._making = asyncio.Semaphore(concurrency)
 
     @property
     def enabled(self) -> bool:
         """Whether files are kept."""
-        return self._most_bytes > 0
+        return self.most_bytes > 0
+
+    def free_bytes(self) -> int:
+        """Return how much of the disk is free."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return shutil.disk_usage(self.folder).free
 
     def find(self, key: str) -> Path | None:
         """Return a file that is kept."""
-        path = self._folder / key
+        path = self.folder / key
         try:
             status = path.stat()
         except OSError:
@@ -114,11 +120,11 @@ class FileCache:
         """Make a file, and tell its readers of the end or the error."""
         try:
             async with self._making:
-                await self._make(self._folder / key, writer, make)
+                await self._make(self.folder / key, writer, make)
         except asyncio.CancelledError:
             writer.error = OSError("the file was not completed")
             raise
-        except Exception as error:  # noqa: BLE001  # raised where the archive is read
+        except Exception as error:  # noqa: BLE001  # raised where the file is read
             writer.error = error
         finally:
             writer.finished = True
@@ -130,7 +136,7 @@ class FileCache:
 
     async def _make(self, path: Path, writer: CachedFileWriter, make: MakeFile) -> None:
         """Write a file and name it once it is whole, unless another process has done so."""
-        await to_thread.run_sync(lambda: self._folder.mkdir(mode=0o700, parents=True, exist_ok=True))
+        await to_thread.run_sync(lambda: self.folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         part = path.with_name(path.name + PART)
         async with locked_file(part) as file:
             if path.exists():  # noqa: ASYNC240  # a look at one name
@@ -148,13 +154,13 @@ class FileCache:
 
     def discard(self, repository_id: int) -> None:
         """Delete the files of a repository; their keys begin with its id and a hyphen."""
-        for path in self._folder.glob(f"{repository_id}-*"):
+        for path in self.folder.glob(f"{repository_id}-*"):
             path.unlink(missing_ok=True)
 
     def evict(self) -> int:
         """Delete files until the rest is small enough, those used least recently first; return how many."""
         found = []
-        with suppress(OSError), os.scandir(self._folder) as entries:
+        with suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 with suppress(OSError):
                     status = entry.stat()
@@ -164,7 +170,7 @@ class FileCache:
         size = deleted = 0
         for number, (used, bytes_used, path) in enumerate(found):
             size += bytes_used
-            if number >= MOST_FILES or used < oldest or (size > self._most_bytes and not path.endswith(PART)):
+            if number >= MOST_FILES or used < oldest or (size > self.most_bytes and not path.endswith(PART)):
                 Path(path).unlink(missing_ok=True)
                 size -= bytes_used
                 deleted += 1
