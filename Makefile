@@ -19,6 +19,7 @@ BIN    := $(VENV)/bin
 CLIENTS := $(VENV)-clients
 COMPAT := tests/compat/clients
 BROWSER := tests/browser
+BUNDLES := src/holdfast/web/static/bundles/manifest.json
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
 LOCKS  := $(foreach name,build runtime server $(EXTRAS),requirements/$(name).txt)
@@ -36,7 +37,7 @@ QUICK  := -n $(JOBS) --dist worksteal -m "not long and not postgres"
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test test-fast mutation coverage test-postgres test-long test-properties schemathesis renovate bench fuzz differential lint format types imports docs docs-check schema lock site audit packages release changelog clean
+.PHONY: help assets serve clients test test-fast mutation coverage test-postgres test-long test-properties schemathesis renovate bench fuzz differential lint format types imports docs docs-check schema lock site audit packages release changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -72,6 +73,15 @@ $(BROWSER)/js/node_modules/.done: $(BROWSER)/js/package-lock.json
 	@if command -v npm >/dev/null; then npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(BROWSER)/js && touch $@; \
 	else echo 'no npm: axe, which the tests in a browser use, is not installed'; fi
 
+# The editor, formulas and diagrams. Whoever has no npm, or no network the first time, gets pages that work without them.
+$(BUNDLES): assets/package-lock.json assets/build.mjs $(wildcard assets/*.js)
+	@if ! command -v npm >/dev/null; then echo 'no npm: the editor, formulas and diagrams are not built'; \
+	elif ! npm ci --silent --ignore-scripts --no-audit --no-fund --prefix assets; then \
+		echo 'npm cannot install the packages of assets/: the editor, formulas and diagrams are not built'; \
+	else node assets/build.mjs; fi
+
+assets: $(BUNDLES) ## build the editor, formulas and diagrams from the packages in assets/, where npm is
+
 $(CLIENTS)/bin/go-client: $(CLIENTS)/.python $(wildcard $(COMPAT)/go/*)
 	@if command -v go >/dev/null; then go build -C $(COMPAT)/go -o $(abspath $@) . && touch $@; \
 	else echo 'no go: the client in Go is not built'; fi
@@ -83,10 +93,10 @@ $(CLIENTS)/bin/versitygw: $(CLIENTS)/.python
 
 clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(BROWSER)/js/node_modules/.done $(CLIENTS)/bin/go-client $(CLIENTS)/bin/versitygw ## install the clients and servers other people wrote
 
-serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
+serve: $(VENV)/.package $(BUNDLES) ## set everything up and run the service on http://localhost:3000
 	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
 
-test: $(VENV)/.dev clients ## set everything up and run the tests
+test: $(VENV)/.dev clients $(BUNDLES) ## set everything up and run the tests
 	$(TESTS) $(QUICK) $(PYTEST_ARGS)
 
 # The layers that everything else is built on: the frame reader of backups, the HTTP layer, schemas, authorization,
@@ -101,7 +111,7 @@ mutation: $(VENV)/.dev ## change a module in one place at a time, and see whethe
 	$(BIN)/python -m tools.mutation $(PACKAGE) $(if $(MODULE),--module $(MODULE)) $(MUTATION_ARGS)
 
 # Counting which branches run nearly doubles the time, so it is a target of its own and CI runs `make test`.
-coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage of both halves
+coverage: $(VENV)/.dev clients $(BUNDLES) ## run the tests and report the branch coverage of both halves
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(QUICK) $(PYTEST_ARGS)
 	$(BIN)/coverage combine --quiet
@@ -114,7 +124,7 @@ coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage o
 test-postgres: $(VENV)/.dev clients ## run the tests that need PostgreSQL: those of both databases once more, and those of nodes
 	$(TESTS) -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
-test-long: $(VENV)/.dev clients ## run the tests that take minutes each
+test-long: $(VENV)/.dev clients $(BUNDLES) ## run the tests that take minutes each
 	$(TESTS) -n $(JOBS) --dist loadgroup --maxschedchunk 1 -m long $(PYTEST_ARGS)
 
 test-properties: $(VENV)/.dev ## run the property tests on four times the examples
@@ -185,7 +195,7 @@ $(VENV)-audit/.done: requirements/audit.txt
 audit: $(VENV)-audit/.done ## look the locked dependencies up in a database of vulnerabilities (over the network); fail if one could not be looked up
 	$(VENV)-audit/bin/pip-audit --strict --disable-pip --require-hashes $(foreach name,runtime server postgres parquet dataset ray s3 keyring otel,-r requirements/$(name).txt)
 
-packages: $(VENV)/.dev ## build the sdist, the wheels of this machine, the list of components and the checksums into dist/
+packages: $(VENV)/.dev $(BUNDLES) ## build the sdist, the wheels of this machine, the list of components and the checksums into dist/
 	rm -rf dist
 	$(BIN)/python -m tools.components dist/holdfast-$(VERSION).cdx.json
 	$(BIN)/python -m tools.distributions --into dist
@@ -197,6 +207,6 @@ changelog: $(VENV)/.dev ## show the changelog the fragments would make
 	$(BIN)/towncrier build --draft
 
 clean: ## remove everything that was built (never the data folder)
-	rm -rf site $(VENV) $(VENV)-audit $(CLIENTS) $(COMPAT)/js/node_modules $(BROWSER)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf site $(VENV) $(VENV)-audit $(CLIENTS) $(COMPAT)/js/node_modules $(BROWSER)/js/node_modules assets/node_modules $(dir $(BUNDLES)) build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests bench tools -name '__pycache__' -type d -prune -exec rm -rf {} +
 	find src -name '*.so' -delete

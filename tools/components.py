@@ -16,7 +16,7 @@ from typing import Any
 
 from tools.distributions import source_date
 
-__all__ = ["Component", "bill_of_materials", "components", "page"]
+__all__ = ["Component", "bill_of_materials", "bundled_components", "components", "page"]
 
 # What each lock installs, in the words of the page; a lock has what the one before it has not.
 LOCKS = {
@@ -61,6 +61,10 @@ BY_NAME = {
     "duckdb": "MIT",
     "uvloop": "MIT OR Apache-2.0",
 }
+# The scripts of the website are bundled from these; types, and what the build leaves out, get into none of them.
+NPM_LOCK = Path("assets/package-lock.json")
+NOT_BUNDLED = re.compile(r"@types/.*|elkjs")
+NPM_LICENCES = {"khroma": "MIT"}
 NAMESPACE = uuid.UUID("2a5b0d0e-9f1c-5c55-8a67-0d7a1c7a4f11")
 
 
@@ -73,6 +77,13 @@ class Component:
     license: str
     extras: list[str] = field(default_factory=list)
     """The parts of Holdfast that need it; `core` is the install without extras."""
+    kind: str = "pypi"
+    """Where it comes from, as a package URL says it."""
+
+    @property
+    def purl(self) -> str:
+        """Its package URL."""
+        return f"pkg:{self.kind}/{self.name.replace('@', '%40')}@{self.version}"
 
 
 def components(root: Path) -> list[Component]:
@@ -84,6 +95,19 @@ def components(root: Path) -> list[Component]:
             if "core" not in one.extras:
                 one.extras.append(extra)
     return sorted(found.values(), key=lambda one: one.name)
+
+
+def bundled_components(root: Path) -> list[Component]:
+    """Read the lock of the npm packages that the scripts of the website are bundled with."""
+    found: dict[str, Component] = {}
+    for path, package in json.loads((root / NPM_LOCK).read_text())["packages"].items():
+        name = path.rpartition("node_modules/")[2]
+        if not name or package.get("dev") or package.get("optional") or NOT_BUNDLED.fullmatch(name):
+            continue
+        licence = package.get("license") or NPM_LICENCES[name]
+        one = Component(name, package["version"], licence.strip("()"), ["website"], "npm")
+        found[one.purl] = one
+    return sorted(found.values(), key=lambda one: one.purl)
 
 
 def licence_of(name: str) -> str:
@@ -105,19 +129,28 @@ def page(root: Path) -> str:
         "What an installation of Holdfast (Apache-2.0) brings along, from the locks in `requirements/`. Licences",
         "are SPDX expressions. `core` is the install without extras; each extra has what the core has, and more.",
         "Holdfast links to these packages and contains no copy of them.\n",
-        "| package | version | licence | for |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {one.name} | {one.version} | {one.license} | {', '.join(one.extras)} |" for one in components(root)
+        *table(components(root)),
+        "\n## Bundled scripts\n",
+        "The scripts of the editor, formulas and diagrams are bundled from npm packages by `make assets`, and are",
+        "part of wheels and images, with the texts of the licences in `web/static/bundles/LICENSES.txt`.\n",
+        *table(bundled_components(root)),
     ]
     return "\n".join([*lines, ""])
+
+
+def table(listed: list[Component]) -> list[str]:
+    """Return the lines of a table of components."""
+    return [
+        "| package | version | licence | for |",
+        "|---|---|---|---|",
+        *(f"| {one.name} | {one.version} | {one.license} | {', '.join(one.extras)} |" for one in listed),
+    ]
 
 
 def bill_of_materials(root: Path) -> dict[str, Any]:
     """Return the components as a CycloneDX document."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    listed = components(root)
+    listed = [*components(root), *bundled_components(root)]
     date = datetime.fromtimestamp(source_date(root), UTC)
     identity = uuid.uuid5(NAMESPACE, f"{project['version']} {listed!r}")
     own = f"pkg:pypi/holdfast@{project['version']}"
@@ -140,17 +173,17 @@ def bill_of_materials(root: Path) -> dict[str, Any]:
         "components": [
             {
                 "type": "library",
-                "bom-ref": f"pkg:pypi/{one.name}@{one.version}",
+                "bom-ref": one.purl,
                 "name": one.name,
                 "version": one.version,
-                "purl": f"pkg:pypi/{one.name}@{one.version}",
+                "purl": one.purl,
                 "scope": "required" if "core" in one.extras else "optional",
                 "licenses": [{"expression": one.license}],
                 "properties": [{"name": "holdfast:extra", "value": extra} for extra in one.extras],
             }
             for one in listed
         ],
-        "dependencies": [{"ref": own, "dependsOn": [f"pkg:pypi/{one.name}@{one.version}" for one in listed]}],
+        "dependencies": [{"ref": own, "dependsOn": [one.purl for one in listed]}],
     }
 
 

@@ -22,6 +22,8 @@ __all__ = ["CHECKSUMS", "KINDS", "build", "export_sources", "write_checksums"]
 
 CHECKSUMS = "SHA256SUMS"
 DEMO = "src/holdfast_demo"
+# Built by `make assets`, and not in git.
+BUNDLES = "src/holdfast/web/static/bundles"
 
 
 def run(command: list[str | Path], folder: Path, environment: dict[str, str]) -> None:
@@ -41,13 +43,15 @@ def run(command: list[str | Path], folder: Path, environment: dict[str, str]) ->
 
 
 def export_sources(root: Path, target: Path) -> None:
-    """Copy the files git tracks or would track, as they are in the working tree."""
+    """Copy the files git tracks or would track, as they are in the working tree, and the bundles if built."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, check=True, cwd=root, capture_output=True, text=True).stdout
     for name in sorted(set(filter(None, listed.split("\0")))):
         if (root / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / name, target / name)
+    if (root / BUNDLES).is_dir():
+        shutil.copytree(root / BUNDLES, target / BUNDLES)
 
 
 def source_date(root: Path) -> int:

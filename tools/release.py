@@ -28,6 +28,8 @@ __all__ = ["problems", "sign"]
 RESERVED = "holdfast.example"
 PAGES_WITH_ADDRESSES = ("pyproject.toml", "SECURITY.md", "CODE_OF_CONDUCT.md")
 NAMESPACE = "holdfast-release"
+# What `make assets` writes last.
+MANIFEST = "holdfast/web/static/bundles/manifest.json"
 
 
 def problems(root: Path, folder: Path) -> list[str]:
@@ -102,6 +104,8 @@ def distribution_problems(folder: Path, version: str) -> Iterator[str]:
             yield f"{path.name}: {error}"
             continue
         kinds.add((name, kind))
+        if name == "holdfast" and not any(one.endswith(MANIFEST) for one in file_names(path)):
+            yield f"{path.name} lacks the editor, formulas and diagrams: run `make assets packages`"
         if found != version:
             yield f"{path.name} is of version {found}, not {version}"
     for expected in (
@@ -127,6 +131,15 @@ def describe(path: Path) -> tuple[str, str, str]:
         return name, str(version), "pure" if all(tag.platform == "any" for tag in tags) else "compiled"
     name, version = parse_sdist_filename(path.name)
     return name, str(version), "sdist"
+
+
+def file_names(path: Path) -> list[str]:
+    """List the files in a distribution."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    with tarfile.open(path) as archive:
+        return archive.getnames()
 
 
 def metadata(path: Path) -> bytes:

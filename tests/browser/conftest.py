@@ -44,6 +44,12 @@ RUN_AXE = """async levels => {
 }"""
 
 
+# What the content security policy refuses, in a page or a frame of it.
+REPORT_VIOLATIONS = """addEventListener("securitypolicyviolation", event => {
+    console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});"""
+
+
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     """Start the distribution's Chromium."""
@@ -65,6 +71,7 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
     context = browser.new_context(
         viewport=SIZES[request.param], color_scheme="dark" if scheme == "dark" else "light"
     )
+    context.add_init_script(REPORT_VIOLATIONS)
     page = context.new_page()
     complaints: list[str] = []
 

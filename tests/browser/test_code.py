@@ -89,12 +89,13 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
     """Change a file that changes meanwhile, and save to a new branch."""
     page.goto(f"{site.url}/admin/tides/_edit/main/src/tides.py")
     accessible(page)
-    mine = page.get_by_label("Content").input_value()
     sha = api.get("/repos/admin/tides/contents/src/tides.py").json()["sha"]
     theirs = base64.b64encode(b'"""Theirs."""\n').decode()
     body = {"content": theirs, "sha": sha, "message": "I was faster"}
     assert api.put("/repos/admin/tides/contents/src/tides.py", json=body).status_code == 200
-    page.get_by_label("Content").fill(mine + "# mine\n")
+    page.get_by_role("textbox", name="Content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("# mine\n")
     page.get_by_label("Commit message").fill("Mine")
     with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
         page.get_by_role("button", name="Commit").click()

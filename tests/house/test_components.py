@@ -5,15 +5,27 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.components import bill_of_materials, components
+import pytest
+from tools.components import bill_of_materials, bundled_components, components
 
 from tests.conftest import ROOT
 from tests.house.test_locks import pins
 
 # Licences under which code may be linked to from Apache-2.0; a new one is read before it is added.
-PERMISSIVE = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0"}
+PERMISSIVE = {
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "PSF-2.0",
+    "Unlicense",
+}
 # Weaker or stronger copyleft, each looked at: used unmodified, as separate packages.
 COPYLEFT = {
+    "dompurify": "MPL-2.0 OR Apache-2.0",
     "asyncssh": "EPL-2.0 OR GPL-2.0-or-later",
     "certifi": "MPL-2.0",
     "psycopg": "LGPL-3.0-only",
@@ -24,14 +36,15 @@ COPYLEFT = {
 
 def test_every_component_has_a_licence_that_was_looked_at() -> None:
     """A dependency with another licence is a decision, not an accident."""
-    for one in components(ROOT):
+    for one in [*components(ROOT), *bundled_components(ROOT)]:
         known = set(one.license.replace(" OR ", " ").replace(" AND ", " ").split()) <= PERMISSIVE
         assert known or COPYLEFT.get(one.name) == one.license, f"{one.name}: {one.license}"
 
 
 def test_the_list_has_every_package_a_user_installs() -> None:
     """Core and extras, at the locked versions; the core is marked as required."""
-    listed = {one["name"]: one for one in bill_of_materials(ROOT)["components"]}
+    everything = bill_of_materials(ROOT)["components"]
+    listed = {one["name"]: one for one in everything if one["purl"].startswith("pkg:pypi/")}
     locked = {
         name: version
         for lock in ("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel")
@@ -40,6 +53,22 @@ def test_the_list_has_every_package_a_user_installs() -> None:
     assert {name: one["version"] for name, one in listed.items()} == locked
     assert {name for name, one in listed.items() if one["scope"] == "required"} == pins("runtime").keys()
     assert "pytest" not in listed
+
+
+def test_the_list_has_the_packages_of_bundled_scripts() -> None:
+    """Every package that the build found in the scripts, and none of the tools that built them."""
+    listed = {one["purl"] for one in bill_of_materials(ROOT)["components"] if one["purl"].startswith("pkg:npm/")}
+    names = {purl.removeprefix("pkg:npm/").rpartition("@")[0] for purl in listed}
+    assert {"mermaid", "temml", "%40codemirror/view"} <= names
+    assert not {"esbuild", "elkjs", "%40types/d3"} & names
+    manifest = ROOT / "src/holdfast/web/static/bundles/manifest.json"
+    if not manifest.exists():
+        pytest.skip("nothing is bundled: run `make assets`")
+    built = json.loads(manifest.read_text())["packages"]
+    assert len(built) > 50
+    for package in built:
+        assert f"pkg:npm/{package['name'].replace('@', '%40')}@{package['version']}" in listed
+        assert f"\n{package['name']} {package['version']} (" in (manifest.parent / "LICENSES.txt").read_text()
 
 
 def test_the_list_is_the_same_for_the_same_sources(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import __version__
+from holdfast.web.bundles import BUNDLES
 from tests.backup.wire.core import core_modules
 from tests.conftest import ROOT
 from tests.house.conftest import Distributions
@@ -125,3 +126,7 @@ def test_with_a_compiler_the_core_is_compiled(distributions: Distributions, tmp_
         "py.typed",
     ):
         assert (folder / "holdfast" / needed).is_file(), needed
+    if BUNDLES.address("editor"):
+        bundles = folder / "holdfast/web/static/bundles"
+        assert (bundles / "LICENSES.txt").is_file()
+        assert [path.suffix for path in sorted(bundles.glob("editor-*"))] == [".js", ".gz"]

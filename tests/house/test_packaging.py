@@ -85,41 +85,46 @@ def instructions() -> list[tuple[str, str]]:
 def test_the_image_runs_without_rights() -> None:
     """As a user that is not root, from the second stage, with a health check of what is ready."""
     stages = [index for index, (word, _) in enumerate(instructions()) if word == "FROM"]
-    assert len(stages) == 2
-    last = dict(instructions()[stages[1] :])
+    assert len(stages) == 3
+    last = dict(instructions()[stages[-1] :])
     assert last["USER"] == "10001:10001"
     assert last["VOLUME"] == "/data"
     assert "HOLDFAST_DATA=/data" in last["ENV"]
     assert "/readyz" in last["HEALTHCHECK"]
     assert json.loads(last["CMD"]) == ["holdfast", "serve"]
-    assert "gcc" not in " ".join(rest for word, rest in instructions()[stages[1] :] if word == "RUN")
+    assert "gcc" not in " ".join(rest for word, rest in instructions()[stages[-1] :] if word == "RUN")
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_the_commands_of_the_image_make_a_service_that_runs(tmp_path: Path) -> None:
-    """The build stage in a folder instead of an image; the core is not compiled, which another test does."""
+    """The first stages in a folder instead of an image; the core is not compiled, which another test does."""
     root, checkout = tmp_path / "root", tmp_path / "checkout"
     export_sources(ROOT, checkout)
     stages = [index for index, (word, _) in enumerate(instructions()) if word == "FROM"]
     environment = {**os.environ, "HOLDFAST_PURE": "1"}
     (root / "src").mkdir(parents=True)
-    for word, rest in instructions()[stages[0] + 1 : stages[1]]:
-        if word == "COPY":
+    shutil.rmtree(checkout / "src/holdfast/web/static/bundles", ignore_errors=True)
+    for word, rest in instructions()[stages[0] + 1 : stages[-1]]:
+        if word == "COPY" and rest.startswith("--from=assets "):
+            # Both stages have the same folder here.
+            assert (root / rest.split()[1].lstrip("/") / "manifest.json").is_file()
+        elif word == "COPY":
             *sources, target = rest.split()
             for source in sources:
                 if (checkout / source).is_dir():
-                    shutil.copytree(checkout / source, root / "src" / target)
+                    shutil.copytree(checkout / source, root / "src" / target, dirs_exist_ok=True)
                 else:
                     shutil.copy(checkout / source, root / "src" / target)
         elif word == "RUN" and not rest.startswith("apt-get"):
             command = rest.replace("/opt/", f"{root}/opt/").replace("python -m", f"{sys.executable} -m", 1)
             subprocess.run(command, shell=True, check=True, cwd=root / "src", env=environment)
         else:
-            assert (word, rest.partition(" ")[0]) in {("WORKDIR", "/src"), ("RUN", "apt-get")}
+            assert word == "FROM" or (word, rest.partition(" ")[0]) in {("WORKDIR", "/src"), ("RUN", "apt-get")}
     shutil.rmtree(root / "src")
+    assert list(root.rglob("site-packages/holdfast/web/static/bundles/editor-*.js"))
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if not path.is_symlink()}
-    last = dict(instructions()[stages[1] :])
+    last = dict(instructions()[stages[-1] :])
     port = free_port()
     settings = dict(re.findall(r"(\w+)=(\S+)", last["ENV"]))
     settings |= {"PATH": f"{root}/opt/holdfast/bin:{os.environ['PATH']}", "HOLDFAST_DATA": str(tmp_path / "data")}

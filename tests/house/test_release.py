@@ -17,10 +17,12 @@ from tests.conftest import ROOT
 METADATA = "Metadata-Version: 2.4\nName: {name}\nVersion: 1.2.3\nSummary: Keeps things.\n"
 
 
-def write_wheel(path: Path, name: str = "holdfast", metadata: str = METADATA) -> None:
+def write_wheel(path: Path, name: str = "holdfast", metadata: str = METADATA, *, is_built: bool = True) -> None:
     """Write the least that is a wheel."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{name.replace('-', '_')}-1.2.3.dist-info/METADATA", metadata.format(name=name))
+        if name == "holdfast" and is_built:
+            archive.writestr(release.MANIFEST, "{}")
 
 
 @pytest.fixture
@@ -55,6 +57,7 @@ def checkout(tmp_path: Path) -> Path:
         member = tarfile.TarInfo("holdfast-1.2.3/PKG-INFO")
         member.size = len(content)
         archive.addfile(member, BytesIO(content))
+        archive.addfile(tarfile.TarInfo(f"holdfast-1.2.3/src/{release.MANIFEST}"))
     write_checksums(root / "dist")
     return root
 
@@ -110,6 +113,10 @@ def empty_metadata(root: Path) -> None:
         (delete("dist/holdfast_demo-1.2.3-py3-none-any.whl"), "no pure distribution of holdfast-demo"),
         (delete("dist/holdfast-1.2.3-cp311-cp311-manylinux_2_17_x86_64.whl"), "no compiled distribution"),
         (delete("dist/SHA256SUMS"), "SHA256SUMS does not have the checksum of holdfast-1.2.3.tar.gz"),
+        (
+            lambda root: write_wheel(root / "dist/holdfast-1.2.3-py3-none-any.whl", is_built=False),
+            "holdfast-1.2.3-py3-none-any.whl lacks the editor, formulas and diagrams",
+        ),
         (empty_metadata, "holdfast-1.2.3-py3-none-any.whl: "),
         (
             lambda root: write_wheel(root / "dist/holdfast-1.2.2-py3-none-any.whl"),

@@ -1,7 +1,14 @@
 """Static files are Starlette's, with the headers and the error page of all pages."""
 
+import asyncio
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
 import pytest
 
+from holdfast.web.static_files import StaticAssets
 from tests.conftest import Service
 
 
@@ -27,3 +34,75 @@ def test_a_missing_file_has_the_page_of_a_missing_address(
         answer = client.request(method, path)
     assert answer.status_code == status
     assert "<title>Not found" in answer.text
+
+
+SCRIPT = "editor-AB12CD34.js"
+Get = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> Get:
+    """Serve a folder with one script that has a compressed copy and one that has none."""
+    folder = tmp_path / "bundles"
+    folder.mkdir()
+    (folder / SCRIPT).write_text("plain();")
+    (folder / f"{SCRIPT}.gz").write_bytes(gzip.compress(b"packed();"))
+    (folder / "chunk-SMALL123.js").write_text("small();")
+    (folder / "manifest.json").write_text("{}")
+    assets = StaticAssets(tmp_path)
+
+    def get(path: str, method: str = "GET", **headers: str) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(assets)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.request(method, path, headers=headers)
+
+        return asyncio.run(ask())
+
+    return get
+
+
+@pytest.mark.parametrize(("encoding", "content"), [("gzip, br", "packed();"), ("identity", "plain();")])
+def test_a_bundled_script_is_compressed_for_who_accepts_it(bundles: Get, encoding: str, content: str) -> None:
+    """Its name has the hash of its content, so it is kept for good; the frame of diagrams may load it too."""
+    answer = bundles(f"/bundles/{SCRIPT}", **{"Accept-Encoding": encoding})
+    assert answer.text == content
+    assert answer.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    known = {"Accept-Encoding": encoding, "If-None-Match": answer.headers["etag"]}
+    assert bundles(f"/bundles/{SCRIPT}", **known).status_code == 304
+
+
+def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
+    """It is sent as it is, and kept as long."""
+    answer = bundles("/bundles/chunk-SMALL123.js", **{"Accept-Encoding": "gzip"})
+    assert answer.text == "small();"
+    assert "content-encoding" not in answer.headers
+    assert "immutable" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/bundles/gone-AB12CD34.js", 404),
+        ("GET", f"/bundles/../{SCRIPT}", 404),
+        ("POST", f"/bundles/{SCRIPT}", 405),
+        ("GET", "/bundles/", 404),
+    ],
+)
+def test_a_missing_bundle_is_not_kept(bundles: Get, method: str, path: str, status: int) -> None:
+    """A page that was open while a new version was installed asks for scripts that are gone."""
+    answer = bundles(path, method)
+    assert answer.status_code == status
+    assert "immutable" not in answer.headers.get("cache-control", "")
+
+
+def test_other_files_are_not_kept_for_good(bundles: Get) -> None:
+    """Their content may change under the same name."""
+    answer = bundles("/bundles/manifest.json")
+    assert answer.status_code == 200
+    assert "cache-control" not in answer.headers
+    assert "access-control-allow-origin" not in answer.headers

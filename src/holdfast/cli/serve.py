@@ -76,6 +76,7 @@ def serve(
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.server.child_process import run_in_child
     from holdfast.server.supervisor import worker_count
+    from holdfast.web.bundles import BUNDLES
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
@@ -111,6 +112,7 @@ def serve(
         for name, fact in facts.items():
             # Not wrapped: addresses and paths are there to be copied.
             console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
+        BUNDLES.log_missing()
         with demo_content(settings, first, server):
             run(settings, server, ssh, count)
 

@@ -16,6 +16,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import notifications
 from holdfast.hosting.store.accounts import Account
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
+from holdfast.web.bundles import BUNDLES
 from holdfast.web.line_changes import mark_changes, side_by_side
 from holdfast.web.security_headers import POLICY
 from holdfast.web.stylesheet import ADDRESS
@@ -197,6 +198,7 @@ class Pages:
             "version": __version__,
             "stylesheet": ADDRESS,
             "most_unread": notifications.MOST_COUNTED,
+            "bundle": BUNDLES.address,
         }
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:

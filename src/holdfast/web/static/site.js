@@ -58,6 +58,11 @@
     prepare(button, () => block.textContent);
   }
 
+  // Formulas and diagrams: what shows them is loaded on pages that have some, and where it was built.
+  const { formulas, diagrams } = document.currentScript.dataset;
+  if (formulas && document.querySelector(".prose :is(.math, code.language-math)")) import(formulas);
+  if (diagrams && document.querySelector(".prose code.language-mermaid")) import(diagrams);
+
   // Keyboard shortcuts, which can be turned off on their help sheet.
   const KEY = "holdfast-shortcuts";
   const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };
@@ -132,7 +137,8 @@
   let prefix = "";
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+    // The first of the path: the target of an event in the editor's shadow root is the element around it.
+    if (event.composedPath()[0].closest?.("input, textarea, select, [contenteditable], dialog")) return;
     if (event.key === "?") { event.preventDefault(); help(); return; }
     if (stored() === "off") return;
     const before = prefix;
