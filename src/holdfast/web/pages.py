@@ -18,7 +18,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
 from holdfast.web.bundles import BUNDLES
 from holdfast.web.line_changes import mark_changes, side_by_side
-from holdfast.web.security_headers import POLICY
+from holdfast.web.security_headers import POLICY, POLICY_WITH_FRAMES
 from holdfast.web.stylesheet import ADDRESS
 
 __all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "local_path", "page", "redirect_to", "time_ago"]
@@ -32,6 +32,8 @@ LONGEST_SUBJECT: Final = 100
 # Times of the last 30 days are shown as how long ago they were.
 RECENT: Final = 30 * 86_400
 ERROR: Final = 400
+# The markup of what is shown in a frame; in what people write, its signs are escaped.
+FRAMED: Final = ("<iframe ", '<code class="language-mermaid">')
 UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
 # Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
 # subject: whoever can set cookies cannot choose the sentence.
@@ -229,7 +231,7 @@ def page(
     **values: object,
 ) -> RawResponse:
     """Render a page for the user of the request; `revise` is applied to its HTML last."""
-    headers = {**POLICY, **NEVER_KEPT}
+    headers = {**NEVER_KEPT}
     left = request.cookies.get(NOTICE_COOKIE, "")
     if left:
         headers["Set-Cookie"] = f"{NOTICE_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
@@ -245,6 +247,7 @@ def page(
         unread=notifications.count_for_badge(request.app, request.actor) if status < ERROR else 0,
         **values,
     )
+    headers |= POLICY_WITH_FRAMES if any(markup in text for markup in FRAMED) else POLICY
     content = revise(text).encode()
     if len(content) > WORTH_PACKING and accepts_gzip(request.scope):
         content = gzip.compress(content, 3, mtime=0)

@@ -6,6 +6,7 @@ from typing import Final
 from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web import (
     avatars,
+    diagram_frame,
     explore,
     home,
     login,
@@ -73,7 +74,7 @@ __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(home, explore, search, notifications, login, second_factor, passkey_login, sign_up),
-    *(avatars, reference, stylesheet),
+    *(avatars, reference, stylesheet, diagram_frame),
     *(releases, release_pages, release_forms, subscription_forms),
     *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page, activity_page),
     *(edit_page, upload_page, delete_page, file_finder),

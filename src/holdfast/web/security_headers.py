@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hosting.http.cross_site import is_cross_site
 
-__all__ = ["POLICY", "SecurityHeaders"]
+__all__ = ["POLICY", "POLICY_WITH_FRAMES", "SecurityHeaders"]
 
 POLICY: Final = {
     "Content-Security-Policy": (
@@ -16,6 +16,8 @@ POLICY: Final = {
         "script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
 }
+# A PDF is shown by the browser's own reader and a diagram by a page in a sandbox; no page of ours can be framed.
+POLICY_WITH_FRAMES: Final = {"Content-Security-Policy": f"{POLICY['Content-Security-Policy']}; frame-src 'self'"}
 HEADERS: Final = {
     **POLICY,
     "Referrer-Policy": "same-origin",

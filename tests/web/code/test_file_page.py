@@ -1,10 +1,14 @@
-"""How much of a text goes into a page."""
+"""How much of a text goes into a page, and how a file is shown."""
+
+import base64
 
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from holdfast.web.code.file_page import display_kind, line_range
+from holdfast.web.code.file_page import LARGEST_DIAGRAM, display_kind, line_range
+from tests.hosting.api_clients import ServiceClients
+from tests.web.browser import visitor
 
 
 @given(st.lists(st.integers(0, 300), max_size=60), st.integers(-5, 100), st.integers(60, 900))
@@ -33,3 +37,25 @@ def test_a_type_decides_how_bytes_are_shown() -> None:
         display_kind(kind) for kind in ("image/png", "audio/ogg", "video/mp4", "application/pdf", "text/html", "")
     ]
     assert shown == ["image", "audio", "video", "pdf", "other", "other"]
+
+
+def test_a_diagram_is_code_for_the_script_that_draws_it(clients: ServiceClients) -> None:
+    """By the name of its file; its source has lines, and a large one is only that."""
+    ada = clients.user("ada")
+    ada.post("/user/repos", json={"name": "flow"})
+    files = {"a.mmd": "flowchart LR\n a --> <b>\n", "B.Mermaid": "pie\n", "long.mmd": "x" * (LARGEST_DIAGRAM + 1)}
+    for name, text in files.items():
+        body = {"content": base64.b64encode(text.encode()).decode(), "message": "Write"}
+        assert ada.post(f"/repos/ada/flow/contents/{name}", json=body).status_code == 201
+    browser = visitor(clients)
+    answer = browser.get("/ada/flow/src/branch/main/a.mmd")
+    assert "frame-src 'self'" in answer.headers["content-security-policy"]
+    shown = answer.text
+    assert '<code class="language-mermaid">flowchart LR\n a --&gt; &lt;b&gt;\n</code>' in shown
+    assert "Mermaid</span>" in shown
+    assert "?view=source" in shown
+    source = browser.get("/ada/flow/src/branch/main/a.mmd?view=source").text
+    assert "language-mermaid" not in source
+    assert '<pre class="code"' in source
+    assert '<code class="language-mermaid">pie' in browser.get("/ada/flow/src/branch/main/B.Mermaid").text
+    assert "language-mermaid" not in browser.get("/ada/flow/src/branch/main/long.mmd").text

@@ -1,7 +1,7 @@
 """Renders Markdown to sanitized HTML.
 
-CommonMark with tables, task lists, strikethrough, footnotes, alerts and emoji. HTML in the text is kept as far as
-it only shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
+CommonMark with tables, task lists, strikethrough, footnotes, alerts, formulas and emoji. HTML in the text is kept
+as far as it only shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
 """
 
 import re
@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.footnote import footnote_plugin
 
 from holdfast.hosting.renderer.emoji import with_emoji
+from holdfast.hosting.renderer.formulas import formulas_plugin
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
 
 __all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render"]
@@ -34,10 +35,11 @@ HERE: Final = "holdfast"
 ALERTS: Final = ("note", "tip", "important", "warning", "caution")
 CLASSES: Final = {
     "a": {"mention", "elsewhere", "reference"},
-    "div": {"alert", *(f"alert-{kind}" for kind in ALERTS)},
+    "div": {"alert", "math", *(f"alert-{kind}" for kind in ALERTS)},
     "li": {"task-list-item"},
     "ol": {"contains-task-list"},
     "p": {"alert-title"},
+    "span": {"math"},
     "ul": {"contains-task-list"},
 }
 ATTRIBUTES: Final[dict[str, set[str]]] = {
@@ -414,6 +416,7 @@ def parser() -> MarkdownIt:
     markdown_it.core.ruler.after("inline", "task_lists", mark_tasks)
     markdown_it.core.ruler.after("inline", "alerts", mark_alerts)
     markdown_it.use(footnote_plugin, inline=False)
+    markdown_it.use(formulas_plugin)
     markdown_it.core.ruler.push("fit_in", apply_context)
     return markdown_it
 

@@ -29,6 +29,9 @@ LARGEST_TEXT: Final = 2 * 2**20
 MOST_HTML: Final = 150_000
 PER_LINE: Final = 50
 LONGEST_MARKDOWN: Final = 100_000
+# As much as the script that draws diagrams takes.
+LARGEST_DIAGRAM: Final = 20_000
+DIAGRAM: Final = Markup('<pre tabindex="0"><code class="language-mermaid">%s</code></pre>')
 WAYS: Final = {"image": "image", "audio": "audio", "video": "video"}
 
 Way = Literal["text", "rendered", "table", "image", "audio", "video", "pdf", "link", "large", "other"]
@@ -124,12 +127,21 @@ def file_shown(
     if is_markdown(entry.name) and not source:
         html = rendered_blob(spot, entry.raw_path, entry.id, most=LONGEST_MARKDOWN)
         return FileShown("rendered", entry.size, "Markdown", html=html, has_source=True, is_text=True)
+    if is_diagram(entry.name) and not source and entry.size <= LARGEST_DIAGRAM:
+        html = DIAGRAM % text_of(spot, entry)
+        return FileShown("rendered", entry.size, "Mermaid", html=html, has_source=True, is_text=True)
     if is_csv(entry.name):
         table = None if source else read_table(entry.name, text_of(spot, entry), first)
         if table is not None:
             kind = entry.name[-3:].upper()
             return FileShown("table", entry.size, kind, table=table, has_source=True, is_text=True)
-    return text_shown(spot, entry, first, has_source=is_markdown(entry.name) or (source and is_csv(entry.name)))
+    is_rendered = is_markdown(entry.name) or (source and (is_csv(entry.name) or is_diagram(entry.name)))
+    return text_shown(spot, entry, first, has_source=is_rendered)
+
+
+def is_diagram(name: str) -> bool:
+    """Return whether a file name is that of a Mermaid diagram."""
+    return name.lower().endswith((".mmd", ".mermaid"))
 
 
 def text_of(spot: CodeLocation, entry: TreeEntry) -> str:

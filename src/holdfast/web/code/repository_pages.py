@@ -1,6 +1,5 @@
 """The home page of a repository, and the pages of its directories and files."""
 
-from typing import Final
 from urllib.parse import quote
 
 import msgspec
@@ -26,12 +25,8 @@ from holdfast.web.code.switcher import switcher
 from holdfast.web.pages import redirect_to
 from holdfast.web.release_pages import may_change_releases
 from holdfast.web.repository_frame import CODE, root_path, show_in
-from holdfast.web.security_headers import POLICY
 
 __all__ = ["page_source", "show_repository"]
-
-# A PDF is shown by the browser's own reader, which no page of ours can be reached from.
-WITH_FRAME: Final = f"{POLICY['Content-Security-Policy']}; frame-src 'self'"
 
 
 class SourceQuery(msgspec.Struct, frozen=True):
@@ -166,7 +161,7 @@ def file_page(
     """Show a file."""
     seen = file_shown(request, target, spot, entry, source=query.view == "source", first=number(query.line))
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
-    response = show_in(
+    return show_in(
         request,
         target,
         "code/file.html",
@@ -183,9 +178,6 @@ def file_page(
         may_edit=is_editable(spot, seen),
         conversation=conversation_link(request, target, spot, entry),
     )
-    if seen.way == "pdf":
-        response.headers["Content-Security-Policy"] = WITH_FRAME
-    return response
 
 
 def is_editable(spot: CodeLocation, seen: FileShown) -> bool:

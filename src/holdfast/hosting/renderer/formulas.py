@@ -1,0 +1,73 @@
+"""Formulas in Markdown: TeX between dollar signs, by the rules that GitHub has for them.
+
+A formula stays as it was written, dollar signs included, in an element of the class `math`; a script of the page
+makes MathML of it. Fenced code of the language `math` is a formula too, and needs nothing here.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererProtocol
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+__all__ = ["formulas_plugin"]
+
+# No letter or digit stands before the first dollar sign or after the last, and no blank inside of them: "$5 and
+# $6" and "$HOME/$USER" are no formulas. Possessive, so that a dollar sign is looked for once from each other.
+INLINE: Final = re.compile(
+    r"(?<![\w$])(?:"
+    r"\$\$(?=\S)(?:[^$\\]|\\.)++(?<!\s)\$\$"
+    r"|\$`[^`$]++`\$"
+    r"|\$(?=[^\s`])(?:[^$\\`]|\\.)++(?<!\s)\$"
+    r")(?![\w$])",
+    re.DOTALL,
+)
+
+
+def inline_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  # called by the parser
+    """Parse a formula in a paragraph."""
+    if state.src[state.pos] != "$":
+        return False
+    found = INLINE.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("math_inline", "math", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+def render_inline(
+    renderer: RendererProtocol,  # noqa: ARG001  # called by the renderer
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,  # noqa: ARG001  # called by the renderer
+    env: EnvType,  # noqa: ARG001  # called by the renderer
+) -> str:
+    """Return a formula of a paragraph as it was written."""
+    return f'<span class="math">{escapeHtml(tokens[index].content)}</span>'
+
+
+def render_block(
+    renderer: RendererProtocol,  # noqa: ARG001  # called by the renderer
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,  # noqa: ARG001  # called by the renderer
+    env: EnvType,  # noqa: ARG001  # called by the renderer
+) -> str:
+    """Return a formula on lines of its own."""
+    return f'<div class="math">$${escapeHtml(tokens[index].content)}$$</div>\n'
+
+
+def formulas_plugin(markdown_it: MarkdownIt) -> None:
+    """Add formulas to a parser; those on lines of their own are the plugin's, those in paragraphs are ours."""
+    markdown_it.use(dollarmath_plugin, allow_labels=False, allow_blank_lines=False)
+    markdown_it.inline.ruler.at("math_inline", inline_formula)
+    markdown_it.add_render_rule("math_inline", render_inline)
+    markdown_it.add_render_rule("math_block", render_block)

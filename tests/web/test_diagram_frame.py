@@ -1,0 +1,44 @@
+"""The frame of diagrams can be embedded by our pages only, and can do nothing else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from holdfast.web import diagram_frame
+from holdfast.web.bundles import BUNDLES, Bundles
+from tests.conftest import Service
+
+
+def test_the_frame_has_a_policy_of_its_own(service: Service) -> None:
+    """An origin of its own, and no network; pages may embed it, and load nothing of it."""
+    if not BUNDLES.address("diagram_frame"):
+        pytest.skip("diagrams are not built: run `make assets`")
+    with service.client() as client:
+        answer = client.get("/-/diagram")
+        policy = dict(
+            one.strip().partition(" ")[::2] for one in answer.headers["content-security-policy"].split(";")
+        )
+        assert policy == {
+            "default-src": "'none'",
+            "script-src": "'self'",
+            "style-src": "'unsafe-inline'",
+            "sandbox": "allow-scripts",
+            "frame-ancestors": "'self'",
+            "base-uri": "'none'",
+            "form-action": "'none'",
+        }
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        (script,) = re.findall(r'<script type="module" crossorigin src="([^"]+)"', answer.text)
+        assert client.get(script).headers["access-control-allow-origin"] == "*"
+        assert "frame-src" not in client.get("/").headers["content-security-policy"]
+
+
+def test_without_the_script_there_is_no_frame(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkout that was not built says that the address has nothing."""
+    monkeypatch.setattr(diagram_frame, "BUNDLES", Bundles(tmp_path))
+    with service.client() as client:
+        assert client.get("/-/diagram").status_code == 404
