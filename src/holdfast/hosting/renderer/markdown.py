@@ -23,7 +23,7 @@ from holdfast.hosting.renderer.emoji import with_emoji
 from holdfast.hosting.renderer.formulas import formulas_plugin
 from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
 
-__all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render"]
+__all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render", "sanitized"]
 
 LONGEST: Final = 120_000
 # No text of this length takes more than some tens of milliseconds, less than a process is worth.
@@ -139,6 +139,11 @@ def render_in_process(text: str, around: MarkdownContext) -> str:
 def render(text: str, around: MarkdownContext) -> str:
     """Return a text as HTML that came from the sanitiser, however long that takes."""
     return sanitizer(around).clean(PARSER.render(text, {"around": around}))
+
+
+def sanitized(html: str, around: MarkdownContext) -> Markup:
+    """Return HTML that others wrote, with the elements and attributes that Markdown may have."""
+    return Markup(sanitizer(around).clean(html))  # noqa: S704  # sanitized by nh3
 
 
 def plain(text: str) -> Markup:

@@ -1,7 +1,7 @@
 """The page of a file: highlighted source, rendered Markdown, a table, an image, a video, or its size and type."""
 
 import mimetypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from markupsafe import Markup
@@ -19,7 +19,8 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.store import lfs
 from holdfast.web.code.csv_table import CsvTable, is_csv, read_table
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.code.readme import rendered_blob
+from holdfast.web.code.notebook import LARGEST_NOTEBOOK, Notebook, is_notebook, read_notebook
+from holdfast.web.code.readme import markdown_context, rendered_blob
 
 __all__ = ["LARGEST_TEXT", "FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
 
@@ -32,9 +33,10 @@ LONGEST_MARKDOWN: Final = 100_000
 # As much as the script that draws diagrams takes.
 LARGEST_DIAGRAM: Final = 20_000
 DIAGRAM: Final = Markup('<pre tabindex="0"><code class="language-mermaid">%s</code></pre>')
+NO_NOTEBOOK: Final = "This file is not a notebook in the format 4 of Jupyter, so it is shown as text."
 WAYS: Final = {"image": "image", "audio": "audio", "video": "video"}
 
-Way = Literal["text", "rendered", "table", "image", "audio", "video", "pdf", "link", "large", "other"]
+Way = Literal["text", "rendered", "table", "notebook", "image", "audio", "video", "pdf", "link", "large", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class FileShown:
     target: str = ""
     is_text: bool = False
     table: CsvTable | None = None
+    notebook: Notebook | None = None
+    remark: str = ""
 
 
 def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
@@ -122,6 +126,15 @@ def file_shown(
         return text_shown(spot, entry, first, has_source=True)
     if not kind.startswith(TEXT):
         return FileShown(display_kind(kind), entry.size, has_source=kind == "image/svg+xml")
+    if is_notebook(entry.name) and not source and entry.size <= LARGEST_NOTEBOOK:
+        content = trees.read_blob(spot.repo, entry.id)
+        notebook = read_notebook(content, entry.id, markdown_context(spot, entry.raw_path))
+        if notebook is not None:
+            is_text = entry.size <= LARGEST_TEXT
+            kind = "Jupyter Notebook"
+            return FileShown("notebook", entry.size, kind, notebook=notebook, has_source=True, is_text=is_text)
+        if entry.size <= LARGEST_TEXT:
+            return replace(text_shown(spot, entry, first, has_source=False), remark=NO_NOTEBOOK)
     if entry.size > LARGEST_TEXT:
         return FileShown("large", entry.size, is_text=True)
     if is_markdown(entry.name) and not source:
@@ -135,7 +148,9 @@ def file_shown(
         if table is not None:
             kind = entry.name[-3:].upper()
             return FileShown("table", entry.size, kind, table=table, has_source=True, is_text=True)
-    is_rendered = is_markdown(entry.name) or (source and (is_csv(entry.name) or is_diagram(entry.name)))
+    is_rendered = is_markdown(entry.name) or (
+        source and (is_csv(entry.name) or is_diagram(entry.name) or is_notebook(entry.name))
+    )
     return text_shown(spot, entry, first, has_source=is_rendered)
 
 

@@ -13,7 +13,7 @@ from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.renderer.markdown import MarkdownContext, is_markdown, markdown
 from holdfast.web.code.location import CodeLocation
 
-__all__ = ["Readme", "readme_of", "rendered", "rendered_blob"]
+__all__ = ["Readme", "markdown_context", "readme_of", "rendered", "rendered_blob"]
 
 LARGEST: Final = 512 * 1024
 # What a page has room for; the file itself is a click away.
