@@ -74,6 +74,7 @@ NOTICES: Final[Mapping[str, str]] = {
     "issue-created": "Issue {} created.",
     "issue-deleted": "Issue {} deleted.",
     "issue-edited": "{} edited.",
+    "issue-moved": "{} moved.",
     "issue-reopened": "{} reopened.",
     "label-created": "Label {} created.",
     "label-deleted": "Label {} deleted.",

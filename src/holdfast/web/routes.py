@@ -39,6 +39,7 @@ from holdfast.web.code import (
     upload_page,
 )
 from holdfast.web.issues import (
+    board,
     comment_forms,
     dependency_forms,
     dependency_list,
@@ -80,6 +81,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(edit_page, upload_page, delete_page, file_finder),
     *(
         issue_list,
+        board,
         my_issues,
         issue_page,
         new_issue,

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from holdfast.hosting import access
-from holdfast.hosting.store import issue_lists, issues
+from holdfast.hosting.store import issue_lists, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account, all_users
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
@@ -119,6 +119,7 @@ def check_counts(database: Database, ada: Account, place: Repository) -> None:
         issue_lists.Filter(labels=("bug",)),
         issue_lists.Filter(label_ids=(1,)),
         issue_lists.Filter(milestones=("first",)),
+        issue_lists.Filter(milestone_id=1),
         issue_lists.Filter(assignee="ada"),
         issue_lists.Filter(text="harbour"),
     ],
@@ -135,6 +136,57 @@ def test_a_filter_that_selects_few_issues_is_looked_up_first(
         plans = [plan_of(database, *one) for one in found if "repository_id" in one[0]]
         assert plans
         assert all("SEARCH issues USING INTEGER PRIMARY KEY" in plan for plan in plans), plans
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        issue_lists.Filter(is_closed=False, milestone_id=0),
+        issue_lists.Filter(is_closed=False, milestone_id=1),
+        issue_lists.Filter(is_closed=False, without_label_ids=(1, 2)),
+        issue_lists.Filter(is_closed=False, label_ids=(1,)),
+    ],
+)
+def test_the_columns_of_a_board_are_read_by_index(
+    database: Database, ada: Account, wanted: issue_lists.Filter
+) -> None:
+    """Those of a repository, and never all issues."""
+    place = filled(database, ada)
+    where = [issue_lists.in_repository(place, (False,))]
+    with recorded(database, "FROM issues") as found:
+        issue_lists.list_issues(database, where, wanted, repository_id=place.id, skip=0, limit=20)
+    plans = [plan_of(database, *one) for one in found if "count" in one[0] or "ORDER BY" in one[0]]
+    assert plans
+    if database.is_sqlite:
+        assert not any(line.startswith("SCAN issue") for plan in plans for line in plan.splitlines()), plans
+    else:
+        assert not any("Seq Scan on issue" in plan for plan in plans), plans
+
+
+def test_labels_and_milestones_are_excluded(database: Database, ada: Account) -> None:
+    """A filter for issues without labels takes none of them, and milestone 0 is none."""
+    place = make_repository(database, ada)
+    bug, done = (labels.add_label(database, place, name, "d73a4a") for name in ("bug", "done"))
+    season = milestones.add_milestone(database, place, ada, "Season")
+    both = NewIssue(title="both", labels=(bug, done), milestone_id=season.id)
+    for new in (both, NewIssue(title="bug", labels=(bug,)), NewIssue(title="neither")):
+        issues.open_issue(database, place, ada, new)
+
+    def titles(**wanted: object) -> list[str]:
+        given = issue_lists.Filter(**wanted)  # type: ignore[arg-type]  # each test gives what it means
+        where = [issue_lists.in_repository(place, BOTH)]
+        found, total = issue_lists.list_issues(
+            database, where, given, sort="oldest", repository_id=place.id, skip=0, limit=9
+        )
+        assert total == len(found)
+        return [issue.title for issue in found]
+
+    assert titles(without_label_ids=(bug.id,)) == ["neither"]
+    assert titles(without_label_ids=(done.id,)) == ["bug", "neither"]
+    assert titles(without_label_ids=(done.id,), label_ids=(bug.id,)) == ["bug"]
+    assert titles(milestone_id=0) == ["bug", "neither"]
+    assert titles(milestone_id=season.id) == ["both"]
+    assert titles(milestone_id=season.id + 1) == []
 
 
 def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(

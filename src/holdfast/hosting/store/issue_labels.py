@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, delete, insert, select
 
+from holdfast.hosting.errors import Outdated
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction
@@ -16,6 +17,7 @@ __all__ = [
     "LabelChange",
     "add_labels",
     "labels_on",
+    "move_label",
     "record_label_change",
     "relabel",
     "remove_labels",
@@ -76,6 +78,31 @@ def remove_labels(
     with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
         relabel(change, issue, before, tuple(label for label in before if label.id not in gone))
+
+
+def move_label(
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    actor: Account,
+    *,
+    less: Label | None,
+    more: Label | None,
+) -> None:
+    """Remove one label from an issue and add another; None is none.
+
+    Raises `Outdated` if the issue does not have the first one any more, or without a first one if it has another
+    label of an exclusive scope by now.
+    """
+    with issue_transaction(database, repository, actor) as change:
+        before = labels_on(change.connection, issue)
+        if less is not None and less not in before:
+            raise Outdated(f"the issue does not have the label {less.name} any more")
+        scope = "" if more is None or less is not None else more.scope
+        if scope and any(label.scope == scope for label in before):
+            raise Outdated(f"the issue has a label of {scope} by now")
+        kept = [label for label in before if label != less]
+        relabel(change, issue, before, one_per_scope(kept if more is None else [*kept, more]))
 
 
 def relabel(change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:

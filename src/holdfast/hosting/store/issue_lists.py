@@ -94,6 +94,10 @@ class Filter:
     """Ids; an issue must have all of them."""
     milestones: Sequence[str] = ()
     """Titles or ids, any of them; `none` matches issues without a milestone, `*` those with one."""
+    milestone_id: int | None = None
+    """The id of a milestone; 0 matches issues without one."""
+    without_label_ids: Sequence[int] = ()
+    """Ids; an issue must have none of them."""
     since: int | None = None
     before: int | None = None
     author: str = ""
@@ -165,6 +169,11 @@ def having_milestone(keys: Sequence[str]) -> Select[int]:
     return select(grouped.c.id).where(grouped.c.milestone_id.in_(named))
 
 
+def in_milestone(milestone_id: int) -> Select[int]:
+    """Return the query for the ids of issues that belong to a milestone, by ix_issues_milestone_id_is_closed."""
+    return select(grouped.c.id).where(grouped.c.milestone_id == milestone_id)
+
+
 def has_milestone(keys: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition that an issue belongs to one of these milestones."""
     found: list[ColumnElement[bool]] = [issues.c.id.in_(having_milestone(keys))]
@@ -203,6 +212,8 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
         found.append(having_label_ids(filters.label_ids))
     if filters.milestones and not {NONE, ANY} & set(filters.milestones):
         found.append(having_milestone(filters.milestones))
+    if filters.milestone_id:
+        found.append(in_milestone(filters.milestone_id))
     if filters.assignee not in {"", NONE, ANY}:
         found.append(assigned_to(filters.assignee))
     return found
@@ -262,6 +273,12 @@ def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -
         found.append(issues.c.id.in_(having_label_ids(filters.label_ids)))
     if filters.milestones:
         found.append(has_milestone(filters.milestones))
+    if filters.milestone_id is not None:
+        wanted = filters.milestone_id
+        found.append(issues.c.id.in_(in_milestone(wanted)) if wanted else issues.c.milestone_id.is_(None))
+    if filters.without_label_ids:
+        unwanted = issue_labels.c.label_id.in_(set(filters.without_label_ids))
+        found.append(~exists().where(issue_labels.c.issue_id == issues.c.id, unwanted))
     if filters.since is not None:
         found.append(issues.c.updated_at >= filters.since)
     if filters.before is not None:

@@ -22,7 +22,16 @@ from holdfast.web.issues.search_text import IssueSearchText, parse_search, write
 from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, PULLS, root_path, show_in
 
-__all__ = ["SIZE", "SORTS", "IssueFilter", "page_issues", "page_pulls", "parse_filter"]
+__all__ = [
+    "SIZE",
+    "SORTS",
+    "STATES",
+    "IssueFilter",
+    "IssuesQuery",
+    "page_issues",
+    "page_pulls",
+    "parse_filter",
+]
 
 SIZE: Final = 25
 MOST_LABELS: Final = 20
@@ -56,6 +65,7 @@ class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
     sort: str = ""
     ready: str = ""
     blocked: str = ""
+    without: list[str] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +82,13 @@ class IssueFilter:
     sort: str = "newest"
     ready: bool = False
     blocked: bool = False
+    without: tuple[int, ...] = ()
+    """Labels that an issue must not have: what a board links to."""
 
     @property
     def is_narrow(self) -> bool:
         """Whether it filters by more than the state."""
-        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type)
+        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.without)
         return any(given) or self.ready or self.blocked
 
     def link(self, **changes: object) -> str:
@@ -89,8 +101,8 @@ class IssueFilter:
             given |= {"state": "", "type": ""}
         for name, field in self.__dataclass_fields__.items():
             value = given.pop(name)
-            if name == "label":
-                pairs += [("label", str(number)) for number in value]
+            if name in {"label", "without"}:
+                pairs += [(name, str(number)) for number in value]
             elif value and value != field.default:
                 pairs.append((name, "true" if value is True else str(value)))
         pairs += [(name, str(value)) for name, value in given.items()]
@@ -113,6 +125,7 @@ class IssueFilter:
             text=left.words,
             labels=left.labels,
             label_ids=self.label,
+            without_label_ids=self.without,
             milestones=(milestone,) if milestone else (),
             author=self.author,
             assignee=self.assignee,
@@ -175,6 +188,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
         sort=query.sort if query.sort in SORTS else search.sort or "newest",
         ready=ready,
         blocked=blocked,
+        without=tuple(dict.fromkeys(as_ids(query.without[:MOST_LABELS]))),
     )
 
 

@@ -1,0 +1,237 @@
+"""The board of a repository's issues."""
+
+import re
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
+from holdfast.hosting.store.labels import Label
+from tests.hosting.dependency_helpers import counting_queries, open_many, relate
+from tests.web.issues.conftest import AT, Harbour
+from tests.web.organization_fixture import EVIL
+
+BOARD = f"{AT}/issues/board"
+
+
+def board(answer: httpx.Response) -> dict[str, tuple[int, list[str]]]:
+    """Return the columns of a board: the count, and the titles of the cards."""
+    assert answer.status_code in {200, 409}, answer.text
+    found = {}
+    for part in answer.text.split('<section class="board-column"')[1:]:
+        heading = re.search(r"<h3.*?<bdi>(.*?)</bdi>.*?class=\"count\">([\d,]+)", part, re.DOTALL)
+        assert heading is not None, part
+        titles = re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', part)
+        found[heading[1]] = (int(heading[2].replace(",", "")), titles)
+    return found
+
+
+def cards(answer: httpx.Response) -> dict[str, list[str]]:
+    """Return the titles of the cards in each column."""
+    return {name: titles for name, (_, titles) in board(answer).items()}
+
+
+def label(harbour: Harbour, name: str, *numbers: int, exclusive: bool = True) -> Label:
+    """Make a label, on some issues."""
+    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    made = labels.add_label(database, ship, name, "d73a4a", is_exclusive=exclusive)
+    for number in numbers:
+        issue_labels.add_labels(database, ship, issues.find_issue(database, ship, number), ada, (made,))
+    return made
+
+
+def milestone(harbour: Harbour, title: str, *numbers: int) -> int:
+    """Make a milestone with some issues; return its id."""
+    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    made = milestones.add_milestone(database, ship, ada, title)
+    for number in numbers:
+        issue = issues.find_issue(database, ship, number)
+        issues.change_issue(database, ship, issue, ada, IssueChanges(milestone_id=made.id))
+    return made.id
+
+
+def move(browser: httpx.Client, query: dict[str, str], index: int, source: object, to: object) -> httpx.Response:
+    """Move a card."""
+    form = {"index": str(index), "source": str(source), "to": str(to)}
+    return browser.post(f"{BOARD}/move?{urlencode(query)}", data=form)
+
+
+def now(harbour: Harbour, number: int) -> Issue:
+    """Return an issue as it is."""
+    return issues.find_issue(harbour.clients.database, harbour.ship, number)
+
+
+def test_a_board_has_a_column_for_each_open_milestone(harbour: Harbour) -> None:
+    """The same filters as those of the list narrow all columns; a closed milestone has none."""
+    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
+    for title in ("Gauge", "Lantern", "Rope", EVIL, "Done"):
+        harbour.issue(title)
+    issues.open_issue(database, ship, people["ada"], NewIssue(title="Pull", branches=Branches("fix", "main")))
+    season = milestone(harbour, "Season", 2, 3, 5)
+    old = milestone(harbour, "Old", 1)
+    milestones.change_milestone(
+        database, ship, people["ada"], milestones.find_milestone(database, ship, old), is_closed=True
+    )
+    # A title that is the id of another milestone.
+    milestone(harbour, str(season))
+    issues.change_issue(database, ship, now(harbour, 5), people["ada"], IssueChanges(is_closed=True))
+    assignees.add_assignees(database, ship, now(harbour, 2), people["ada"], (people["bob"],))
+    relate(database, [(now(harbour, 2).id, now(harbour, 3).id)])
+    browser = harbour.browser()
+    answer = browser.get(BOARD)
+    assert EVIL not in answer.text
+    found = board(answer)
+    assert list(found) == ["No milestone", "Season", str(season)]
+    assert found["Season"] == (2, ["Rope", "Lantern"])
+    assert found[str(season)] == (0, [])
+    assert found["No milestone"][0] == 1
+    assert "Blocked by 1" in answer.text
+    assert "Assigned to bob" in answer.text
+    assert cards(browser.get(f"{BOARD}?type=all"))["No milestone"][0] == "Pull"
+    assert cards(browser.get(f"{BOARD}?q=is:closed"))["Season"] == ["Done"]
+    assert cards(browser.get(f"{BOARD}?assignee=bob"))["Season"] == ["Lantern"]
+    assert cards(browser.get(f"{BOARD}?sort=oldest"))["Season"] == ["Lantern", "Rope"]
+    assert cards(browser.get(f"{BOARD}?milestone=none"))["Season"] == []
+    assert 'name="q" value="is:issue is:open assignee:bob"' in browser.get(f"{BOARD}?assignee=bob").text
+    assert f'href="{AT}/issues/board?' in browser.get(f"{AT}/issues").text
+
+
+def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbour: Harbour) -> None:
+    """The first column has what has none of them, and the list it links to has the same."""
+    for title in ("Gauge", "Lantern", "Rope"):
+        harbour.issue(title)
+    browser = harbour.browser()
+    assert "This repository has no labels" in browser.get(f"{BOARD}?by=label").text
+    bug = label(harbour, "bug", 1, 2, exclusive=False)
+    assert "Choose the labels" in browser.get(f"{BOARD}?by=label").text
+    later = label(harbour, "status/later", 1)
+    done = label(harbour, "status/done")
+    label(harbour, "size/big", 3)
+    named = {"No status": ["Rope", "Lantern"], "status/done": [], "status/later": ["Gauge"]}
+    assert cards(browser.get(f"{BOARD}?by=label&scope=status")) == named
+    first = cards(browser.get(f"{BOARD}?by=label"))
+    assert first == {"No size": ["Lantern", "Gauge"], "size/big": ["Rope"]}
+    assert cards(browser.get(f"{BOARD}?by=label&scope=lost")) == first
+    chosen = browser.get(f"{BOARD}?by=label&column={bug.id}&column={later.id}&column=x&column=999")
+    assert cards(chosen) == {
+        "None of these labels": ["Rope"],
+        "bug": ["Lantern", "Gauge"],
+        "status/later": ["Gauge"],
+    }
+    assert cards(browser.get(f"{BOARD}?by=label&scope=status&label={bug.id}"))["No status"] == ["Lantern"]
+    narrowed = cards(browser.get(f"{BOARD}?by=label&scope=status&q=is:open label:size/big"))
+    assert narrowed == {"No status": ["Rope"], "status/done": [], "status/later": []}
+    listed = browser.get(f"{AT}/issues?without={later.id}&without={done.id}&without=x")
+    assert re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', listed.text) == ["Rope", "Lantern"]
+    assert "Without the labels of a board" in listed.text
+
+
+def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list has all of its issues; columns beyond a dozen are counted."""
+    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    season = milestone(harbour, "Season")
+    harbour.issue("First")
+    browser = harbour.browser("bob")
+
+    def queries() -> int:
+        with counting_queries(database, monkeypatch) as asked:
+            browser.get(BOARD)
+        return len(asked)
+
+    def fill(least: int) -> None:
+        with database.write() as connection:
+            connection.exec_driver_sql(
+                f"UPDATE issues SET milestone_id = {season} WHERE repository_id = {ship.id} AND number <= {least}"
+            )
+
+    open_many(database, ship, ada, 3)
+    fill(2)
+    few = queries()
+    open_many(database, ship, ada, 57)
+    fill(30)
+    assert queries() == few <= 30
+    answer = browser.get(BOARD)
+    assert len(answer.content) < 200_000
+    found = board(answer)
+    assert (found["Season"][0], len(found["Season"][1])) == (30, 20)
+    assert (found["No milestone"][0], len(found["No milestone"][1])) == (31, 20)
+    assert f'href="{AT}/issues?milestone={season}"' in answer.text
+    assert f'href="{AT}/issues?milestone=none"' in answer.text
+    for number in range(12):
+        milestone(harbour, f"Season {number}")
+    text = browser.get(BOARD).text
+    assert len(re.findall('class="board-column"', text)) == 13
+    assert "1 more column is not shown" in text
+
+
+def test_a_card_is_moved_to_a_milestone(harbour: Harbour) -> None:
+    """By whoever may write; if it is not where it was any more, the board says so and shows where it is."""
+    harbour.issue("Gauge")
+    season, winter = milestone(harbour, "Season"), milestone(harbour, "Winter")
+    bob = harbour.browser("bob")
+    query = {"by": "milestone", "sort": "oldest"}
+    moved = move(bob, query, 1, 0, season)
+    assert moved.status_code == 303
+    assert moved.headers["location"] == f"{BOARD}?by=milestone&sort=oldest#issue-1"
+    assert now(harbour, 1).milestone_id == season
+    shown = bob.get(BOARD)
+    assert "Issue #1 moved." in shown.text
+    stale = move(bob, query, 1, 0, winter)
+    assert stale.status_code == 409
+    assert "moved by somebody else" in stale.text
+    assert cards(stale)["Season"] == ["Gauge"]
+    assert move(bob, query, 1, season, 999).status_code == 422
+    assert move(bob, query, 1, season, 0).status_code == 303
+    assert now(harbour, 1).milestone_id is None
+    assert move(bob, query, 99, 0, season).status_code == 404
+    assert move(bob, query, 0, "x", "x").status_code == 404
+
+
+def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
+    """The label of its column is replaced, and the others stay."""
+    harbour.issue("Gauge")
+    bug = label(harbour, "bug", 1, exclusive=False)
+    later, done = label(harbour, "status/later"), label(harbour, "status/done")
+    bob = harbour.browser("bob")
+    query = {"by": "label", "scope": "status"}
+
+    def names() -> list[str]:
+        with harbour.clients.database.read() as connection:
+            return [one.name for one in issue_labels.labels_on(connection, now(harbour, 1))]
+
+    assert move(bob, query, 1, 0, later.id).status_code == 303
+    assert names() == ["bug", "status/later"]
+    stale = move(bob, query, 1, 0, done.id)
+    assert stale.status_code == 409
+    assert cards(stale)["status/later"] == ["Gauge"]
+    assert move(bob, query, 1, later.id, later.id).status_code == 303
+    assert move(bob, query, 1, later.id, done.id).status_code == 303
+    assert names() == ["bug", "status/done"]
+    assert move(bob, query, 1, later.id, 0).status_code == 409
+    assert move(bob, query, 1, done.id, 999).status_code == 422
+    assert move(bob, query, 1, done.id, 0).status_code == 303
+    assert names() == ["bug"]
+    assert move(bob, {"by": "label"}, 1, bug.id, later.id).status_code == 303
+    assert names() == ["status/later"]
+
+
+def test_only_who_may_write_moves_cards(harbour: Harbour) -> None:
+    """Others see no forms; a private repository is not there, and an archived one is not changed."""
+    harbour.issue("Gauge", author="eve")
+    season = milestone(harbour, "Season")
+    assert "Move to" in harbour.browser("bob").get(BOARD).text
+    assert "Move to" not in harbour.browser("eve").get(BOARD).text
+    assert "Move to" not in harbour.browser().get(BOARD).text
+    assert move(harbour.browser("eve"), {}, 1, 0, season).status_code == 403
+    assert move(harbour.browser(), {}, 1, 0, season).headers["location"].startswith("/login")
+    for name in (None, "eve"):
+        assert harbour.browser(name).get("/ada/secret/issues/board").status_code == 404
+    with harbour.clients.database.write() as connection:
+        connection.exec_driver_sql("UPDATE repositories SET archived_at = 1 WHERE name = 'ship'")
+    assert "Move to" not in harbour.browser("bob").get(BOARD).text
+    assert move(harbour.browser("bob"), {}, 1, 0, season).status_code == 423
+    assert now(harbour, 1).milestone_id is None
