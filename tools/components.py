@@ -28,6 +28,7 @@ LOCKS = {
     "ray": "ray",
     "s3": "s3",
     "keyring": "keyring",
+    "encryption": "encryption",
     "otel": "otel",
 }
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;\\]+)", re.MULTILINE)
@@ -59,6 +60,7 @@ BY_NAME = {
     "obstore": "MIT",
     "colorama": "BSD-3-Clause",
     "duckdb": "MIT",
+    "sqlcipher3": "Zlib",
     "uvloop": "MIT OR Apache-2.0",
 }
 # The scripts of the website are bundled from these; types, and what the build leaves out, get into none of them.

@@ -17,7 +17,7 @@ from pathlib import Path
 # Every extra but `demo`, which is built from this repository.
 EXTRAS = tuple(
     word
-    for extra in ("server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel")
+    for extra in ("server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel", "encryption")
     for word in ("--extra", extra)
 )
 FILES: dict[str, list[str]] = {
@@ -30,6 +30,7 @@ FILES: dict[str, list[str]] = {
     "dataset": ["--extra", "dataset"],
     "ray": ["--extra", "ray"],
     "keyring": ["--extra", "keyring"],
+    "encryption": ["--extra", "encryption"],
     "s3": ["--extra", "s3"],
     "otel": ["--extra", "otel"],
     "fuzz": [],

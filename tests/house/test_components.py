@@ -22,6 +22,7 @@ PERMISSIVE = {
     "MIT-0",
     "PSF-2.0",
     "Unlicense",
+    "Zlib",
 }
 # Weaker or stronger copyleft, each looked at: used unmodified, as separate packages.
 COPYLEFT = {
@@ -47,7 +48,10 @@ def test_the_list_has_every_package_a_user_installs() -> None:
     listed = {one["name"]: one for one in everything if one["purl"].startswith("pkg:pypi/")}
     locked = {
         name: version
-        for lock in ("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "otel")
+        for lock in (
+            *("runtime", "server", "postgres", "parquet", "dataset", "ray", "s3", "keyring", "encryption"),
+            "otel",
+        )
         for name, version in pins(lock).items()
     }
     assert {name: one["version"] for name, one in listed.items()} == locked

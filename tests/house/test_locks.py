@@ -8,7 +8,10 @@ import pytest
 
 from tests.conftest import ROOT
 
-LOCKS = ("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "otel", "dev")
+LOCKS = (
+    *("build", "runtime", "server", "parquet", "dataset", "ray", "postgres", "keyring", "encryption", "otel"),
+    "dev",
+)
 
 
 def pins(name: str) -> dict[str, str]:

@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from holdfast.backup.archives.archive_file import Archive, archive
+    from holdfast.backup.archives.encryption import (
+        EncryptionChange,
+        change_passphrase,
+        decrypt_archive,
+        encrypt_archive,
+    )
     from holdfast.backup.archives.imports import ImportResult
     from holdfast.backup.archives.model import Chat, Message, Person
     from holdfast.backup.archives.query import Filters
@@ -68,6 +74,8 @@ if TYPE_CHECKING:
         NotInArchive,
         OrderBroken,
         OversizedBackup,
+        PassphraseMissing,
+        PassphraseRefused,
         QueryRefused,
         TargetRefused,
         UnknownChat,
@@ -75,6 +83,7 @@ if TYPE_CHECKING:
         UnsupportedFormat,
         UnwritableBackup,
         WrongKey,
+        WrongPassphrase,
     )
     from holdfast.backup.exports.choice import ChatSelection
     from holdfast.backup.exports.dataset import Dataset, dataset
@@ -128,6 +137,7 @@ __all__ = [
     "Difference",
     "DifferentAccounts",
     "Edition",
+    "EncryptionChange",
     "ExportRefused",
     "ExportSummary",
     "ExtraMissing",
@@ -160,6 +170,8 @@ __all__ = [
     "OrderBroken",
     "OutputFormat",
     "OversizedBackup",
+    "PassphraseMissing",
+    "PassphraseRefused",
     "Person",
     "Profile",
     "Purpose",
@@ -182,8 +194,10 @@ __all__ = [
     "Validator",
     "Window",
     "WrongKey",
+    "WrongPassphrase",
     "archive",
     "build_dataset",
+    "change_passphrase",
     "check_completeness",
     "convert",
     "crop",
@@ -191,7 +205,9 @@ __all__ = [
     "dataset_batches",
     "dataset_connection",
     "dataset_statistics",
+    "decrypt_archive",
     "diff",
+    "encrypt_archive",
     "export",
     "extract",
     "info",
@@ -217,6 +233,10 @@ _MODULES: Final = {
     "Person": "archives.model",
     "Archive": "archives.archive_file",
     "archive": "archives.archive_file",
+    "EncryptionChange": "archives.encryption",
+    "change_passphrase": "archives.encryption",
+    "decrypt_archive": "archives.encryption",
+    "encrypt_archive": "archives.encryption",
     "Filters": "archives.query",
     "RemovalResult": "archives.removal",
     "Hit": "archives.search",
@@ -276,6 +296,8 @@ _MODULES: Final = {
     "NotInArchive": "errors",
     "OrderBroken": "errors",
     "OversizedBackup": "errors",
+    "PassphraseMissing": "errors",
+    "PassphraseRefused": "errors",
     "QueryRefused": "errors",
     "TargetRefused": "errors",
     "UnknownChat": "errors",
@@ -283,6 +305,7 @@ _MODULES: Final = {
     "UnsupportedFormat": "errors",
     "UnwritableBackup": "errors",
     "WrongKey": "errors",
+    "WrongPassphrase": "errors",
     "ChatSelection": "exports.choice",
     "Dataset": "exports.dataset",
     "dataset": "exports.dataset",

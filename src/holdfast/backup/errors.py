@@ -24,6 +24,9 @@ BackupError
 │   ├── NotAnArchive          the file is something else
 │   ├── ArchiveTooNew         a later version has written it
 │   ├── ArchiveBusy           somebody else is writing to it
+│   ├── PassphraseMissing     it is encrypted, and no passphrase was given
+│   ├── PassphraseRefused     what was given cannot be the passphrase of a new encrypted archive
+│   ├── WrongPassphrase       the passphrase does not fit it
 │   ├── NotInArchive          a chat, person or message is not in the archive
 │   └── QueryRefused          a search query cannot be run
 └── AttachmentError           an attachment cannot be read or written
@@ -65,6 +68,8 @@ __all__ = [
     "NotInArchive",
     "OrderBroken",
     "OversizedBackup",
+    "PassphraseMissing",
+    "PassphraseRefused",
     "QueryRefused",
     "TargetRefused",
     "UnfitJson",
@@ -73,6 +78,7 @@ __all__ = [
     "UnsupportedFormat",
     "UnwritableBackup",
     "WrongKey",
+    "WrongPassphrase",
 ]
 
 
@@ -255,6 +261,21 @@ class ArchiveTooNew(ArchiveError):
 @public
 class ArchiveBusy(ArchiveError):
     """Somebody else is writing to the archive."""
+
+
+@public
+class PassphraseMissing(ArchiveError):
+    """The archive is encrypted, and no passphrase was given."""
+
+
+@public
+class PassphraseRefused(ArchiveError):
+    """What was given cannot be the passphrase of a new encrypted archive: it is too short or too long."""
+
+
+@public
+class WrongPassphrase(ArchiveError):
+    """The passphrase does not fit the archive."""
 
 
 @public

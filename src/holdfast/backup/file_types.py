@@ -12,6 +12,7 @@ from holdfast.backup.errors import UnsupportedFormat
 
 __all__ = [
     "ARCHIVE_ID",
+    "ENCRYPTED_ARCHIVE",
     "LOOKED_FOR",
     "is_random",
     "is_utf8_text",
@@ -29,6 +30,8 @@ LOOKED_FOR: Final = (
 )
 # The application id in the header of a SQLite file that is an archive of Holdfast; see `archive.schema`.
 ARCHIVE_ID: Final = 0x484F4C44
+# How an encrypted archive of Holdfast begins: the first bytes of its salt. No text and no SQLite file begins so.
+ENCRYPTED_ARCHIVE: Final = b"HOLD\x89\x04"
 SQLITE: Final = b"SQLite format 3\x00"
 APPLICATION_ID: Final = slice(68, 72)
 # What the pages of a database of Signal Desktop, which are encrypted, have in length.
@@ -38,8 +41,13 @@ BACKUP_IN_SIGNAL: Final = (
 )
 SIGNAL_ONLY: Final = "Holdfast reads backups of Signal only"
 WHATSAPP: Final = "Holdfast reads backups of Signal; there is nothing here that reads those of WhatsApp"
+INTO_ARCHIVE: Final = (
+    "look into it with `holdfast archive chats`, `search`, `show` and `export`; "
+    "what is imported into an archive is a backup"
+)
 # Every signature has at least four bytes: an encrypted backup begins with random ones.
 SIGNATURES: Final[tuple[tuple[int, bytes, str, str], ...]] = (
+    (0, ENCRYPTED_ARCHIVE, "an encrypted archive of Holdfast", INTO_ARCHIVE),
     (0, b"\x89PNG\r\n\x1a\n", "a picture (PNG)", ""),
     (0, b"\xff\xd8\xff\xe0", "a picture (JPEG)", ""),
     (0, b"\xff\xd8\xff\xe1", "a picture (JPEG)", ""),
@@ -137,11 +145,7 @@ def refuse_binary(head: bytes) -> None:
 def database(head: bytes) -> FileType:
     """Tell whose a SQLite database is."""
     if head[APPLICATION_ID] == ARCHIVE_ID.to_bytes(4, "big"):
-        return FileType(
-            "an archive of Holdfast",
-            "look into it with `holdfast archive chats`, `search`, `show` and `export`; "
-            "what is imported into an archive is a backup",
-        )
+        return FileType("an archive of Holdfast", INTO_ARCHIVE)
     for mark, name, advice in TABLES:
         if mark in head:
             return FileType(name, advice)

@@ -102,13 +102,14 @@ def keep(
     archive: str | PathLike[str],
     key: KeyMaterial | str | None = None,
     *,
+    passphrase: str | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Kept:
     """Import every snapshot of a backup folder that an archive lacks, with all attachments; verify each of them.
 
     What the last run found of a file is taken over while the file has the same hash, so that an unchanged folder
-    costs little more than hashing it. Nothing is ever removed from the archive. `progress` is called with what is
-    being read and the bytes of it so far.
+    costs little more than hashing it. Nothing is ever removed from the archive. With a passphrase a new archive is
+    encrypted. `progress` is called with what is being read and the bytes of it so far.
 
     >>> hb.keep("phone", "kept.db", hb.read_keys(key_file)).complete
     True
@@ -117,13 +118,15 @@ def keep(
     place, target = Path(folder), Path(archive)
     sources = find_sources(place)
     # Keys are asked for before anything that takes long.
-    state = StateFile(target)
+    archive_key, media_key = archives.keys_of(target, passphrase)
+    state = StateFile(target, media_key)
     known = state.folder(place)
     if any(source.name not in known.snapshots for source in sources):
         check_keys(sources, keys)
     keep_apart_from([source.path for source in sources], target)
     make_folder(target.parent)
-    with archives.open(target, create=True) as opened:
+    with archives.open(target, create=True, passphrase=passphrase, key=archive_key) as opened:
+        state.key = opened.media.key
         remove_left_behind(opened.media_folder)
         run = FolderImport(opened, keys, known, state.save, progress)
         return Kept(place, target, *run.run(sources))
@@ -249,7 +252,7 @@ class FolderImport:
             return path is not None
         found = self.archive.kept_file(path)
         try:
-            return found is not None and found.stat().st_size >= size
+            return found is not None and found.size >= size
         except OSError:
             return False
 

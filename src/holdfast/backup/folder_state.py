@@ -14,8 +14,11 @@ from typing import Final
 import msgspec
 
 from holdfast.backup.archives.archive_file import KEEP_STATE
+from holdfast.backup.archives.media_cipher import EncryptedFileWriter, MediaKey
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.completeness import Loss, LostAttachment
 from holdfast.backup.container.whole import write_whole
+from holdfast.backup.errors import AttachmentError
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
@@ -97,14 +100,19 @@ class KeepState(msgspec.Struct):
 
 
 class StateFile:
-    """The file beside an archive; one that cannot be read is as good as none."""
+    """The file beside an archive; one that cannot be read is as good as none.
 
-    def __init__(self, archive: Path) -> None:
+    It names chats and people: with a key, that of the media, it is encrypted.
+    """
+
+    def __init__(self, archive: Path, key: MediaKey | None = None) -> None:
         self.path = archive.with_name(f"{archive.name}{KEEP_STATE}")
+        self.key = key
         self._all = KeepState()
         try:
-            found = msgspec.json.decode(self.path.read_bytes(), type=KeepState)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            with KeptFile(self.path, key).open() as source:
+                found = msgspec.json.decode(source.read(), type=KeepState)
+        except (OSError, AttachmentError, msgspec.DecodeError, UnicodeDecodeError):
             return
         if found.version == VERSION:
             self._all = found
@@ -115,8 +123,14 @@ class StateFile:
 
     def save(self) -> None:
         """Replace the file atomically."""
+        content = msgspec.json.encode(self._all)
         with write_whole(self.path, replace=True) as target:
-            target.write(msgspec.json.encode(self._all))
+            if self.key is None:
+                target.write(content)
+            else:
+                writer = EncryptedFileWriter(target, self.key, self.path.name)
+                writer.write(content)
+                writer.finish()
 
 
 def list_files(folder: Path) -> list[Path]:

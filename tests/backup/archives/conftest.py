@@ -1,5 +1,6 @@
 """An archive to read from."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
-from tests.backup.archives.histories import copies, imported, write
+from holdfast.backup.archives.encryption import encrypt_archive
+from tests.backup.archives.histories import PASSPHRASE, copies, imported, write
 
 
 @pytest.fixture(scope="session")
@@ -18,10 +20,20 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "chats.db"
 
 
-@pytest.fixture
-def opened(archive_file: Path) -> Iterator[Archive]:
-    """Open it."""
-    with archives.open(archive_file) as found:
+@pytest.fixture(scope="session")
+def encrypted_file(archive_file: Path) -> Path:
+    """Encrypt a copy of it, once."""
+    pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+    copy = archive_file.with_name("encrypted.db")
+    shutil.copy(archive_file, copy)
+    encrypt_archive(copy, PASSPHRASE)
+    return copy
+
+
+@pytest.fixture(params=["archive_file", "encrypted_file"], ids=["plain", "encrypted"])
+def opened(request: pytest.FixtureRequest) -> Iterator[Archive]:
+    """Open it, in both forms."""
+    with archives.open(request.getfixturevalue(request.param), passphrase=PASSPHRASE) as found:
         yield found
 
 

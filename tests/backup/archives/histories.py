@@ -33,6 +33,8 @@ PEOPLE_FIELDS = {
     ("ChatFolder", "includedRecipientIds"),
     ("ChatFolder", "excludedRecipientIds"),
 }
+# Of archives that are encrypted in tests.
+PASSPHRASE = "correct horse battery staple"
 CHAT_FIELDS = {("Chat", "id"), ("ChatItem", "chatId")}
 
 

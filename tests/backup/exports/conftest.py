@@ -8,11 +8,18 @@ import pytest
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
-from tests.backup.archives.conftest import archive_file, opened
+from tests.backup.archives.conftest import archive_file
 from tests.backup.archives.histories import copies, imported, later, write
 from tests.backup.exports.hostile import hostile_archive
 
 __all__ = ["archive_file", "hostile", "opened", "two_snapshots"]
+
+
+@pytest.fixture
+def opened(archive_file: Path) -> Iterator[Archive]:
+    """Open an archive with every kind of message."""
+    with archives.open(archive_file) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
 from holdfast.backup.exports.folder import JOURNAL, MANIFEST, OURS, ExportFolder, ExportSummary
 from tests.examples import examples
@@ -209,14 +210,14 @@ def test_media_are_placed_once(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for expected in (ExportSummary(1, 0, 0), ExportSummary(0, 1, 0)):
         with ExportFolder(out, "html") as folder:
-            folder.place("media/abc.jpg", source)
+            folder.place("media/abc.jpg", KeptFile(source))
             assert folder.has("media/abc.jpg")
             assert folder.finish() == expected
     assert (out / "media/abc.jpg").samefile(source)
     source.unlink()
     source.write_bytes(b"another picture")
     with ExportFolder(out, "html") as folder:
-        folder.place("media/abc.jpg", source)
+        folder.place("media/abc.jpg", KeptFile(source))
         assert folder.finish() == ExportSummary(1, 0, 0)
     assert (out / "media/abc.jpg").read_bytes() == b"another picture"
 
@@ -228,7 +229,7 @@ def test_media_with_a_name_for_their_content_may_move(tmp_path: Path) -> None:
         (tmp_path / store).write_bytes(b"picture")
         os.utime(tmp_path / store, (len(store), 7 if store == "one" else 9))
         with ExportFolder(out, "html") as folder:
-            folder.place("abc.jpg", tmp_path / store, "digest")
+            folder.place("abc.jpg", KeptFile(tmp_path / store), "digest")
             assert folder.finish() == expected
 
 
@@ -241,7 +242,7 @@ def test_where_no_link_can_be_made_media_are_copied(tmp_path: Path, monkeypatch:
     (tmp_path / "source").write_bytes(b"picture")
     monkeypatch.setattr(os, "link", refused)
     with ExportFolder(tmp_path / "out", "html") as folder:
-        folder.place("a.jpg", tmp_path / "source")
+        folder.place("a.jpg", KeptFile(tmp_path / "source"))
         folder.finish()
     assert (tmp_path / "out/a.jpg").read_bytes() == b"picture"
     assert not (tmp_path / "out/a.jpg").samefile(tmp_path / "source")
@@ -263,7 +264,7 @@ def test_a_disk_that_fails_is_told_in_words(tmp_path: Path) -> None:
         ExportFolder(tmp_path / "out", "html") as folder,
         pytest.raises(UnwritableBackup, match="cannot be written"),
     ):
-        folder.place("a.jpg", tmp_path / "missing")
+        folder.place("a.jpg", KeptFile(tmp_path / "missing"))
 
 
 KILLED = """

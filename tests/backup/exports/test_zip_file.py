@@ -10,6 +10,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.exports.dispatcher import export_archive, export_zip
 from holdfast.backup.exports.folder import OURS
@@ -98,7 +99,7 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
         assert not target.keep("a/c.txt", "other")
         assert not target.keep("a/d.txt", mark)
         for _ in range(2):
-            target.place("media/p", tmp_path / "picture")
+            target.place("media/p", KeptFile(tmp_path / "picture"))
         assert (target.has("media/p"), target.has("media/q")) == (True, False)
         for name, content in (("a/b.txt", b"two"), ("A/b.txt", b"one"), ("../x", b""), ("/x", b"")):
             with pytest.raises(ValueError, match=r"is no name|was written already"):

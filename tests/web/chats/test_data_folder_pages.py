@@ -8,12 +8,13 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from holdfast.backup import encrypt_archive
 from holdfast.backup.conversion import OutputFormat
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import PASSPHRASE, copies, imported, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
@@ -42,6 +43,18 @@ def admin(service: Service) -> Iterator[httpx.Client]:
     with service.logged_in() as client:
         client.headers["accept"] = "text/html"
         yield client
+
+
+def test_an_encrypted_archive_is_said_to_be_one(admin: httpx.Client, shelf: Path) -> None:
+    """It is listed as an archive, and its page says where it can be read; nothing asks for its passphrase here."""
+    pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+    encrypt_archive(shelf / "chats.db", PASSPHRASE)
+    assert "Archive" in admin.get("/-/archives").text
+    answer = admin.get("/-/archives/chats.db")
+    assert answer.status_code == 503
+    assert "chats.db is encrypted" in answer.text
+    assert "holdfast archive serve" in answer.text
+    assert str(shelf) not in answer.text
 
 
 def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:

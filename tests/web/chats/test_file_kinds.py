@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.conversion import OutputFormat
+from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, kind_of_path, looks_like_backup
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -33,6 +34,8 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
     assert told(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
     assert told(tmp_path / "a.db") == (FileKind.ARCHIVE, True)
     assert told(tmp_path / "a.backup") == (FileKind.SEALED, True)
+    (tmp_path / "encrypted.db").write_bytes(ENCRYPTED_ARCHIVE + random.Random(1).randbytes(8192))
+    assert told(tmp_path / "encrypted.db") == (FileKind.ARCHIVE, False)
 
 
 def test_a_folder_is_recognised_by_its_names(tmp_path: Path) -> None:

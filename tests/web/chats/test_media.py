@@ -26,7 +26,7 @@ def test_files_are_shown_as_what_no_browser_runs(opened: OpenArchive, archive_fi
     for digest, content_type in kept_files(archive_file):
         found = respond(opened, "", f"media/{digest}", {})
         assert isinstance(found, MediaResult)
-        assert found.path.stem == digest
+        assert found.file.path.stem == digest
         shown.add((found.inline, found.media_type))
         if not content_type.startswith(("image/", "video/", "audio/", "text/")):
             assert (found.inline, found.media_type) == (False, "application/octet-stream")

@@ -1,13 +1,17 @@
 """An archive for one person on their own machine."""
 
+import hashlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from holdfast.backup import archives, encrypt_archive
 from holdfast.secret import Secret
 from holdfast.web.chats.single_archive import build
+from tests.backup.archives.histories import PASSPHRASE
 from tests.shared_server import SharedServer
 from tests.web.chats.test_media import kept_files
 
@@ -83,6 +87,46 @@ def test_files_come_in_parts_and_run_nothing(client: httpx.Client, archive_file:
     assert whole.headers["x-content-type-options"] == "nosniff"
     part = client.get(f"/media/{digest}", headers={"Range": "bytes=2-5"})
     assert (part.status_code, part.content) == (206, whole.content[2:6])
+
+
+def test_an_encrypted_archive_is_shown_with_its_files(
+    archive_file: Path, tmp_path: Path, shared_server: SharedServer
+) -> None:
+    """Pages, and files that are decrypted while they are sent, in parts too; a changed file is not there."""
+    pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+    place = tmp_path / "encrypted.db"
+    shutil.copy(archive_file, place)
+    shutil.copytree(f"{archive_file}-media", f"{place}-media")
+    encrypt_archive(place, PASSPHRASE)
+    with archives.open(place, passphrase=PASSPHRASE) as opened:
+        key = opened.key
+        (name, digest, path, size) = opened.connection.execute(
+            "SELECT media_name, sha256, path, size FROM media ORDER BY size DESC"
+        ).fetchone()
+        (message,) = opened.connection.execute(
+            "SELECT message_id FROM attachment WHERE media_name = ?", (name,)
+        ).fetchone()
+    with (
+        shared_server.serving(build(place, Secret(TOKEN), shared_server.port, key)) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        enter(client)
+        assert f"media/{digest}" in client.get(f"/to/{message}", follow_redirects=True).text
+        whole = client.get(f"/media/{digest}")
+        assert (whole.status_code, len(whole.content)) == (200, size)
+        assert hashlib.sha256(whole.content).hexdigest() == digest
+        assert whole.headers["content-security-policy"] == "default-src 'none'; sandbox"
+        for header, status, content in (
+            ("bytes=2-5", 206, whole.content[2:6]),
+            ("bytes=-3", 206, whole.content[-3:]),
+            ("bytes=0-0,5-6", 200, whole.content),
+            (f"bytes={size}-", 416, b""),
+        ):
+            part = client.get(f"/media/{digest}", headers={"Range": header})
+            assert (part.status_code, part.content) == (status, content), header
+        file = Path(f"{place}-media") / path
+        file.write_bytes(file.read_bytes()[:-1])
+        assert client.get(f"/media/{digest}").status_code == 404
 
 
 def test_pages_are_guarded_and_missing_ones_are_pages(client: httpx.Client) -> None:

@@ -6,7 +6,7 @@
 ...         print(chat.name, chat.messages)
 """
 
-from holdfast.backup.archives.archive_file import Archive, archive, is_archive, open  # noqa: A004  # archives.open() is what people look for
+from holdfast.backup.archives.archive_file import Archive, archive, is_archive, keys_of, open  # noqa: A004  # archives.open() is what people look for
 from holdfast.backup.archives.imports import ImportResult
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
 from holdfast.backup.archives.query import Filters
@@ -29,5 +29,6 @@ __all__ = [
     "Statistics",
     "archive",
     "is_archive",
+    "keys_of",
     "open",
 ]

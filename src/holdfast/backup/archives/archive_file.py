@@ -2,16 +2,21 @@
 
 import sqlite3
 from collections.abc import Iterator, Set
+from functools import cached_property
+from importlib import import_module
 from os import PathLike
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeGuard
+from typing import Any, Final, Self, TypeGuard
 
 import msgspec
 
-from holdfast.backup.archives import integrity, schema
+from holdfast.backup.archives import integrity, media_key, schema
 from holdfast.backup.archives.imports import ImportResult, Progress, import_backup, writing
+from holdfast.backup.archives.media_cipher import MediaKey
+from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.archives.media_store import CopiedAttachment, copy_media, delete_removed_files
+from holdfast.backup.archives.passphrases import SALT, ArchiveKey, derive_key, is_encrypted, make_key
 from holdfast.backup.archives.query import Filters
 from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.backup.archives.removal import RemovalResult, remove, vacuum
@@ -19,11 +24,18 @@ from holdfast.backup.archives.search import Hits, Order, search
 from holdfast.backup.archives.statistics import Statistics, statistics
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.private import create_private_file, restrict
-from holdfast.backup.errors import ArchiveError, NotAnArchive
+from holdfast.backup.errors import (
+    ArchiveError,
+    AttachmentError,
+    ExtraMissing,
+    NotAnArchive,
+    PassphraseMissing,
+    WrongPassphrase,
+)
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["KEEP_STATE", "Archive", "archive", "is_archive", "open"]
+__all__ = ["KEEP_STATE", "Archive", "archive", "is_archive", "keys_of", "open"]
 
 # Of the archive, in kB; the rest is read again from the disk when it is needed.
 CACHE: Final = 32 << 10
@@ -45,36 +57,43 @@ class Archive(ArchiveReader):
     path: Path
     restricted: tuple[Path, ...]
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, key: ArchiveKey | None = None) -> None:
         super().__init__(connection)
         self.path = path
+        self.key = key
         self.restricted: tuple[Path, ...] = ()
 
     @property
+    def encrypted(self) -> bool:
+        """Whether the archive and the files beside it are encrypted."""
+        return self.key is not None
+
+    @cached_property
+    def media(self) -> MediaFolder:
+        """The folder beside the archive that attachments are copied to, with the key of an encrypted one."""
+        return MediaFolder(self.media_folder, None if self.key is None else media_key.read(self.connection))
+
+    @property
     def media_folder(self) -> Path:
-        """The folder beside the archive that attachments are copied to."""
+        """The path of that folder."""
         return self.path.with_name(f"{self.path.name}{MEDIA}")
 
-    def kept_file(self, path: str) -> Path | None:
+    def kept_file(self, path: str) -> KeptFile | None:
         """Find an attachment in that folder, if it is there."""
-        # The archive is a file that may come from anybody: its paths lead nowhere but into its own folder.
-        relative = PurePosixPath(path)
-        if relative.is_absolute() or ".." in relative.parts:
-            return None
-        found = self.media_folder / relative
-        return found if found.is_file() else None
+        return self.media.find(path)
 
     def long_text(self, path: str) -> str | None:
         """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
-        place = self.kept_file(path)
+        found = self.kept_file(path)
         try:
-            if place is None or place.stat().st_size > LONGEST_TEXT:
+            if found is None or found.size > LONGEST_TEXT:
                 return None
             # Nor may a link in the folder lead to another file, whose content would become part of a message.
-            if not place.resolve().is_relative_to(self.media_folder.resolve()):
+            if not found.path.resolve().is_relative_to(self.media_folder.resolve()):
                 return None
-            return place.read_bytes().decode()
-        except (OSError, UnicodeDecodeError):
+            with found.open() as source:
+                return source.read().decode()
+        except (OSError, UnicodeDecodeError, AttachmentError):
             return None
 
     def add(self, backup: Backup, *, progress: Progress | None = None) -> ImportResult:
@@ -85,7 +104,7 @@ class Archive(ArchiveReader):
 
     def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
         """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
-        return copy_media(self.connection, backup, self.media_folder, only=only)
+        return copy_media(self.connection, backup, self.media, only=only)
 
     def remove(
         self,
@@ -103,9 +122,7 @@ class Archive(ArchiveReader):
         if not dry_run:
             # Without this cache everything is verified again.
             self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
-        done = remove(
-            self.connection, self.media_folder, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run
-        )
+        done = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
         self.forget()
         return done
 
@@ -159,11 +176,12 @@ class Archive(ArchiveReader):
 
 
 @public
-def archive(path: str | PathLike[str], *, create: bool = False) -> Archive:
+def archive(path: str | PathLike[str], *, create: bool = False, passphrase: str | None = None) -> Archive:
     """Open an archive to read it; with `create` to write to it, and make it where there is none.
 
     An archive is one SQLite file that any number of backups are imported into. A new one can be read by its owner
-    alone.
+    alone. With a passphrase a new one is encrypted, which needs the extra `encryption`; to open it again takes the
+    same passphrase.
 
     >>> with hb.archive("chats.db", create=True) as chats, hb.open("chats.binproto") as backup:
     ...     print(chats.add(backup).messages)
@@ -172,46 +190,56 @@ def archive(path: str | PathLike[str], *, create: bool = False) -> Archive:
     ...     print(len(chats.chats()), len(chats.search("dinner").hits))
     19 4
     """
-    return open(path, create=create)
+    return open(path, create=create, passphrase=passphrase)
 
 
 def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
-    """Return whether a path leads to a SQLite file, which is no form of a backup."""
+    """Return whether a path leads to a SQLite file or an encrypted archive, which are no form of a backup."""
     if not isinstance(source, str | PathLike):
         return False
     try:
-        with Path(source).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+        head = read_head(Path(source))
     except OSError:
         return False
+    return head == MAGIC or is_encrypted(head)
 
 
-def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
+def open(  # noqa: A001  # archive.open() is what people look for
+    path: str | PathLike[str],
+    *,
+    create: bool = False,
+    passphrase: str | None = None,
+    key: ArchiveKey | None = None,
+) -> Archive:
     """Open an archive to read it; with `create` to write to it, and make it where there is none.
 
     One of an older version is brought up to date first. A new one can be read by its owner alone, whatever the
     umask, and so can its media and the files SQLite puts beside it. One that others could read is taken from them
     when it is opened to be written to.
+
+    An encrypted one needs its passphrase, or the `key` of an `Archive` that was opened with it, which saves the
+    derivation. With either a new one is encrypted; to write to one that is not raises `ArchiveError`.
     """
     place = Path(path)
-    check_file(place, create=create)
+    head = check_file(place, create=create)
+    key = key_of(place, head, passphrase, key, create=create)
     restricted: tuple[Path, ...] = ()
     if create:
         create_private_file(place)
         restricted = tuple(restrict(parts_of(place)))
-    connection = connected(place)
+    connection = connected(place, key)
     try:
         integrity.harden(connection)
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
         if create:
-            prepare(connection, version, empty=bool(empty))
+            prepare(connection, version, empty=bool(empty), encrypted=key is not None)
         else:
             if check_version(connection, place, version, empty=bool(empty)):
                 connection.close()
-                bring_up_to_date(place)
-                return open(place)
+                bring_up_to_date(place, key)
+                return open(place, key=key)
             integrity.check_schema(connection)
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.DatabaseError as error:
@@ -220,12 +248,42 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
     except BaseException:
         connection.close()
         raise
-    opened = Archive(place, connection)
+    opened = Archive(place, connection, key)
     opened.restricted = restricted
     if create:
-        # What a removal that was interrupted has left.
-        delete_removed_files(connection, opened.media_folder)
+        # What a removal, or a change of the encryption, that was interrupted has left.
+        delete_removed_files(connection, opened.media)
+        media_key.delete_superseded_files(connection, opened.media)
     return opened
+
+
+def key_of(
+    place: Path, head: bytes, passphrase: str | None, key: ArchiveKey | None, *, create: bool
+) -> ArchiveKey | None:
+    """Return the key of an encrypted archive, or of one that is made; None for one that is not encrypted."""
+    if is_encrypted(head):
+        if key is None and passphrase is None:
+            raise PassphraseMissing(f"{place} is encrypted; its passphrase is needed")
+        if key is None and passphrase is not None:
+            return derive_key(passphrase, head[:SALT])
+        if key is not None and key.salt != head[:SALT]:
+            raise WrongPassphrase(f"{place} has another passphrase now")
+        return key
+    if key is None and passphrase is None:
+        return None
+    if not head:
+        return key or make_key(passphrase or "")
+    if create:
+        raise ArchiveError(f"{place} is not encrypted; `holdfast archive encrypt` encrypts it")
+    return None
+
+
+def keys_of(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, MediaKey | None]:
+    """Return the key of an encrypted archive and that of the files beside it; neither where there is none yet."""
+    if not is_archive(path) or not is_encrypted(read_head(path)):
+        return None, None
+    with open(path, passphrase=passphrase) as opened:
+        return opened.key, opened.media.key
 
 
 def parts_of(place: Path) -> Iterator[Path]:
@@ -248,10 +306,10 @@ def check_version(connection: sqlite3.Connection, place: Path, version: int, *, 
     return version < schema.VERSION
 
 
-def bring_up_to_date(place: Path) -> None:
+def bring_up_to_date(place: Path, key: ArchiveKey | None) -> None:
     """Make an archive of this version of an older one."""
     try:
-        open(place, create=True).close()
+        open(place, create=True, key=key).close()
     except NotAnArchive:
         raise
     except ArchiveError as error:
@@ -260,11 +318,13 @@ def bring_up_to_date(place: Path) -> None:
         ) from error
 
 
-def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> None:
+def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encrypted: bool = False) -> None:
     """Make the tables of a new archive, or bring an old one to this version."""
     if empty:
         with writing(connection):
             schema.create(connection)
+            if encrypted:
+                media_key.create(connection)
     else:
         schema.check(connection, version)
         schema.check_tables(connection)
@@ -280,38 +340,63 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> Non
     connection.execute("PRAGMA foreign_keys = OFF")
 
 
-def check_file(place: Path, *, create: bool) -> None:
-    """Refuse what cannot be an archive before SQLite sees it."""
+def read_head(place: Path) -> bytes:
+    """Return the first bytes of a file, which tell an archive, and are the salt of an encrypted one."""
+    with place.open("rb") as file:
+        return file.read(len(MAGIC))
+
+
+def check_file(place: Path, *, create: bool) -> bytes:
+    """Refuse what cannot be an archive before SQLite sees it; return how the file begins, empty for a new one."""
     try:
-        with place.open("rb") as file:
-            start = file.read(len(MAGIC))
+        head = read_head(place)
     except FileNotFoundError:
         if create and place.parent.is_dir():
-            return
+            return b""
         raise ArchiveError(f"there is no archive {place}") from None
     except OSError as error:
         raise ArchiveError(f"{place} cannot be read: {error.strerror}") from error
-    if start and start != MAGIC:
+    if head and head != MAGIC and not is_encrypted(head):
         raise NotAnArchive(f"{place} is not an archive")
+    return head
 
 
-def connected(place: Path) -> sqlite3.Connection:
+def sqlcipher() -> Any:
+    """Import what connects to encrypted archives."""
+    try:
+        return import_module("holdfast.backup.archives.sqlcipher")
+    except ModuleNotFoundError:
+        raise ExtraMissing(
+            "an encrypted archive needs the package sqlcipher3: pip install 'holdfast[encryption]'"
+        ) from None
+
+
+def connected(place: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
     """Connect so that what an interrupted import left behind is put right; read-only where that is all."""
+    driver = None if key is None else sqlcipher()
     quoted = place.absolute().as_uri()
     for mode in ("rwc", "ro"):
         try:
-            connection = sqlite3.connect(
-                f"{quoted}?mode={mode}",
-                uri=True,
-                isolation_level=None,
-                timeout=PATIENCE_S,
-                check_same_thread=False,
-            )
+            connection: sqlite3.Connection
+            if driver is None:
+                connection = sqlite3.connect(
+                    f"{quoted}?mode={mode}",
+                    uri=True,
+                    isolation_level=None,
+                    timeout=PATIENCE_S,
+                    check_same_thread=False,
+                )
+            else:
+                connection = driver.connect(place, key, mode=mode, timeout=PATIENCE_S)
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
             if mode == "ro" or "locked" in str(error):
                 raise ArchiveError(f"{place} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
+            if key is not None and not key.fits(place):
+                raise WrongPassphrase(f"the passphrase does not fit {place}") from None
+            if key is not None:
+                raise ArchiveError(f"{place} is damaged: pages of it were changed") from None
             raise NotAnArchive(f"{place} is not an archive, or is damaged: {error}") from error
         else:
             return connection

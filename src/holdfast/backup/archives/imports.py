@@ -7,13 +7,12 @@ written, one that was imported before is recognised by its content, and it is kn
 import gc
 import hashlib
 import sqlite3
-import tempfile
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Final
 
 from google.protobuf.json_format import MessageToJson
 from google.protobuf.message import DecodeError
@@ -23,6 +22,7 @@ from holdfast.backup.archives.extras import Extras
 from holdfast.backup.archives.identity_changes import rename_people
 from holdfast.backup.archives.identity_merge import merge_accounts
 from holdfast.backup.archives.item_rows import ODD, Item, read_items
+from holdfast.backup.archives.media_cipher import EncryptedSpool
 from holdfast.backup.archives.messages import Entry, Messages
 from holdfast.backup.archives.recipients import RecipientMap
 from holdfast.backup.archives.schema_views import LATER_INDEXES
@@ -121,7 +121,7 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def survey(backup: Backup, spool: BinaryIO) -> Survey:
+def survey(backup: Backup, spool: EncryptedSpool) -> Survey:
     """Read a backup through, and into `spool` where it can be read only once."""
     digest = hashlib.sha256(encode_varint(len(backup.header)) + backup.header)
     frames = size = 0
@@ -145,8 +145,7 @@ def survey(backup: Backup, spool: BinaryIO) -> Survey:
     def again() -> Iterator[Block]:
         if backup.repeatable:
             return backup.blocks()
-        spool.seek(0)
-        return FrameStream(spool).blocks()
+        return FrameStream(spool.rewind()).blocks()
 
     return Survey(header, backup.header, account, raw_account or b"", digest.hexdigest(), frames, size, again)
 
@@ -156,7 +155,7 @@ def import_backup(
 ) -> ImportResult:
     """Import one backup into the archive behind a connection that may write."""
     started = time.perf_counter()
-    with tempfile.TemporaryFile() as spool, without_collector():
+    with EncryptedSpool() as spool, without_collector():
         found = survey(backup, spool)
         with writing(connection):
             made = min(found.header.backupTimeMs, LATEST)

@@ -1,20 +1,18 @@
 """Copies the attachments of a backup into a folder beside the archive, each content once under its hash."""
 
-import hashlib
 import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup
-from holdfast.backup.media import extension_of, kept, make_folder
+from holdfast.backup.media import kept
 from holdfast.redacted_repr import redacted
 
 __all__ = ["CopiedAttachment", "copy_media", "delete_removed_files", "mark_removed"]
@@ -36,7 +34,7 @@ class CopiedAttachment:
 
 
 def copy_media(
-    connection: sqlite3.Connection, backup: Backup, folder: Path, *, only: Set[str] | None = None
+    connection: sqlite3.Connection, backup: Backup, folder: MediaFolder, *, only: Set[str] | None = None
 ) -> Iterator[CopiedAttachment]:
     """Copy every attachment the backup keeps, or some of them by their names.
 
@@ -58,19 +56,16 @@ def copy_media(
         if (only is not None and attachment.name not in only) or attachment.name in gone:
             continue
         digest = attachment.plaintext_hash.hex()
-        # Named by content, so that nothing somebody else chose becomes a path.
-        relative = f"{digest[:2]}/{digest}{extension_of(pointer.content_type)}"
-        target = folder / relative
-        if attachment.name in there and is_whole(target, attachment.size):
+        relative = folder.place_of(digest, pointer.content_type)
+        found = folder.find(relative)
+        if attachment.name in there and is_whole(found, attachment.size):
             yield CopiedAttachment(attachment.name, relative, attachment.size, False, "")
             continue
-        new = not same(target, attachment.plaintext_hash)
+        new = found is None or found.digest() != attachment.plaintext_hash
         try:
             if new:
-                with media.open(attachment) as source:
-                    make_folder(target.parent)
-                    with write_whole(target, replace=True) as out:
-                        shutil.copyfileobj(source, out, CHUNK)
+                with media.open(attachment) as source, folder.write(relative) as out:
+                    shutil.copyfileobj(source, out, CHUNK)
         except AttachmentError as error:
             yield CopiedAttachment(attachment.name, None, 0, False, str(error))
             continue
@@ -81,20 +76,12 @@ def copy_media(
         yield CopiedAttachment(attachment.name, relative, attachment.size, new, "")
 
 
-def is_whole(path: Path, size: int) -> bool:
+def is_whole(found: KeptFile | None, size: int) -> bool:
     """Return whether a file is there and not cut short."""
     try:
-        return path.is_file() and path.stat().st_size >= size
+        return found is not None and found.size >= size
     except OSError:
         return False
-
-
-def same(path: Path, digest: bytes) -> bool:
-    """Return whether a file is there and has the content it should."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as source:
-        return hashlib.file_digest(source, "sha256").digest() == digest
 
 
 def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, int]:
@@ -112,7 +99,7 @@ def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, i
     return len(files), sum(files.values())
 
 
-def delete_removed_files(connection: sqlite3.Connection, folder: Path) -> None:
+def delete_removed_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
     """Delete the files of attachments that were removed."""
     waiting = "SELECT DISTINCT sha256 FROM media WHERE path = '' AND sha256 <> ''"
     if connection.execute(waiting).fetchone() is None:
@@ -125,6 +112,7 @@ def delete_removed_files(connection: sqlite3.Connection, folder: Path) -> None:
             ).fetchone()
             # The archive is a file that may come from anybody: nothing but a hash becomes part of a path.
             if kept_elsewhere is None and HASH.fullmatch(digest):
-                for path in (folder / digest[:2]).glob(f"{digest}*"):
+                name = folder.name_of(digest)
+                for path in (folder.path / name[:2]).glob(f"{name}*"):
                     path.unlink(missing_ok=True)
         connection.execute("UPDATE media SET sha256 = '', size = 0 WHERE path = ''")

@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from holdfast.backup.archives.import_removal import remove_import
 from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.archives.media_store import delete_removed_files, mark_removed
 from holdfast.backup.archives.message_index import index_all
 from holdfast.backup.archives.person_removal import delete_chat, delete_recipient, remove_person
@@ -68,7 +68,7 @@ class DryRun(Exception):
 
 def remove(
     connection: sqlite3.Connection,
-    media: Path,
+    media: MediaFolder,
     *,
     snapshot: int | None = None,
     chat: int | None = None,

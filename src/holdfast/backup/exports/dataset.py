@@ -79,11 +79,13 @@ class Dataset:
 
 
 @public
-def dataset(source: Archive | BackupSource, key: KeyMaterial | str | None = None) -> Dataset:
+def dataset(
+    source: Archive | BackupSource, key: KeyMaterial | str | None = None, *, passphrase: str | None = None
+) -> Dataset:
     """Read a backup or an archive as tables, in Arrow record batches; needs the extra `parquet`.
 
     A backup is imported into an archive in a temporary folder, which is deleted when the dataset is closed. An
-    archive that is open stays open.
+    archive that is open stays open; `passphrase` opens an encrypted one.
 
     >>> with hb.dataset("chats.binproto") as chats:
     ...     print(sum(batch.num_rows for batch in chats.batches("messages")))
@@ -94,7 +96,7 @@ def dataset(source: Archive | BackupSource, key: KeyMaterial | str | None = None
         if isinstance(source, Archive):
             archive = source
         elif is_archive(source):
-            archive = stack.enter_context(open_archive(source))
+            archive = stack.enter_context(open_archive(source, passphrase=passphrase))
         else:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))
             archive = stack.enter_context(open_archive(home / "archive.db", create=True))

@@ -45,6 +45,7 @@ def export(
     choice: ChatSelection | None = None,
     *,
     key: KeyMaterial | str | None = None,
+    passphrase: str | None = None,
     media: bool = True,
     search: bool = True,
     plain: bool = False,
@@ -56,17 +57,18 @@ def export(
     """Write a backup or an archive, or what was chosen of it, as files into a folder.
 
     `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
-    changed is written. `key` opens a backup. `media` puts the files of attachments beside, as far as they are
-    there; `on_problem` is told of those of a backup that are missing or damaged. `search` is for HTML, `plain` for
-    CSV that programs read, `zone` is the time zone that HTML and Markdown tell times in. With `single_file` the
-    target is a new HTML file of one chat, with the files of attachments in it.
+    changed is written. `key` opens a backup, `passphrase` an encrypted archive. `media` puts the files of
+    attachments beside, as far as they are there; `on_problem` is told of those of a backup that are missing or
+    damaged. `search` is for HTML, `plain` for CSV that programs read, `zone` is the time zone that HTML and
+    Markdown tell times in. With `single_file` the target is a new HTML file of one chat, with the files of
+    attachments in it.
 
     >>> hb.export("chats.binproto", "pages", "html").written
     68
     """
     folder = Path(target)
     if not isinstance(source, Archive) and is_archive(source):
-        with open_archive(source) as archive:
+        with open_archive(source, passphrase=passphrase) as archive:
             return export_archive(
                 archive,
                 folder,

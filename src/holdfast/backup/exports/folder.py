@@ -22,9 +22,10 @@ from typing import Any, BinaryIO, Final, Protocol, Self, TextIO, TypeGuard
 
 from filelock import FileLock, Timeout
 
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import NO_LINKS
-from holdfast.backup.errors import ExportRefused, UnwritableBackup
+from holdfast.backup.errors import AttachmentError, ExportRefused, UnwritableBackup
 from holdfast.backup.media import WINDOWS_DEVICES
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
@@ -94,7 +95,7 @@ class ExportTarget(Protocol):
     def read(self, name: str) -> bytes:
         """Read a file that an earlier run wrote and this one has kept."""
 
-    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+    def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
         """Put a file here that lies elsewhere."""
 
     def has(self, name: str) -> bool:
@@ -283,26 +284,26 @@ class ExportFolder:
             Path(part).unlink(missing_ok=True)
             raise
 
-    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+    def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
         """Put a file here that lies elsewhere, as a link to it where that can be, else as a copy.
 
         It is not read again while its `identity` stays: by default its name, its size and its time.
         """
         path = self.claim(name)
-        with export_errors(source):
-            state = source.stat()
-        mark = f"from {identity or f'{source.name} {state.st_mtime_ns}'} {state.st_size}"
+        with export_errors(source.path):
+            state, size = source.path.stat(), source.size
+        mark = f"from {identity or f'{source.path.name} {state.st_mtime_ns}'} {size}"
         if self.still(name, path, mark):
             return
         with export_errors(path):
             part = self.part()
-            try:
-                os.link(source, part)
-            except OSError as error:
-                if error.errno not in NO_LINKS:
+            if source.key is not None or not linked(source.path, part):
+                try:
+                    with source.open() as content, open(part, "wb", opener=private) as target:
+                        shutil.copyfileobj(content, target, 1 << 20)
+                except AttachmentError:
+                    Path(part).unlink(missing_ok=True)
                     raise
-                with source.open("rb") as content, open(part, "wb", opener=private) as target:
-                    shutil.copyfileobj(content, target, 1 << 20)
             self.settle(name, path, part, mark)
             # Two names of one file are not made one by renaming.
             Path(part).unlink(missing_ok=True)
@@ -415,6 +416,17 @@ def export_errors(path: str | Path) -> Iterator[None]:
 def unwritable(path: str | Path, error: OSError) -> UnwritableBackup:
     """Say what could not be written."""
     return UnwritableBackup(f"{path} cannot be written: {error.strerror or error}")
+
+
+def linked(source: Path, target: str) -> bool:
+    """Make a hard link; return whether there can be one."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        return False
+    return True
 
 
 def private(path: str, flags: int) -> int:

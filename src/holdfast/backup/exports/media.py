@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from holdfast.backup.archives import Archive
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.archives.model import ArchivedAttachment
+from holdfast.backup.errors import AttachmentError
 from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.names import file_name
 from holdfast.redacted_repr import redacted
@@ -83,7 +85,7 @@ class MediaFiles:
     archive: Archive
     folder: ExportTarget
 
-    def source(self, attachment: ArchivedAttachment) -> Path | None:
+    def source(self, attachment: ArchivedAttachment) -> KeptFile | None:
         """Find the file of an attachment beside the archive, if it was copied there and still is."""
         return None if attachment.path is None else self.archive.kept_file(attachment.path)
 
@@ -91,7 +93,8 @@ class MediaFiles:
         """Choose the name in the export for an attachment that has a file."""
         if attachment.path is None:
             return None
-        content = PurePosixPath(attachment.path).stem
+        # The file of an encrypted archive is not named by its content.
+        content = attachment.plaintext_hash or PurePosixPath(attachment.path).stem
         if len(content) < 16 or not content.isalnum() or not content.isascii():
             return None
         extension = extension_of(attachment.content_type)
@@ -113,5 +116,9 @@ class MediaFiles:
         source = self.source(attachment)
         if source is None:
             return None
-        self.folder.place(name, source, source.stem)
+        try:
+            self.folder.place(name, source, attachment.plaintext_hash or source.path.stem)
+        except AttachmentError:
+            # Damaged is as good as missing.
+            return None
         return name

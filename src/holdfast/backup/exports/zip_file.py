@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from holdfast.backup.archives.media_files import KeptFile
+from holdfast.backup.errors import AttachmentDamaged
 from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary, ExportTarget, fit
 
 __all__ = ["ZipTarget", "open_target"]
@@ -31,7 +33,7 @@ class ZipTarget:
         self._marks: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._is_open = False
-        self._waiting: list[tuple[str, Path]] = []
+        self._waiting: list[tuple[str, KeptFile]] = []
 
     def settled(self) -> ExportSummary | None:
         """Return None: there is something to do."""
@@ -73,9 +75,12 @@ class ZipTarget:
         """Raise an error: no earlier run wrote anything, and a stream is not read again."""
         raise ValueError(f"{name!r} is not kept")
 
-    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+    def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
         """Put a file here that lies elsewhere; where a file is being written, after that one."""
-        if self._claim(name, f"from {identity or source.name}"):
+        # What was written of a stream cannot be taken back.
+        if source.key is not None and source.digest() is None:
+            raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
+        if self._claim(name, f"from {identity or source.path.name}"):
             if self._is_open:
                 self._waiting.append((name, source))
             else:
@@ -90,10 +95,10 @@ class ZipTarget:
         self._zip.close()
         return ExportSummary(len(self._marks), 0, 0)
 
-    def _copy(self, name: str, source: Path) -> None:
+    def _copy(self, name: str, source: KeptFile) -> None:
         """Copy a file; pictures and films are compressed already."""
         with (
-            source.open("rb") as content,
+            source.open() as content,
             self._zip.open(self._entry(name, ZIP_STORED), "w", force_zip64=True) as target,
         ):
             shutil.copyfileobj(content, target, CHUNK)

@@ -50,7 +50,9 @@ class MessageLinks:
     def media(self, attachment: ArchivedAttachment) -> str | None:
         """Return where the file of an attachment is shown, if it is beside the archive or in a phone folder."""
         if attachment.path is not None:
-            return self.view.address(f"media/{PurePosixPath(attachment.path).stem}")
+            # The file of an encrypted archive is not named by its content.
+            content = attachment.plaintext_hash or PurePosixPath(attachment.path).stem
+            return self.view.address(f"media/{content}")
         media, name = self.view.opened.media, attachment.media_name
         if media is not None and name is not None and media.has(name):
             return self.view.address(f"attachment/{name}")

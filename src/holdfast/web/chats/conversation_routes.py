@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from holdfast.backup.errors import BackupError, NotInArchive
+from holdfast.backup.errors import BackupError, NotInArchive, PassphraseMissing
 from holdfast.web.chats.about import show_about, show_findings, show_frame
 from holdfast.web.chats.chat_list import show_list
 from holdfast.web.chats.chat_page import go_to_message, show_chat, show_months
@@ -53,6 +53,11 @@ def respond(opened: OpenArchive, base: str, inner: str, query: Mapping[str, str]
                 f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."
             )
         return error_page("The archive is damaged.")
+    except PassphraseMissing:
+        return error_page(
+            f"{opened.name} is encrypted, and this website does not ask for its passphrase: "
+            "`holdfast archive serve` shows it on the machine it lies on."
+        )
     except BackupError as error:
         message = str(error).replace(opened.place, opened.name) if opened.place else str(error)
         return error_page(f"{message[:1].upper()}{message[1:]}.")

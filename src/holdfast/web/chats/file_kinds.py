@@ -5,6 +5,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.archives.schema import APPLICATION_ID
 from holdfast.backup.backup_reader import Form, begins_like_a_stream, recognise
 from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
@@ -50,6 +51,8 @@ def is_archive(head: bytes) -> bool:
 
 def kind_of_file(head: bytes, size: int) -> FileKind | None:
     """Return the kind of a chat file."""
+    if is_encrypted(head):
+        return FileKind.ARCHIVE
     if head.startswith(SQLITE):
         return FileKind.ARCHIVE if is_archive(head) else None
     try:

@@ -1,9 +1,8 @@
 """Conversation pages inside the host: import progress, key form, errors, and the chat viewer."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
@@ -48,7 +47,6 @@ __all__ = [
 ]
 
 COOKIE: Final = "holdfast_chats"
-CHUNK: Final = 256 * 1024
 SECRET_BYTES: Final = 32
 LONGEST_KEY: Final = 4096
 # Whether a key fits is known within seconds, unless the file is very large or others wait.
@@ -157,19 +155,19 @@ def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResu
 def plain_file(result: MediaResult) -> ServedFile:
     """Return a file beside an archive."""
     try:
-        status = result.path.stat()
+        size, changed = result.file.size, result.file.path.stat().st_mtime
     except OSError:
         # Removed meanwhile, by whoever may.
         raise ApiError(404) from None
     return ServedFile(
         result.name,
         result.media_type,
-        status.st_size,
+        size,
         # Files are named by their content.
-        result.path.stem,
-        int(status.st_mtime),
+        result.file.path.stem,
+        int(changed),
         False,
-        lambda start, stop: file_chunks(result.path, start, stop),
+        lambda start, stop: media.file_chunks(result.file, start, stop),
     )
 
 
@@ -184,15 +182,6 @@ def encrypted_file(result: EncryptedMediaResult) -> ServedFile:
         False,
         lambda start, stop: result.media.read(result.attachment, start, stop),
     )
-
-
-def file_chunks(path: Path, start: int, stop: int) -> Iterator[bytes]:
-    """Yield a stretch of a file."""
-    with path.open("rb") as file:
-        file.seek(start)
-        while start < stop and (piece := file.read(min(CHUNK, stop - start))):
-            start += len(piece)
-            yield piece
 
 
 def handle_form(

@@ -1,28 +1,30 @@
 """Serves attachments that are stored with the archive, only as media types that browsers do not execute."""
 
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator
 from typing import Final
 
 from holdfast.backup.archives import Archive, overview
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.errors import AttachmentError
 from holdfast.backup.exports.media import extension_of, kind_of, show
 from holdfast.web.chats.view import ConversationRequest, EncryptedMediaResult, MediaResult, PageNotFound
 
-__all__ = ["POLICY", "show_attachment", "show_file"]
+__all__ = ["POLICY", "file_chunks", "show_attachment", "show_file"]
 
 # A file is shown by itself: it runs nothing, loads nothing, and is of no origin.
 POLICY: Final = "default-src 'none'; sandbox"
 TEXTS: Final = frozenset({"text/plain", "text/x-signal-plain"})
+CHUNK: Final = 256 * 1024
 HEX: Final = frozenset("0123456789abcdef")
 
 
 def show_file(view: ConversationRequest, digest: str) -> MediaResult:
     """Find the file with a content."""
     attachment = overview.kept_file(view.archive, checked_name(digest))
-    path = file_of(view.archive, attachment)
+    file = file_of(view.archive, attachment)
     media_type, inline = type_to_serve(attachment)
-    return MediaResult(path, media_type, file_name(attachment, digest), inline=inline)
+    return MediaResult(file, media_type, file_name(attachment, digest), inline=inline)
 
 
 def show_attachment(view: ConversationRequest, media_name: str) -> EncryptedMediaResult:
@@ -61,13 +63,23 @@ def file_name(attachment: ArchivedAttachment, digest: str) -> str:
     return attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"
 
 
-def file_of(archive: Archive, attachment: ArchivedAttachment) -> Path:
-    """Return the path of an attachment; archives are untrusted, so it is confined to their folder."""
-    relative = PurePosixPath(attachment.path or "")
-    if not relative.parts or relative.is_absolute() or ".." in relative.parts:
+def file_of(archive: Archive, attachment: ArchivedAttachment) -> KeptFile:
+    """Return the file of an attachment; archives are untrusted, so it is confined to their folder."""
+    found = archive.kept_file(attachment.path or "")
+    if found is None or not found.path.resolve().is_relative_to(archive.media_folder.resolve()):
         raise PageNotFound
-    folder = archive.media_folder.resolve()
-    path = (folder / relative).resolve()
-    if not path.is_relative_to(folder) or not path.is_file():
-        raise PageNotFound
-    return path
+    try:
+        # The end of an encrypted file is authenticated when it is opened.
+        found.open().close()
+    except (AttachmentError, OSError):
+        raise PageNotFound from None
+    return found
+
+
+def file_chunks(kept: KeptFile, start: int, stop: int) -> Iterator[bytes]:
+    """Yield a stretch of a file."""
+    with kept.open() as file:
+        file.seek(start)
+        while start < stop and (piece := file.read(min(CHUNK, stop - start))):
+            start += len(piece)
+            yield piece

@@ -10,6 +10,7 @@ from typing import Final, TypeVar, cast
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive, integrity
+from holdfast.backup.archives.passphrases import ArchiveKey
 from holdfast.backup.errors import ArchiveError
 from holdfast.web.chats.encrypted_media import EncryptedMedia
 
@@ -154,10 +155,13 @@ def query_timeout(connection: sqlite3.Connection, end: float) -> Iterator[None]:
         connection.set_progress_handler(None, 0)
 
 
-def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive:
+def open_archive_file(
+    path: Path, name: str, *, is_ours: bool = False, key: ArchiveKey | None = None
+) -> OpenArchive:
     """Return the connection pool of an archive file, which other processes may write to.
 
-    One that is not `is_ours` may come from anybody: its values are checked once for each state of it.
+    One that is not `is_ours` may come from anybody: its values are checked once for each state of it. An encrypted
+    one needs its key.
     """
     checked: dict[object, str] = {}
 
@@ -169,7 +173,7 @@ def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenAr
         return status.st_size, status.st_mtime_ns
 
     def opens() -> Archive:
-        opened = archives.open(path)
+        opened = archives.open(path, key=key)
         if is_ours:
             return opened
         state = stamp()

@@ -15,13 +15,15 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request, cookie_parser
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.backup.archives.passphrases import ArchiveKey
 from holdfast.backup.errors import BackupError
 from holdfast.hosting.file_responses.files import disposition
+from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, parse_range_header
 from holdfast.secret import Secret
 from holdfast.web import stylesheet
 from holdfast.web.chats import media
@@ -115,16 +117,30 @@ def render_page(name: str, result: TemplateResult) -> Response:
     return html
 
 
-def file_response(result: MediaResult) -> Response:
-    """Serve a file, or the parts of it that are asked for."""
-    return FileResponse(
-        result.path,
-        media_type=result.media_type,
-        headers={
-            "Content-Disposition": disposition(result.name, "inline" if result.inline else "attachment"),
-            "Content-Security-Policy": media.POLICY,
-            "Cache-Control": "no-store",
-        },
+def file_response(result: MediaResult, requested: str) -> Response:
+    """Serve a file, or the part of it that is asked for; an encrypted one is decrypted while it is sent."""
+    headers = {
+        "Content-Disposition": disposition(result.name, "inline" if result.inline else "attachment"),
+        "Content-Security-Policy": media.POLICY,
+        "Cache-Control": "no-store",
+    }
+    if result.file.key is None:
+        return FileResponse(result.file.path, media_type=result.media_type, headers=headers)
+    size = result.file.size
+    try:
+        parts = parse_range_header(requested, size)
+    except Unsatisfiable:
+        return PlainTextResponse("", 416, {"Content-Range": f"bytes */{size}"})
+    # Whoever asks for several parts at once is sent the whole, as any server may.
+    part = parts[0] if len(parts) == 1 else ByteRange(0, size)
+    headers |= {"Accept-Ranges": "bytes", "Content-Length": str(part.stop - part.start)}
+    if len(parts) == 1:
+        headers["Content-Range"] = part.content_range(size)
+    return StreamingResponse(
+        media.file_chunks(result.file, part.start, part.stop),
+        206 if len(parts) == 1 else 200,
+        headers,
+        result.media_type,
     )
 
 
@@ -134,9 +150,9 @@ def precompute_statistics(archive: OpenArchive) -> None:
         cached_statistics(archive, opened)
 
 
-def build(archive: Path, token: Secret, port: int) -> ASGIApp:
-    """Build the application that shows one archive on a port of this machine."""
-    opened: OpenArchive = open_archive_file(archive, archive.name)
+def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None) -> ASGIApp:
+    """Build the application that shows one archive on a port of this machine; an encrypted one needs its key."""
+    opened: OpenArchive = open_archive_file(archive, archive.name, key=key)
 
     async def show(request: Request) -> Response:
         def look() -> Response:
@@ -148,7 +164,7 @@ def build(archive: Path, token: Secret, port: int) -> ASGIApp:
             if isinstance(found, RedirectResult):
                 return RedirectResponse(found.address, 303)
             if isinstance(found, MediaResult):
-                return file_response(found)
+                return file_response(found, request.headers.get("range", ""))
             # An archive in a file has no phone folder beside it.
             return render_page(opened.name, found if isinstance(found, TemplateResult) else missing)
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from msgspec.structs import replace
 
 from holdfast.backup.archives import Archive, Chat, Position
+from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.dates import moment
 from holdfast.web.chats.encrypted_media import EncryptedMedia
@@ -50,9 +50,9 @@ class TemplateResult:
 
 @dataclass(frozen=True, slots=True)
 class MediaResult:
-    """A media file: its path, media type and file name; an attachment unless `inline`."""
+    """A media file beside an archive: the file, its media type and file name; an attachment unless `inline`."""
 
-    path: Path
+    file: KeptFile
     media_type: str
     name: str
     inline: bool

@@ -5,7 +5,6 @@ What would be the same as the last time is not drawn again, see `sources`.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
@@ -199,8 +198,9 @@ class ChatWriter:
         """Write messages that were drawn somewhere else; return how many there are."""
         context = self.context
         for name, source, identity in rendered.placed:
-            if not context.folder.has(name):
-                context.folder.place(name, Path(source), identity)
+            kept = None if context.folder.has(name) else context.archive.kept_file(source)
+            if kept is not None:
+                context.folder.place(name, kept, identity)
         for name, content, mark in rendered.files:
             context.folder.put(name, content, mark)
         for key, value in rendered.notes:

@@ -14,7 +14,7 @@ from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.errors import ExportRefused
+from holdfast.backup.errors import AttachmentError, ExportRefused
 from holdfast.backup.exports.choice import ChatSelection, chosen
 from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line
@@ -54,10 +54,15 @@ class EmbeddedFiles:
         if not self.with_media or attachment.path is None:
             return None
         source = self.archive.kept_file(attachment.path)
-        if source is None or source.stat().st_size > LARGEST_FILE:
+        if source is None or source.size > LARGEST_FILE:
             return None
         kind = ANY if show(attachment) == "file" else kind_of(attachment.content_type)
-        return f"data:{kind};base64,{base64.b64encode(source.read_bytes()).decode('ascii')}"
+        try:
+            with source.open() as file:
+                content = file.read()
+        except AttachmentError:
+            return None
+        return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files are in the page
         """Return nothing: what is in the page need not be waited for."""

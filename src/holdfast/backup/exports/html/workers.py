@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, tzinfo
 from itertools import cycle
-from pathlib import Path
 from typing import IO, Any, Final, Self
 from zoneinfo import ZoneInfo
 
@@ -24,6 +23,9 @@ import msgspec
 
 from holdfast.backup.archives import Archive, Position
 from holdfast.backup.archives import open as open_archive
+from holdfast.backup.archives.media_files import KeptFile
+from holdfast.backup.archives.passphrases import ArchiveKey
+from holdfast.backup.errors import AttachmentDamaged
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import DIGEST
 from holdfast.backup.exports.html.chat_export import ChatWriter, ExportContext, RenderedPage
@@ -57,6 +59,7 @@ class RenderSettings(msgspec.Struct, frozen=True):
     until_ms: int | None
     media: bool
     search: bool
+    key: tuple[bytes, bytes] | None = None
 
 
 @redacted
@@ -96,6 +99,7 @@ class RenderPool:
         zone = zone_name(context.clock.zone)
         if zone is None:
             return None
+        key = context.archive.key
         settings = RenderSettings(
             str(context.archive.path.absolute()),
             zone,
@@ -104,6 +108,7 @@ class RenderPool:
             context.choice.until_ms,
             context.media is not None,
             context.index is not None,
+            None if key is None else (key.key, key.salt),
         )
         command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
         made: list[subprocess.Popen[bytes]] = []
@@ -210,9 +215,11 @@ class PageBuffer:
         """Return whether a file was placed for this page."""
         return any(one[0] == name for one in self.rendered.placed)
 
-    def place(self, name: str, source: Path, identity: str | None = None) -> None:
-        """Keep where a file is to be placed from."""
-        self.rendered.placed.append((name, str(source), identity))
+    def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
+        """Keep where a file is to be placed from, beside the archive."""
+        if source.key is not None and source.digest() is None:
+            raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
+        self.rendered.placed.append((name, source.place, identity))
 
 
 class PageWords:
@@ -267,7 +274,8 @@ def main() -> None:
     requests, results = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, BrokenPipeError):
         settings = receive(requests, RenderSettings)
-        with open_archive(settings.archive) as archive:
+        key = None if settings.key is None else ArchiveKey(*settings.key)
+        with open_archive(settings.archive, key=key) as archive:
             archive.table = settings.table
             archive.connection.execute("BEGIN")
             worker = RenderWorker(archive, settings)

@@ -1,0 +1,275 @@
+"""Encrypts and decrypts archives, and changes their passphrase; what interrupts it leaves one whole archive.
+
+A second file is written beside the archive, verified, and flushed to the disk before it takes the archive's name
+in one step. Files of attachments are written in their new form under other names, beside the old ones, which are
+deleted once the archive has its new form; where that is interrupted, when it is next written to.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from holdfast.backup.archives import archive_file, media_key
+from holdfast.backup.archives.archive_file import KEEP_STATE, PATIENCE_S, Archive, sqlcipher
+from holdfast.backup.archives.media_cipher import MediaKey
+from holdfast.backup.archives.media_files import MediaFolder
+from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.private import create_private_file
+from holdfast.backup.container.whole import sync_folder
+from holdfast.backup.errors import ArchiveBusy, ArchiveError, AttachmentError, UnwritableBackup
+from holdfast.backup.public import public
+
+__all__ = ["EncryptionChange", "change_passphrase", "decrypt_archive", "encrypt_archive"]
+
+# At the end of the name of the file that is to take the place of the archive.
+NEW: Final = "-new"
+TABLES: Final = (
+    "SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name <> 'encryption' ORDER BY name"
+)
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class EncryptionChange:
+    """What was done: how many attachment files were written anew, and how many were damaged and are left out."""
+
+    files: int = 0
+    damaged: int = 0
+
+
+@public
+def encrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionChange:
+    """Encrypt an archive and the files beside it; needs the extra `encryption`.
+
+    What was there unencrypted is overwritten and deleted. On flash memory, on file systems that copy on write, and
+    in backups of the disk, its blocks may last.
+
+    >>> hb.archive("chats.db", create=True).close()
+    >>> hb.encrypt_archive("chats.db", "correct horse battery staple").files
+    0
+    >>> with hb.archive("chats.db", passphrase="correct horse battery staple") as chats:
+    ...     print(chats.encrypted)
+    True
+    """
+    key = make_key(passphrase)
+    with archive_file.open(resolved(path), create=True) as archive:
+        place = archive.path
+    return rewrite(place, None, key)
+
+
+@public
+def decrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionChange:
+    """Write an encrypted archive, and the files beside it, without encryption.
+
+    >>> hb.archive("chats.db", create=True, passphrase="correct horse battery staple").close()
+    >>> hb.decrypt_archive("chats.db", "correct horse battery staple").damaged
+    0
+    """
+    place, key = unlocked(path, passphrase)
+    return rewrite(place, key, None)
+
+
+@public
+def change_passphrase(path: str | PathLike[str], passphrase: str, new: str) -> EncryptionChange:
+    """Give an encrypted archive another passphrase; the files beside it keep their key and are not written again.
+
+    >>> hb.archive("chats.db", create=True, passphrase="correct horse battery staple").close()
+    >>> hb.change_passphrase("chats.db", "correct horse battery staple", "another six words").files
+    0
+    """
+    place, key = unlocked(path, passphrase)
+    return rewrite(place, key, make_key(new))
+
+
+def resolved(path: str | PathLike[str]) -> Path:
+    """Return the file itself, as a link to it would be replaced."""
+    place = Path(path)
+    return place.resolve() if place.exists() else place
+
+
+def unlocked(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey]:
+    """Open an encrypted archive once, which brings it up to date; return its file and its key."""
+    place = resolved(path)
+    if not is_encrypted(archive_file.check_file(place, create=False)):
+        raise ArchiveError(f"{place} is not encrypted")
+    with archive_file.open(place, create=True, passphrase=passphrase) as archive:
+        assert archive.key is not None  # noqa: S101  # it is encrypted
+        return place, archive.key
+
+
+def rewrite(place: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> EncryptionChange:
+    """Write an archive anew with another key, or without one, and replace it."""
+    driver = sqlcipher()
+    beside = place.with_name(f"{place.name}{NEW}")
+    converts = (old is None) != (new is None)
+    # One library for the lock and the copy: locks of two in one process would cancel one another.
+    with closing(driver.connect(place, old, mode="rw", timeout=PATIENCE_S)) as connection:
+        archive = Archive(place, connection, old)
+        try:
+            with locked(connection, "IMMEDIATE"):
+                (before,) = connection.execute("PRAGMA data_version").fetchone()
+                media = MediaFolder(archive.media_folder, new_media_key(archive, new))
+                places, change = convert_media(archive, media) if converts else (None, EncryptionChange())
+                write_copy(archive, beside, new, media.key, places)
+            with locked(connection, "EXCLUSIVE"):
+                check_unchanged(connection, before)
+                if converts:
+                    delete_state(place)
+                replace(place, beside)
+        except OSError as error:
+            remove(beside)
+            raise UnwritableBackup(f"{place} cannot be written anew: {error.strerror}") from error
+        except BaseException:
+            remove(beside)
+            raise
+    if converts:
+        # Deletes the files of the old form; where this is interrupted, the next who writes to the archive does.
+        archive_file.open(place, create=True, key=new).close()
+    return change
+
+
+def new_media_key(archive: Archive, key: ArchiveKey | None) -> MediaKey | None:
+    """Return the key for the files beside the archive."""
+    return None if key is None else archive.media.key or MediaKey.generate()
+
+
+@contextmanager
+def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
+    """Hold a lock of SQLite's: with IMMEDIATE nobody else writes, with EXCLUSIVE nobody else reads either."""
+    try:
+        connection.execute(f"BEGIN {how}")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ArchiveBusy("somebody else is using the archive; try again when that is done") from error
+        raise ArchiveError(f"the archive cannot be locked: {error}") from error
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def check_unchanged(connection: sqlite3.Connection, before: int) -> None:
+    """Raise `ArchiveBusy` where somebody has written to the archive since it was copied."""
+    if connection.execute("PRAGMA data_version").fetchone() != (before,):
+        raise ArchiveBusy("somebody else has written to the archive; try again")
+
+
+def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str], EncryptionChange]:
+    """Write the files of attachments in the form they are to have; return their new places by media names."""
+    rows = archive.connection.execute(
+        "SELECT d.media_name, d.sha256, d.path, (SELECT a.content_type FROM attachment a "
+        "WHERE a.media_name = d.media_name ORDER BY a.message_id, a.role, a.n LIMIT 1) FROM media d "
+        "WHERE d.path <> '' ORDER BY d.sha256, d.media_name"
+    ).fetchall()
+    places: dict[str, str] = {}
+    written: dict[str, str] = {}
+    files = damaged = 0
+    for name, digest, path, content_type in rows:
+        place = written.get(digest)
+        if place is None:
+            place = written[digest] = target.place_of(digest, content_type or "")
+            found = archive.media.find(path)
+            try:
+                if found is not None:
+                    with found.open() as source, target.write(place) as out:
+                        shutil.copyfileobj(source, out, CHUNK)
+                    files += 1
+            except AttachmentError:
+                damaged += 1
+        places[name] = place
+    return places, EncryptionChange(files, damaged)
+
+
+def write_copy(
+    archive: Archive,
+    beside: Path,
+    key: ArchiveKey | None,
+    files_key: MediaKey | None,
+    places: dict[str, str] | None,
+) -> None:
+    """Write the archive's content to another file, verify that, and flush it to the disk.
+
+    `places` has where attachments are now, and is None where they have stayed.
+    """
+    remove(beside)
+    create_private_file(beside)
+    try:
+        with attached(archive, beside, key) as target:
+            target.execute("SELECT sqlcipher_export('main', 'old')").fetchall()
+            for pragma in ("application_id", "user_version"):
+                (value,) = target.execute(f"PRAGMA old.{pragma}").fetchone()
+                target.execute(f"PRAGMA main.{pragma} = {int(value)}")
+        # The search index is a virtual table, which only a new connection knows.
+        with attached(archive, beside, key) as target:
+            if places is not None:
+                target.execute("BEGIN")
+                target.executemany("UPDATE main.media SET path = ?2 WHERE media_name = ?1", places.items())
+                target.execute("DROP TABLE IF EXISTS main.encryption")
+                media_key.create(target, files_key)
+                media_key.mark_superseded(target)
+                target.execute("COMMIT")
+            verify(target, encrypted=key is not None)
+    except sqlite3.Error as error:
+        raise ArchiveError(f"{beside} cannot be written: {error}") from error
+    with beside.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def attached(archive: Archive, beside: Path, key: ArchiveKey | None) -> Iterator[sqlite3.Connection]:
+    """Connect to the new file, as `main`, and to the archive, as `old`."""
+    with closing(sqlcipher().connect(beside, key, mode="rw", timeout=PATIENCE_S)) as target:
+        # The file is worth nothing until it is whole.
+        target.execute("PRAGMA journal_mode = OFF").fetchall()
+        target.execute("PRAGMA synchronous = OFF")
+        literal = "" if archive.key is None else archive.key.literal()
+        target.execute("ATTACH DATABASE ? AS old KEY ?", (str(archive.path), literal))
+        yield target
+
+
+def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
+    """Read the new file through, and compare how much is in it with the old one."""
+    names = [name for (name,) in target.execute(TABLES.format(schema="main")).fetchall()]
+    is_same = names == [name for (name,) in target.execute(TABLES.format(schema="old")).fetchall()]
+    for name in names if is_same else ():
+        counts = (
+            target.execute(f'SELECT count(*) FROM {schema}."{name}"').fetchone()  # names of the schema
+            for schema in ("main", "old")
+        )
+        is_same = is_same and next(counts) == next(counts)
+    is_sound = target.execute("PRAGMA main.integrity_check(1)").fetchone() == ("ok",)
+    if encrypted:
+        is_sound = is_sound and not target.execute("PRAGMA main.cipher_integrity_check").fetchall()
+    if not (is_same and is_sound):
+        raise ArchiveError("what was written is not what the archive has; the archive was left as it is")
+
+
+def delete_state(place: Path) -> None:
+    """Delete what is known of backup folders, which names chats and people; without it all is verified again."""
+    state = place.with_name(f"{place.name}{KEEP_STATE}")
+    if state.is_file():
+        media_key.overwrite_and_delete(state)
+
+
+def replace(place: Path, beside: Path) -> None:
+    """Give the new file the archive's name, and overwrite the old one, which nobody reads or writes any more."""
+    old = os.open(place, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        beside.replace(place)
+        sync_folder(place.parent)
+        media_key.overwrite(old)
+    finally:
+        os.close(old)
+
+
+def remove(beside: Path) -> None:
+    """Delete what an earlier attempt has left."""
+    for ending in ("", "-journal"):
+        beside.with_name(f"{beside.name}{ending}").unlink(missing_ok=True)

@@ -1,0 +1,85 @@
+"""Keys of encrypted archives: derived from a passphrase as SQLCipher 4 does, recognised and verified without it.
+
+An encrypted archive is a SQLCipher 4 database with all defaults, which any program that has SQLCipher opens with
+the passphrase. Its first 16 bytes are the salt. Those of ours begin with a mark, by which an encrypted archive is
+told from any other file of random bytes.
+"""
+
+import hashlib
+import hmac
+import os
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.backup.errors import PassphraseRefused
+from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
+from holdfast.redacted_repr import redacted
+
+__all__ = ["SALT", "ArchiveKey", "derive_key", "is_encrypted", "make_key"]
+
+SALT: Final = 16
+# The defaults of SQLCipher 4.
+ITERATIONS: Final = 256_000
+PAGE: Final = 4096
+TAG: Final = 64
+HMAC_ITERATIONS: Final = 2
+HMAC_SALT_MASK: Final = 0x3A
+# Of a new passphrase, in characters, and of any, in bytes.
+SHORTEST: Final = 8
+LONGEST: Final = 4096
+# So many pages are looked at to tell damage from a wrong passphrase.
+SAMPLED: Final = 64
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class ArchiveKey:
+    """The key of an archive, with the salt that it was derived with; neither is shown in its repr."""
+
+    key: bytes
+    salt: bytes
+
+    def literal(self) -> str:
+        """Return the key as SQLCipher reads one that needs no derivation."""
+        return f"x'{self.key.hex()}{self.salt.hex()}'"
+
+    def fits(self, place: Path) -> bool:
+        """Return whether any of some pages, from the first to the last of an archive, was written with the key."""
+        mac_key = hashlib.pbkdf2_hmac(
+            "sha512", self.key, bytes(byte ^ HMAC_SALT_MASK for byte in self.salt), HMAC_ITERATIONS, len(self.key)
+        )
+        with place.open("rb") as file:
+            pages = file.seek(0, os.SEEK_END) // PAGE
+            for number in range(0, pages, max(1, pages // SAMPLED)):
+                file.seek(number * PAGE)
+                page = file.read(PAGE)[SALT if number == 0 else 0 :]
+                tag = hmac.digest(mac_key, page[:-TAG] + (number + 1).to_bytes(4, "little"), "sha512")
+                if hmac.compare_digest(tag, page[-TAG:]):
+                    return True
+        return False
+
+
+def is_encrypted(head: bytes) -> bool:
+    """Return whether a file that begins so is an encrypted archive."""
+    return head.startswith(ENCRYPTED_ARCHIVE)
+
+
+def make_key(passphrase: str) -> ArchiveKey:
+    """Derive a key with a new salt; raise `PassphraseRefused` for a passphrase that is too short."""
+    if len(unicodedata.normalize("NFC", passphrase)) < SHORTEST:
+        raise PassphraseRefused(
+            f"the passphrase has fewer than {SHORTEST} characters; six words that have nothing to do with one "
+            "another are a good one"
+        )
+    return derive_key(passphrase, ENCRYPTED_ARCHIVE + os.urandom(SALT - len(ENCRYPTED_ARCHIVE)))
+
+
+def derive_key(passphrase: str, salt: bytes) -> ArchiveKey:
+    """Derive the key of an archive, which takes a fifth of a second on purpose."""
+    # Keyboards of different systems write one letter as one or as two code points.
+    secret = unicodedata.normalize("NFC", passphrase).encode(errors="surrogatepass")
+    if len(secret) > LONGEST:
+        raise PassphraseRefused(f"the passphrase has more than {LONGEST:,} bytes")
+    return ArchiveKey(hashlib.pbkdf2_hmac("sha512", secret, salt, ITERATIONS, 32), salt)

@@ -1,0 +1,101 @@
+"""The key of the files beside an archive, and the deletion of those of the form it had before."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.archives import media_key
+from holdfast.backup.archives.media_cipher import MediaKey
+from holdfast.backup.archives.media_files import MediaFolder
+from holdfast.backup.errors import ArchiveError
+
+DIGEST = "ab" * 32
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    """Make a database."""
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    yield made
+    made.close()
+
+
+def test_a_key_is_made_once_and_read(connection: sqlite3.Connection) -> None:
+    """It is random, unless one is given."""
+    made = media_key.create(connection)
+    assert media_key.read(connection) == made
+    connection.execute("DROP TABLE encryption")
+    given = MediaKey(bytes(32))
+    assert media_key.create(connection, given) == given == media_key.read(connection)
+    assert made != given
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE encryption",
+        "DELETE FROM encryption",
+        "UPDATE encryption SET media_key = x'00'",
+        "ALTER TABLE encryption ADD COLUMN more TEXT",
+    ],
+)
+def test_a_missing_key_is_damage(connection: sqlite3.Connection, statement: str) -> None:
+    """Not an error of another kind."""
+    media_key.create(connection)
+    connection.execute(statement)
+    with pytest.raises(ArchiveError, match="no key for its media"):
+        media_key.read(connection)
+
+
+def both_forms(home: Path, key: MediaKey) -> tuple[Path, Path]:
+    """Write a file of each form."""
+    found = []
+    for folder in (MediaFolder(home), MediaFolder(home, key)):
+        place = folder.place_of(DIGEST, "image/png")
+        with folder.write(place) as out:
+            out.write(b"content")
+        found.append(home / place)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_files_of_the_other_form_are_deleted_once(
+    connection: sqlite3.Connection, tmp_path: Path, *, encrypted: bool
+) -> None:
+    """And none before it is said that they are superseded."""
+    key = media_key.create(connection)
+    plain, sealed = both_forms(tmp_path, key)
+    (plain.parent / ".left.part").write_bytes(b"content that was left")
+    folder = MediaFolder(tmp_path, key if encrypted else None)
+    media_key.delete_superseded_files(connection, folder)
+    assert plain.exists()
+    assert sealed.exists()
+    media_key.mark_superseded(connection)
+    media_key.delete_superseded_files(connection, folder)
+    assert plain.exists() != encrypted
+    assert sealed.exists() == encrypted
+    assert (plain.parent / ".left.part").exists() != encrypted
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    assert tables == ((1,) if encrypted else (0,))
+    both_forms(tmp_path, key)
+    media_key.delete_superseded_files(connection, folder)
+    assert plain.exists()
+    assert sealed.exists()
+
+
+def test_what_is_deleted_is_overwritten(tmp_path: Path) -> None:
+    """Seen through another handle; but not what an export shares, which is somebody else's file too."""
+    path = tmp_path / "a"
+    path.write_bytes(b"secret" * 500_000)
+    with path.open("rb") as seen:
+        media_key.overwrite_and_delete(path)
+        assert seen.read() == bytes(3_000_000)
+    assert not path.exists()
+    path.write_bytes(b"secret")
+    os.link(path, tmp_path / "exported")
+    media_key.overwrite_and_delete(path)
+    assert not path.exists()
+    assert (tmp_path / "exported").read_bytes() == b"secret"

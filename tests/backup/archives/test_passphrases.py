@@ -1,0 +1,76 @@
+"""Keys of encrypted archives: what SQLCipher itself derives from a passphrase."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.archives.passphrases import LONGEST, SALT, ArchiveKey, derive_key, is_encrypted, make_key
+from holdfast.backup.errors import PassphraseRefused
+from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
+from tests.backup.archives.histories import PASSPHRASE
+
+
+def test_a_program_that_has_sqlcipher_opens_an_archive_by_its_passphrase(encrypted_file: Path) -> None:
+    """With no settings but the passphrase: an archive can be read without Holdfast."""
+    dbapi2 = pytest.importorskip("sqlcipher3.dbapi2")
+    connection = dbapi2.connect(str(encrypted_file))
+    connection.execute(f"PRAGMA key = '{PASSPHRASE}'")
+    assert connection.execute("SELECT count(*) FROM messages").fetchone() == (400,)
+    connection.close()
+
+
+def test_a_key_has_a_salt_of_its_own_that_marks_the_file(encrypted_file: Path) -> None:
+    """Two archives with one passphrase have two keys."""
+    one, other = make_key(PASSPHRASE), make_key(PASSPHRASE)
+    assert one.salt != other.salt
+    assert one.key != other.key
+    assert len(one.salt) == SALT
+    assert one.salt.startswith(ENCRYPTED_ARCHIVE)
+    assert is_encrypted(encrypted_file.read_bytes()[:SALT])
+    assert not is_encrypted(b"SQLite format 3\x00")
+    assert derive_key(PASSPHRASE, one.salt) == one
+
+
+def test_letters_of_two_code_points_are_those_of_one() -> None:
+    """Systems write an umlaut in two ways."""
+    salt = os.urandom(SALT)
+    assert derive_key("Übermorgen", salt) == derive_key("U\u0308bermorgen", salt)
+
+
+@pytest.mark.parametrize("passphrase", ["", "seven c", "u\u0308" * 7, "x" * (LONGEST + 1)])
+def test_what_is_too_short_or_too_long_is_refused(passphrase: str) -> None:
+    """And not repeated."""
+    with pytest.raises(PassphraseRefused, match=r"fewer than 8 characters|more than 4,096 bytes") as refused:
+        make_key(passphrase)
+    assert not passphrase or passphrase not in str(refused.value)
+
+
+def test_neither_key_nor_salt_is_in_the_repr() -> None:
+    """Nor in what formats it."""
+    key = make_key(PASSPHRASE)
+    shown = f"{key!r} {key}"
+    assert key.key.hex() not in shown
+    assert repr(key.key) not in shown
+
+
+def test_a_key_fits_as_long_as_one_page_is_whole(encrypted_file: Path, tmp_path: Path) -> None:
+    """So damage is told from a wrong passphrase, whichever page is damaged."""
+    salt = encrypted_file.read_bytes()[:SALT]
+    right, wrong = derive_key(PASSPHRASE, salt), derive_key("another passphrase", salt)
+    copy = tmp_path / "copy.db"
+    shutil.copy(encrypted_file, copy)
+    assert right.fits(copy)
+    assert not wrong.fits(copy)
+    content = bytearray(copy.read_bytes())
+    for start in range(0, len(content), 4096):
+        content[start + 100] ^= 1
+    copy.write_bytes(content)
+    assert not right.fits(copy)
+    content[4096 * 7 + 100] ^= 1
+    copy.write_bytes(content)
+    assert right.fits(copy)
+    assert not ArchiveKey(right.key, wrong.salt[::-1]).fits(copy)
+    copy.write_bytes(content[4096:])
+    assert not right.fits(copy), "a page in another place is not the page"

@@ -1,0 +1,106 @@
+"""Connections to encrypted archives behave as those of the standard library."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.archives.passphrases import derive_key, make_key
+from tests.backup.archives.histories import PASSPHRASE
+
+sqlcipher = pytest.importorskip("holdfast.backup.archives.sqlcipher", exc_type=ImportError)
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """Connect to a new database with rows."""
+    made = sqlcipher.connect(tmp_path / "a.db", make_key(PASSPHRASE), mode="rwc", timeout=0.1)
+    made.execute("CREATE TABLE numbers (n INTEGER PRIMARY KEY)")
+    made.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(10)])
+    yield made
+    made.close()
+
+
+def test_rows_are_read_in_every_way(connection: sqlite3.Connection) -> None:
+    """One, some, all, and in a loop that goes on where it was left."""
+    rows = connection.execute("SELECT n FROM numbers ORDER BY n")
+    assert rows.fetchone() == (0,)
+    assert rows.fetchmany(2) == [(1,), (2,)]
+    assert next(rows) == (3,)
+    for row in rows:
+        assert row == (4,)
+        break
+    assert list(rows) == [(n,) for n in range(5, 10)]
+    assert rows.fetchall() == []
+    assert rows.fetchone() is None
+    with pytest.raises(StopIteration):
+        next(rows)
+
+
+def test_errors_are_those_of_the_standard_library(connection: sqlite3.Connection) -> None:
+    """With their codes, from every method; nothing but these is caught elsewhere."""
+    with pytest.raises(sqlite3.OperationalError, match="no such table") as unknown:
+        connection.execute("SELECT * FROM missing")
+    assert unknown.value.sqlite_errorcode == sqlite3.SQLITE_ERROR
+    with pytest.raises(sqlite3.IntegrityError) as twice:
+        connection.executemany("INSERT INTO numbers VALUES (?)", [(1,)])
+    assert twice.value.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CONSTRAINT
+    with pytest.raises(sqlite3.ProgrammingError):
+        connection.execute("SELECT ?", ())
+    failing = "SELECT CASE WHEN n > 3 THEN json(n || '}') END FROM numbers ORDER BY n"
+    for read in (list, lambda rows: rows.fetchall(), lambda rows: rows.fetchmany(9), read_one_by_one, step):
+        with pytest.raises(sqlite3.OperationalError, match="malformed JSON"):
+            read(connection.execute(failing))
+
+
+def read_one_by_one(rows: sqlite3.Cursor) -> None:
+    """Fetch row after row."""
+    while rows.fetchone() is not None:
+        pass
+
+
+def step(rows: sqlite3.Cursor) -> None:
+    """Ask for the next row again and again."""
+    while next(rows, None) is not None:
+        pass
+
+
+def test_another_writer_and_a_missing_file_are_told_by_their_codes(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    """Which is what `ArchiveBusy` is decided by."""
+    connection.execute("BEGIN IMMEDIATE")
+    salt = (tmp_path / "a.db").read_bytes()[:16]
+    other = sqlcipher.connect(tmp_path / "a.db", derive_key(PASSPHRASE, salt), mode="rw", timeout=0.1)
+    with pytest.raises(sqlite3.OperationalError, match="locked") as busy:
+        other.execute("BEGIN IMMEDIATE")
+    assert busy.value.sqlite_errorcode == sqlite3.SQLITE_BUSY
+    other.close()
+    with pytest.raises(sqlite3.OperationalError) as missing:
+        sqlcipher.connect(tmp_path / "none.db", make_key(PASSPHRASE), mode="ro", timeout=0.1)
+    assert missing.value.sqlite_errorcode == sqlite3.SQLITE_CANTOPEN
+
+
+def test_nothing_is_put_aside_in_files(connection: sqlite3.Connection) -> None:
+    """Sorting and temporary tables stay in memory, and SQLCipher writes nothing to the standard error."""
+    assert str(connection.execute("PRAGMA temp_store").fetchone()[0]) == "2"
+
+
+def test_damage_is_said_by_an_exception_and_nowhere_else(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """SQLCipher would write to the standard error."""
+    key = make_key(PASSPHRASE)
+    place = tmp_path / "d.db"
+    made = sqlcipher.connect(place, key, mode="rwc", timeout=1)
+    made.execute("CREATE TABLE t (a)")
+    made.close()
+    content = bytearray(place.read_bytes())
+    content[4096 + 50] ^= 1
+    place.write_bytes(content)
+    again = sqlcipher.connect(place, key, mode="rw", timeout=1)
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        again.execute("SELECT * FROM t").fetchall()
+    again.close()
+    assert capfd.readouterr() == ("", "")
