@@ -30,6 +30,7 @@ CONFIG: Final = "HOLDFAST_CONFIG"
 # Names with our prefix that are not settings of the service: what commands are told, and what the tests read.
 NOT_SETTINGS: Final = (
     CONFIG,
+    "HOLDFAST_ARCHIVE_PASSPHRASE",
     "HOLDFAST_KEY",
     "HOLDFAST_SERVER",
     "HOLDFAST_TOKEN",

@@ -19,6 +19,7 @@ from holdfast_demo.sample_writer import write_sample
 FUNCTIONS = (
     "archive",
     "build_dataset",
+    "change_passphrase",
     "check_completeness",
     "convert",
     "crop",
@@ -26,7 +27,9 @@ FUNCTIONS = (
     "dataset_batches",
     "dataset_connection",
     "dataset_statistics",
+    "decrypt_archive",
     "diff",
+    "encrypt_archive",
     "export",
     "extract",
     "info",

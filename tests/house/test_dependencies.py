@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 SOURCE = ROOT / "src" / "holdfast"
 # By what is imported first: the parts of the package, and the extras they may need.
 PARTS = {
-    "backup": {"parquet", "dataset", "ray"},
+    "backup": {"encryption", "parquet", "dataset", "ray"},
     "cli": {"server"},
     "hosting": {"server", "postgres", "otel"},
     "http_client": {"server"},

@@ -14,8 +14,8 @@ from holdfast_demo.sample_writer import write_sample
 from tests.conftest import ROOT
 
 GUIDES = ROOT / "docs" / "guides"
-# What needs a backup of one's own, or does not end.
-OTHER = ("SignalBackups", "archive serve", "parquet")
+# What needs a backup of one's own, asks for a passphrase, or does not end.
+OTHER = ("SignalBackups", "archive serve", "parquet", "archive encrypt", "archive decrypt", "archive passphrase")
 
 
 def commands(guide: str) -> list[str]:

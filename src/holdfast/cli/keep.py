@@ -27,6 +27,7 @@ from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.key_store import delete_key, has_keyring, load_key, store_key
 from holdfast.cli.keys import VARIABLE, AccountOption, KeyFileOption, KeyOption, ask, gather_keys
 from holdfast.cli.output import JsonOption, console, print_error, print_json, print_note, printable
+from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, passphrase_for
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 from holdfast.errors import HoldfastError
 
@@ -82,6 +83,8 @@ def keep_folder(
         Path | None,
         typer.Option("--archive", help="The archive, an SQLite file. Default: chats.db in your data folder."),
     ] = None,
+    encrypt: EncryptOption = False,
+    passphrase_file: PassphraseFileOption = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Stay, and do it again whenever the folder has changed.")
     ] = False,
@@ -114,9 +117,10 @@ def keep_folder(
     times = zone_of(zone)
     keys = FolderKeys(folder, gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id))
     target = archive or default_archive()
+    passphrase = passphrase_for(target, passphrase_file, encrypt=encrypt)
 
     def run() -> int:
-        kept = keys.use(lambda material: keep_once(folder, target, material), remember=remember_key)
+        kept = keys.use(lambda material: keep_once(folder, target, material, passphrase), remember=remember_key)
         if json:
             print_json(document(kept, times))
         else:
@@ -134,10 +138,10 @@ def default_archive() -> Path:
     return user_data_path("holdfast-chats", appauthor=False) / "chats.db"
 
 
-def keep_once(folder: Path, target: Path, keys: KeyMaterial | None) -> Kept:
+def keep_once(folder: Path, target: Path, keys: KeyMaterial | None, passphrase: str | None) -> Kept:
     """Run it, with its progress on a terminal."""
     with keep_progress() as progress:
-        return backup.keep(folder, target, keys, progress=progress)
+        return backup.keep(folder, target, keys, passphrase=passphrase, progress=progress)
 
 
 class FolderKeys:

@@ -1,4 +1,4 @@
-"""The key of a backup folder in the system's keyring; needs the extra `keyring`."""
+"""Keys of backup folders and passphrases of archives in the system's keyring; needs the extra `keyring`."""
 
 import os
 from importlib import import_module
@@ -10,7 +10,16 @@ from holdfast.backup.container.keyfile import write_keys
 from holdfast.backup.errors import ExtraMissing, KeyRefused
 from holdfast.errors import HoldfastError
 
-__all__ = ["KeyringFailed", "delete_key", "has_keyring", "load_key", "store_key"]
+__all__ = [
+    "KeyringFailed",
+    "delete_key",
+    "delete_passphrase",
+    "has_keyring",
+    "load_key",
+    "load_passphrase",
+    "store_key",
+    "store_passphrase",
+]
 
 SERVICE: Final = "holdfast"
 # An account of the keyring that is only looked for, to find out whether there is a keyring that answers.
@@ -40,10 +49,7 @@ def has_keyring() -> bool:
 
 def load_key(folder: Path) -> KeyMaterial | None:
     """Return the key that was stored for a folder; None without one, and without a keyring."""
-    try:
-        text = open_keyring().get_password(SERVICE, account_of(folder))
-    except Exception:  # noqa: BLE001  # each keyring fails in its own way
-        return None
+    text = load(account_of(folder))
     try:
         return read_keys(text) if text else None
     except KeyRefused:
@@ -52,25 +58,59 @@ def load_key(folder: Path) -> KeyMaterial | None:
 
 def store_key(folder: Path, keys: KeyMaterial) -> None:
     """Store the key of a folder."""
-    keyring = open_keyring()
-    try:
-        keyring.set_password(SERVICE, account_of(folder), write_keys(keys))
-    except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
-        raise KeyringFailed(
-            f"the key could not be stored in the system's keyring ({type(error).__name__}); use --key-file"
-        ) from None
+    store(account_of(folder), write_keys(keys), "the key", "--key-file")
 
 
 def delete_key(folder: Path) -> bool:
     """Remove the key of a folder; return whether there was one."""
+    return delete(account_of(folder), "the key")
+
+
+def load_passphrase(archive: Path) -> str | None:
+    """Return the passphrase that was stored for an archive; None without one, and without a keyring."""
+    return load(archive_account(archive))
+
+
+def store_passphrase(archive: Path, passphrase: str) -> None:
+    """Store the passphrase of an archive."""
+    store(archive_account(archive), passphrase, "the passphrase", "--passphrase-file")
+
+
+def delete_passphrase(archive: Path) -> bool:
+    """Remove the passphrase of an archive; return whether there was one."""
+    return delete(archive_account(archive), "the passphrase")
+
+
+def load(account: str) -> str | None:
+    """Return what is stored under a name; None without it, and without a keyring."""
+    try:
+        found: str | None = open_keyring().get_password(SERVICE, account)
+    except Exception:  # noqa: BLE001  # each keyring fails in its own way
+        return None
+    return found
+
+
+def store(account: str, secret: str, what: str, option: str) -> None:
+    """Store a secret under a name."""
     keyring = open_keyring()
     try:
-        if keyring.get_password(SERVICE, account_of(folder)) is None:
-            return False
-        keyring.delete_password(SERVICE, account_of(folder))
+        keyring.set_password(SERVICE, account, secret)
     except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
         raise KeyringFailed(
-            f"the key could not be removed from the system's keyring ({type(error).__name__})"
+            f"{what} could not be stored in the system's keyring ({type(error).__name__}); use {option}"
+        ) from None
+
+
+def delete(account: str, what: str) -> bool:
+    """Remove what is stored under a name; return whether there was anything."""
+    keyring = open_keyring()
+    try:
+        if keyring.get_password(SERVICE, account) is None:
+            return False
+        keyring.delete_password(SERVICE, account)
+    except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
+        raise KeyringFailed(
+            f"{what} could not be removed from the system's keyring ({type(error).__name__})"
         ) from None
     return True
 
@@ -78,3 +118,8 @@ def delete_key(folder: Path) -> bool:
 def account_of(folder: Path) -> str:
     """Return the name under which the key of a folder is stored."""
     return os.path.realpath(folder)
+
+
+def archive_account(archive: Path) -> str:
+    """Return the name under which the passphrase of an archive is stored."""
+    return f"archive {os.path.realpath(archive)}"

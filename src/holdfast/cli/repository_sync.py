@@ -17,7 +17,8 @@ import typer
 
 from holdfast import backup
 from holdfast.backup import BackupError, KeyMaterial, archives
-from holdfast.backup.archives.archive_file import MAGIC
+from holdfast.backup.archives import is_archive, passphrases
+from holdfast.backup.archives.archive_file import read_head
 from holdfast.backup.compare import Difference, diff
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole
@@ -296,9 +297,9 @@ def upload(remote: Remote, file: Path, pointer: LfsPointer) -> None:
 
 
 def is_encrypted(file: Path) -> bool:
-    """Return whether a file is an encrypted backup."""
+    """Return whether a file is an encrypted backup or archive."""
     if is_archive(file):
-        return False
+        return passphrases.is_encrypted(read_head(file))
     try:
         with backup.open(file):
             return False
@@ -429,6 +430,8 @@ def commit_message(
     size = human_size(pointer.size)
     try:
         if is_archive(file):
+            if passphrases.is_encrypted(read_head(file)):
+                return f"Encrypted archive\n\n{size}.\n"
             with archives.open(file) as opened:
                 chats = opened.chats()
             messages = count_with_noun(sum(chat.messages for chat in chats), "message")
@@ -450,12 +453,6 @@ def commit_message(
     if difference is None:
         return f"Snapshot of {made_at}\n\n{facts}\n"
     return f"{summary_of(difference)}\n\n{facts}\n"
-
-
-def is_archive(file: Path) -> bool:
-    """Return whether a file is an SQLite database, that is an archive."""
-    with file.open("rb") as source:
-        return source.read(len(MAGIC)) == MAGIC
 
 
 def compared(target: Target, file: Path, old: LfsPointer, keys: KeyMaterial | None) -> Difference | None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from holdfast.backup import encrypt_archive
+from tests.backup.archives.histories import PASSPHRASE
 from tests.cli.conftest import Run
 
 
@@ -35,6 +38,24 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_path: Path) -> None:
+    """From a file."""
+    pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+    place = shutil.copy(chats_db, tmp_path / "encrypted.db")
+    encrypt_archive(place, PASSPHRASE)
+    (tmp_path / "passphrase").write_text(PASSPHRASE)
+    command = [sys.executable, "-m", "holdfast", "archive", "serve", str(place)]
+    command += ["--passphrase-file", str(tmp_path / "passphrase")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            with httpx.Client(timeout=60, follow_redirects=True) as client:
+                assert "encrypted.db" in client.get(address).text
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not an archive"])

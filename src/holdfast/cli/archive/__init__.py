@@ -57,6 +57,18 @@ COMMANDS: Final = {
         "Remove an import, a chat or a person for good; it cannot be undone.",
         "holdfast.cli.archive.remove:remove",
     ),
+    "encrypt": (
+        "Encrypt an archive and the files beside it with a passphrase.",
+        "holdfast.cli.archive.encryption:encrypt",
+    ),
+    "decrypt": (
+        "Remove the encryption of an archive and of the files beside it.",
+        "holdfast.cli.archive.encryption:decrypt",
+    ),
+    "passphrase": (
+        "Change the passphrase of an encrypted archive, or store it in the system's keyring.",
+        "holdfast.cli.archive.encryption:passphrase",
+    ),
     "serve": (
         "Serve an archive to a browser on this machine; the printed URL works once.",
         "holdfast.cli.archive.serve:serve_archive",

@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.query import parse_date
 from holdfast.backup.exports import ChatSelection, ExportSummary, Form, export
@@ -21,6 +20,7 @@ from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import check_target
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 
 __all__ = [
     "ChatOption",
@@ -177,13 +177,14 @@ def export_archive(
     plain: PlainOption = False,
     single_file: SingleFileOption = False,
     zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> int:
     """Export an archive as HTML pages or data files; a repeated export updates only what changed."""
     check_options(to, search=search, plain=plain, single_file=single_file, chat=chat)
     choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [archive_file], folder=not single_file)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         with export_progress(target.name) as progress:
             done = export(
                 opened,

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from holdfast.backup import archives
 from holdfast.backup.archives.query import parse_date
 from holdfast.backup.archives.search import authors
 from holdfast.cli.archive.shared import ArchiveArgument, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.times import ZoneOption, zone_of
 
 __all__ = ["history", "vanished"]
@@ -34,6 +34,7 @@ def vanished(
         int | None, typer.Option("--below", help="Continue below this message, as printed by the previous page.")
     ] = None,
     zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> int:
     """List messages that the newest backup lacks, or that were edited or deleted, the latest first.
@@ -41,7 +42,7 @@ def vanished(
     The exit status is 1 if there are none. `holdfast archive history` shows what became of one of them.
     """
     times = zone_of(zone)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         found = opened.altered(
             what,
             chat=opened.chat_id(chat) if chat else None,
@@ -71,11 +72,12 @@ def history(
     message: Annotated[int, typer.Argument(help="The number of the message, as other commands print it.")],
     *,
     zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what became of a message: earlier wordings, reactions, receipts, and when it vanished."""
     times = zone_of(zone)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         found = opened.message(message)
     if json:
         print_json(found)

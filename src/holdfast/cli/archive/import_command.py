@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from holdfast import backup
-from holdfast.backup import KeyMaterial, archives
+from holdfast.backup import KeyMaterial
 from holdfast.backup.archives import Archive, ImportResult
 from holdfast.backup.archives.imports import Progress as Tell
 from holdfast.backup.container.folder import find_snapshots
@@ -19,6 +19,7 @@ from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.passphrases import EncryptOption, PassphraseFileOption, open_archive
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 
 __all__ = ["import_backups"]
@@ -39,6 +40,8 @@ def import_backups(
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
+    encrypt: EncryptOption = False,
+    passphrase_file: PassphraseFileOption = None,
     zone: ZoneOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -49,7 +52,7 @@ def import_backups(
     times = zone_of(zone)
     done: list[ImportResult] = []
     problems: list[str] = []
-    with archives.open(archive_file, create=True) as opened:
+    with open_archive(archive_file, passphrase_file, create=True, encrypt=encrypt) as opened:
         note_restricted(opened.restricted)
         for path in backups:
 

@@ -14,6 +14,7 @@ from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.diff_output import counted
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable, waiting
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
 
 __all__ = ["RemovalOutput", "remove"]
@@ -57,6 +58,7 @@ def remove(
         bool, typer.Option("--dry-run", help="Only show what would be removed; the exit status is 0.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> int:
     """Remove an import, a chat or a person for good; it cannot be undone.
@@ -66,9 +68,9 @@ def remove(
     """
     if sum(one is not None for one in (import_number, chat, person)) != 1:
         raise typer.BadParameter("give one of --import, --chat and --person", param_hint="--import")
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         what, number, name = target(opened, import_number, chat, person)
-    with archives.open(archive_file, create=True) as opened:
+    with archives.open(archive_file, create=True, key=opened.key) as opened:
         if dry_run or not yes:
             with waiting("counting"):
                 found = run(opened, what, number, dry_run=True)

@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from holdfast.backup import archives
 from holdfast.backup.archives import Filters
 from holdfast.backup.archives.query import narrowed, parse_date
 from holdfast.backup.archives.search import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.times import Zone, ZoneOption, zone_of
 
 __all__ = ["search"]
@@ -52,6 +52,7 @@ def search(
         bool, typer.Option("--whole-words", help="Find only whole words, not what begins with them.")
     ] = False,
     zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> int:
     """Search messages; the exit status is 1 if there are no matches."""
@@ -64,7 +65,7 @@ def search(
     if until:
         parse_date(until)
         filters = narrowed(filters, "until", until)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         hits = opened.search(
             query,
             filters=filters,

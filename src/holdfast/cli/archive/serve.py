@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
-from holdfast.backup import archives
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.output import console
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.secret import Secret
 
 __all__ = ["serve_archive"]
@@ -24,6 +24,7 @@ def serve_archive(
     port: Annotated[
         int, typer.Option("--port", help="The port to listen on; 0 picks a free one.", min=0, max=65535)
     ] = 0,
+    passphrase_file: PassphraseFileOption = None,
 ) -> None:
     """Serve an archive to a browser on this machine; the printed URL works once."""
     import uvicorn
@@ -32,15 +33,15 @@ def serve_archive(
     from holdfast.cli.serve import listen
     from holdfast.server.worker import Worker
 
-    with closing(archives.open(archive_file)):
-        pass
+    with closing(open_archive(archive_file, passphrase_file)) as opened:
+        key = opened.key
     token = Secret(secrets.token_urlsafe(24))
     with listen(HERE, port) as server:
         port_in_use = server.getsockname()[1]
         # The website is named, not imported: no room but the entry point may know it.
         build = import_from_string("holdfast.web.chats.single_archive:build")
         config = uvicorn.Config(
-            build(archive_file, token, port_in_use),
+            build(archive_file, token, port_in_use, key),
             loop="uvloop",
             http="httptools",
             ws="none",

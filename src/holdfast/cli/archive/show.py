@@ -5,21 +5,27 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from holdfast.backup import archives
 from holdfast.backup.archives import Position
 from holdfast.backup.archives.query import parse_date
 from holdfast.cli.archive.shared import ArchiveArgument, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.times import ZoneOption, zone_of
 
 __all__ = ["chats", "info", "people", "show", "skipped"]
 
 
-def chats(archive_file: ArchiveArgument, *, zone: ZoneOption = None, json: JsonOption = False) -> None:
+def chats(
+    archive_file: ArchiveArgument,
+    *,
+    zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the chats of an archive with their numbers."""
     times = zone_of(zone)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         listed = opened.chats()
     if json:
         print_json(listed)
@@ -58,11 +64,12 @@ def show(
         int, typer.Option("--limit", "-n", help="How many messages make a page.", min=1, max=1000)
     ] = 50,
     zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show a page of a chat: the latest messages, or those around a date."""
     times = zone_of(zone)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         page = opened.page(
             opened.chat_id(chat),
             before=parse_position(before),
@@ -99,9 +106,14 @@ def parse_position(text: str | None) -> Position | None:
     return Position(*(int(part) for part in parts))
 
 
-def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+def people(
+    archive_file: ArchiveArgument,
+    *,
+    passphrase_file: PassphraseFileOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the people of an archive by number of messages."""
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         listed = opened.people()
     if json:
         print_json(listed)
@@ -118,10 +130,16 @@ def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
     print_table(("name", "phone", "username", "messages#", "number#"), rows, optional=("username", "phone"))
 
 
-def info(archive_file: ArchiveArgument, *, zone: ZoneOption = None, json: JsonOption = False) -> None:
+def info(
+    archive_file: ArchiveArgument,
+    *,
+    zone: ZoneOption = None,
+    passphrase_file: PassphraseFileOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the backups that were imported into an archive."""
     times = zone_of(zone)
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         snapshots = opened.snapshots()
     if json:
         print_json(snapshots)
@@ -150,10 +168,11 @@ def skipped(
     snapshot: Annotated[
         int | None, typer.Option("--snapshot", help="Only what this backup has, by its number in `info`.")
     ] = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> int:
     """List the records that imports skipped or changed, with their frame numbers."""
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         records = list(opened.skipped(snapshot))
     if json:
         print_json(records)

@@ -7,12 +7,12 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from holdfast.backup import archives
 from holdfast.backup.archives.chart import chart
 from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.container.whole import write_whole
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
+from holdfast.cli.passphrases import PassphraseFileOption, open_archive
 from holdfast.cli.summary import human_size
 from holdfast.cli.times import Zone
 
@@ -33,10 +33,11 @@ def stats(
     *,
     chat: Annotated[str | None, typer.Option("--chat", help="Only of this chat.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Write a drawing to this SVG file instead.")] = None,
+    passphrase_file: PassphraseFileOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show statistics: messages by month, hour, weekday, chat and person; reply times; media by size."""
-    with archives.open(archive_file) as opened:
+    with open_archive(archive_file, passphrase_file) as opened:
         statistics = opened.statistics(opened.chat_id(chat) if chat else None)
     if svg is not None:
         with write_whole(svg) as target:

@@ -1,0 +1,189 @@
+"""How commands get the passphrase of an archive: from a file, the environment, the keyring or a prompt."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import typer
+
+from holdfast.backup import archives
+from holdfast.backup.errors import PassphraseMissing, PassphraseRefused, WrongPassphrase
+from holdfast.cli import key_store
+from holdfast.cli.exit_codes import ExitCode
+from holdfast.cli.passphrases import VARIABLE, new_passphrase, open_archive, passphrase_for
+from tests.backup.archives.histories import PASSPHRASE, copies, write
+from tests.cli.conftest import Run
+
+pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+
+
+@pytest.fixture
+def encrypted(tmp_path: Path) -> Path:
+    """Make an empty encrypted archive."""
+    archives.open(tmp_path / "a.db", create=True, passphrase=PASSPHRASE).close()
+    return tmp_path / "a.db"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Write the passphrase down."""
+    (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
+    return tmp_path / "passphrase"
+
+
+def test_the_file_goes_before_the_environment_and_that_before_the_keyring(
+    encrypted: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest wins; an empty variable is nothing."""
+    monkeypatch.setattr("holdfast.cli.passphrases.load_passphrase", lambda _archive: "of the keyring")
+    monkeypatch.setenv(VARIABLE, "of the environment")
+    assert passphrase_for(encrypted, file) == PASSPHRASE
+    assert passphrase_for(encrypted, None) == "of the environment"
+    monkeypatch.setenv(VARIABLE, "")
+    assert passphrase_for(encrypted, None) == "of the keyring"
+    with pytest.raises(WrongPassphrase, match="in the system's keyring does not fit"):
+        open_archive(encrypted, None)
+    monkeypatch.setenv(VARIABLE, "of the environment")
+    with pytest.raises(WrongPassphrase, match="the passphrase does not fit"):
+        open_archive(encrypted, None)
+    open_archive(encrypted, file).close()
+
+
+def test_an_archive_that_is_not_encrypted_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the variable is set; to encrypt one that is there takes another command."""
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    plain = tmp_path / "plain.db"
+    assert passphrase_for(plain, None) is None
+    with open_archive(plain, None, create=True) as opened:
+        assert not opened.encrypted
+    with pytest.raises(typer.BadParameter, match="holdfast archive encrypt"):
+        passphrase_for(plain, None, encrypt=True)
+    assert passphrase_for(tmp_path / "no" / "folder.db", None, encrypt=True) == PASSPHRASE
+    with open_archive(tmp_path / "new.db", None, create=True, encrypt=True) as opened:
+        assert opened.encrypted
+
+
+@pytest.mark.parametrize("content", ["", "\n", "two\nlines\n"])
+def test_a_file_has_one_line(tmp_path: Path, content: str) -> None:
+    """Which may end as on any system."""
+    file = tmp_path / "passphrase"
+    file.write_text(content)
+    with pytest.raises(PassphraseRefused):
+        new_passphrase(file)
+    file.write_bytes(b"\xef\xbb\xbfone line \r\n")
+    assert new_passphrase(file) == "one line "
+
+
+def test_without_a_terminal_nothing_is_asked(encrypted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says how to give it."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(PassphraseMissing, match=f"--passphrase-file or {VARIABLE}"):
+        passphrase_for(encrypted, None)
+    with pytest.raises(PassphraseMissing):
+        new_passphrase(None)
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    with pytest.raises(PassphraseMissing):
+        new_passphrase(None, environment=False)
+
+
+def test_every_command_recognises_an_encrypted_archive(
+    run: Run, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Import, then all that read; a missing and a wrong passphrase have statuses of their own, also in JSON."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    place, source = str(tmp_path / "chats.db"), str(write(tmp_path / "one.binproto", *copies()))
+    given = ("--passphrase-file", str(file))
+    assert run("archive", "import", place, source, "--encrypt", *given).status == ExitCode.FINE
+    assert run("archive", "import", place, source, *given).status == ExitCode.FINE
+    commands: Sequence[tuple[str, ...]] = (
+        ("chats", place),
+        ("people", place),
+        ("info", place),
+        ("stats", place),
+        ("skipped", place),
+        ("show", place, "1"),
+        ("search", place, "dinner"),
+        ("vanished", place),
+        ("remove", place, "--import", "1", "--dry-run"),
+        ("export", place, str(tmp_path / "out"), "--to", "json"),
+    )
+    wrong = tmp_path / "wrong"
+    wrong.write_text("another passphrase")
+    for command in commands:
+        assert run("archive", *command, *given).status in {ExitCode.FINE, ExitCode.NO}, command
+        assert run("archive", *command).status == ExitCode.USAGE, command
+        refused = run("archive", *command, "--passphrase-file", str(wrong), "--json")
+        assert refused.status == ExitCode.WRONG_KEY, command
+        assert "does not fit" in refused.err
+        assert "another passphrase" not in refused.out + refused.err
+
+
+def test_a_passphrase_is_stored_for_one_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a name that no folder has."""
+    stored: dict[tuple[str, str], str] = {}
+
+    class Keyring:
+        get_password = staticmethod(lambda service, account: stored.get((service, account)))
+        set_password = staticmethod(lambda service, name, secret: stored.__setitem__((service, name), secret))
+        delete_password = staticmethod(lambda service, account: stored.__delitem__((service, account)))
+
+    monkeypatch.setattr(key_store, "open_keyring", lambda: Keyring)
+    key_store.store_passphrase(tmp_path / "a.db", PASSPHRASE)
+    assert key_store.load_passphrase(tmp_path / "a.db") == PASSPHRASE
+    assert key_store.load_passphrase(tmp_path / "b.db") is None
+    assert key_store.load_key(tmp_path / "a.db") is None
+    assert key_store.delete_passphrase(tmp_path / "a.db")
+    assert not key_store.delete_passphrase(tmp_path / "a.db")
+
+
+def typed_into(words: list[str], answers: list[str]) -> tuple[int, str]:
+    """Run a command on a terminal, answer its prompts, and return its status and all that it showed."""
+    leader, follower = pty.openpty()
+    environ = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", *words],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        close_fds=True,
+        env=environ,
+        start_new_session=True,
+    )
+    os.close(follower)
+    shown, asked, end = b"", 0, time.monotonic() + 60
+    while time.monotonic() < end:
+        ready, _, _ = select.select([leader], [], [], 0.2)
+        try:
+            piece = os.read(leader, 4096) if ready else b""
+        except OSError:
+            break
+        shown += piece
+        if asked < len(answers) and shown.count(b": ") > asked:
+            # What is typed before the echo is off is thrown away.
+            time.sleep(0.2)
+            os.write(leader, f"{answers[asked]}\n".encode())
+            asked += 1
+        if not piece and process.poll() is not None:
+            break
+    status = process.wait(10)
+    os.close(leader)
+    return status, shown.decode()
+
+
+def test_a_terminal_is_asked_twice_for_a_new_passphrase_and_once_for_a_known_one(tmp_path: Path) -> None:
+    """And shows neither."""
+    place, source = str(tmp_path / "a.db"), str(write(tmp_path / "one.binproto", *copies()))
+    status, shown = typed_into(["archive", "import", place, source, "--encrypt"], [PASSPHRASE, PASSPHRASE])
+    assert status == ExitCode.FINE, shown
+    assert PASSPHRASE not in shown
+    assert shown.count("assphrase") >= 1
+    status, shown = typed_into(["archive", "chats", place], [PASSPHRASE])
+    assert status == ExitCode.FINE, shown
+    assert PASSPHRASE not in shown
+    assert "Passphrase of a.db" in shown
