@@ -15,6 +15,7 @@ BENCHMARKS = (
     "mend",
     "merge",
     "archive",
+    "encryption",
     "keep",
     "website_chats",
     "export",

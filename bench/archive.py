@@ -18,7 +18,8 @@ IMPORT = """
 import resource, sys, time
 from holdfast import backup
 from holdfast.backup import archives
-with archives.open(sys.argv[1], create=True) as opened, backup.open(sys.argv[2]) as found:
+place, stream, passphrase = sys.argv[1:]
+with archives.open(place, create=True, passphrase=passphrase or None) as opened, backup.open(stream) as found:
     started = time.process_time()
     opened.add(found)
     print(time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -32,18 +33,18 @@ def imported(messages: int) -> tuple[Path, float, float]:
     return place, *imported_into(place, sample_stream(messages))
 
 
-def imported_into(place: Path, stream: Path) -> tuple[float, float]:
+def imported_into(place: Path, stream: Path, passphrase: str = "") -> tuple[float, float]:
     """Import a stream into an archive and return the seconds of one core it took, and the most memory in MB."""
-    words = [sys.executable, "-c", IMPORT, str(place), str(stream)]
+    words = [sys.executable, "-c", IMPORT, str(place), str(stream), passphrase]
     seconds, memory = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
     return float(seconds), int(memory) / 1024
 
 
-def searches(place: Path) -> list[float]:
+def searches(place: Path, passphrase: str | None = None) -> list[float]:
     """Search for words, phrases and beginnings, with and without filters, and return the times in order."""
     dice = random.Random(1)
     times: list[float] = []
-    with archives.open(place) as opened:
+    with archives.open(place, passphrase=passphrase) as opened:
         rows = opened.connection.execute(
             "SELECT text FROM message WHERE kind = 'message' ORDER BY id DESC LIMIT 5000"
         )
