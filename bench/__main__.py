@@ -16,6 +16,7 @@ BENCHMARKS = (
     "merge",
     "archive",
     "encryption",
+    "dataset",
     "keep",
     "website_chats",
     "export",
