@@ -4,9 +4,11 @@ import io
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tarfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +294,23 @@ def test_who_reads_or_writes_meanwhile_is_waited_for(
         process.kill()
     assert place.read_bytes() == before
     assert not place.with_name("a.db-new").exists()
+
+
+def test_what_is_written_after_the_copy_is_not_lost(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the copy and the replacement somebody else can write: then nothing is replaced."""
+    locked = encryption.locked
+    code = "import sys, sqlite3\nwith sqlite3.connect(sys.argv[1]) as one:\n    one.execute('DELETE FROM reaction')"
+
+    def interrupted(connection: sqlite3.Connection, how: str) -> AbstractContextManager[None]:
+        if how == "EXCLUSIVE":
+            subprocess.run([sys.executable, "-c", code, str(place)], check=True)
+        return locked(connection, how)
+
+    monkeypatch.setattr(encryption, "locked", interrupted)
+    with pytest.raises(ArchiveBusy, match="has written to the archive"):
+        encrypt_archive(place, PASSPHRASE)
+    with archives.open(place) as opened:
+        assert opened.connection.execute("SELECT count(*) FROM reaction").fetchone() == (0,)
 
 
 def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(place: Path) -> None:
