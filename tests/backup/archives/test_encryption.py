@@ -299,7 +299,9 @@ def test_who_reads_or_writes_meanwhile_is_waited_for(
 def test_what_is_written_after_the_copy_is_not_lost(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the copy and the replacement somebody else can write: then nothing is replaced."""
     locked = encryption.locked
-    code = "import sys, sqlite3\nwith sqlite3.connect(sys.argv[1]) as one:\n    one.execute('DELETE FROM reaction')"
+    code = (
+        "import sys, sqlite3\nwith sqlite3.connect(sys.argv[1]) as one:\n    one.execute('DELETE FROM reaction')"
+    )
 
     def interrupted(connection: sqlite3.Connection, how: str) -> AbstractContextManager[None]:
         if how == "EXCLUSIVE":
