@@ -36,6 +36,7 @@ BENCHMARKS = (
     "website",
     "hooks",
     "dependencies",
+    "git_growth",
     "growth",
     "deliveries",
 )

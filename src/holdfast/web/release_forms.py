@@ -6,16 +6,14 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import HostingError, NoSuchAttachment, NoSuchRelease
-from holdfast.hosting.git import refs
 from holdfast.hosting.guards import not_archived, signed_in, writes
 from holdfast.hosting.http.body import Upload
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.multipart import extract_file
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import release_assets, releases
+from holdfast.hosting.services import ref_lists, release_assets, releases
 from holdfast.hosting.services.releases import ReleaseEdit
-from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.releases import Release, ReleaseFields
 from holdfast.settings import Settings
 from holdfast.web.code.upload_page import plain_name
@@ -102,7 +100,6 @@ def form_page(
     problem: str = "",
 ) -> RawResponse:
     """Render the form of a new release, or of one that exists."""
-    repo = open_git(request.app, target)
     root = root_path(target)
     return show_in(
         request,
@@ -115,8 +112,8 @@ def form_page(
         release=release,
         action=f"{root}/releases" if release is None else f"{root}/releases/{release.id}",
         back=f"{root}/releases" if release is None else release_path(target, release.tag_name),
-        tags=[ref.name for ref in refs.tags(repo, limit=OFFERED)[0]],
-        branches=[ref.name for ref in refs.branches(repo, limit=OFFERED)[0]],
+        tags=[ref.name for ref in ref_lists.list_tags(request.app, target.repository, limit=OFFERED)[0]],
+        branches=[ref.name for ref in ref_lists.list_branches(request.app, target.repository, limit=OFFERED)[0]],
         problem=problem,
     )
 

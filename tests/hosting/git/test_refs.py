@@ -14,7 +14,6 @@ from holdfast.hosting.git.refs import (
     RefPath,
     ResolvedRef,
     branch,
-    branches,
     check_new_branch,
     check_ref_name,
     commit_of,
@@ -25,7 +24,6 @@ from holdfast.hosting.git.refs import (
     rev_parse,
     split_ref_path,
     tag,
-    tags,
 )
 from holdfast.hosting.git.repository import Repo, open_repository
 from tests.hosting.git.oracle import commit, git, line, new_repository
@@ -90,19 +88,6 @@ def repo(folder: Path) -> Repo:
     return open_repository(folder)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_branches_and_tags_are_listed_by_name(repo: Repo, *, packed: bool) -> None:
-    """In git's own order, in stretches, with how many there are."""
-    if packed:
-        git(repo.folder, "pack-refs", "--all")
-    for listed, prefix in ((branches, "refs/heads"), (tags, "refs/tags")):
-        told = git(repo.folder, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", prefix).decode()
-        expected = [Ref(name.encode(), at) for name, at in (entry.split() for entry in told.splitlines())]
-        assert listed(repo) == (expected, len(expected))
-        assert listed(repo, skip=1, limit=2) == (expected[1:3], len(expected))
-        assert listed(repo, skip=100) == ([], len(expected))
-
-
 def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
     """And nothing that is not exactly its name."""
     assert branch(repo, "main") == Ref(b"main", line(repo.folder, "rev-parse", "main"))
@@ -128,9 +113,10 @@ def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
 def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
     """It is shown with a replacement, and found by its bytes."""
     git(repo.folder, b"update-ref", b"refs/heads/caf\xe9", b"main")
-    found = next(ref for ref in branches(repo)[0] if ref.raw_name == b"caf\xe9")
+    found = branch(repo, b"caf\xe9")
+    assert found is not None
     assert found.name == "caf\N{REPLACEMENT CHARACTER}"
-    assert branch(repo, b"caf\xe9") == branch(repo, "caf\udce9") == found
+    assert branch(repo, "caf\udce9") == found
 
 
 def test_tags_lead_to_commits_or_nowhere(repo: Repo) -> None:
@@ -146,7 +132,6 @@ def test_a_repository_without_a_commit_has_a_default_branch_but_no_branches(fold
     repo = open_repository(folder)
     assert is_empty(repo)
     assert head(repo) == "main"
-    assert branches(repo) == ([], 0)
     assert resolve(repo, "", "main") is None
     assert split_ref_path(repo, "", "README.md", "main") is None
     assert rev_parse(repo, "main") is None

@@ -27,7 +27,7 @@ from holdfast.hosting.errors import (
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature, build_tree, commit_content, read_commit
 from holdfast.hosting.git.fsck import fsck
-from holdfast.hosting.services import branch_protection, branches, repositories
+from holdfast.hosting.services import branch_protection, branches, ref_lists, repositories
 from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.hosting.services.branches import NewTag
 from holdfast.hosting.services.file_changes import FileChange
@@ -86,7 +86,8 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
     for change in changes(app, owner, notes):
         with pytest.raises(RepositoryArchived):
             change()
-    assert [ref.name for ref in refs.branches(open_git(app, target_of(app, owner, notes)), limit=9)[0]] == ["main"]
+    repository = target_of(app, owner, notes).repository
+    assert [ref.name for ref in ref_lists.list_branches(app, repository, limit=9)[0]] == ["main"]
 
 
 def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
@@ -97,7 +98,7 @@ def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, 
     branches.rename(app, owner, target, "feature/x", "y")
     branches.delete(app, owner, target, "y")
     branches.rename(app, owner, target, "main", "trunk")
-    assert [ref.name for ref in refs.branches(open_latest(app, target), limit=9)[0]] == ["trunk"]
+    assert [ref.name for ref in ref_lists.list_branches(app, target.repository, limit=9)[0]] == ["trunk"]
     assert refs.head(open_latest(app, target)) == "trunk"
     assert store.repository_by_id(app.database, notes.id).default_branch == "trunk"
 
@@ -162,7 +163,7 @@ def test_a_new_name_may_take_the_place_of_the_old_one(app: App, owner: Actor, no
     branches.create(app, owner, target, "a")
     branches.rename(app, owner, target, "a", "a/b")
     branches.rename(app, owner, target, "a/b", "a")
-    assert [ref.name for ref in refs.branches(open_latest(app, target), limit=9)[0]] == ["a", "main"]
+    assert [ref.name for ref in ref_lists.list_branches(app, target.repository, limit=9)[0]] == ["a", "main"]
 
 
 def unrecorded_commit(app: App, notes: Repository) -> str:

@@ -62,9 +62,8 @@ def test_others_do_not(clients: ServiceClients, git: Git) -> None:
 
 def test_a_name_that_is_no_text_is_listed_by_its_commit(clients: ServiceClients, git: Git) -> None:
     """Git allows it, and an address cannot hold it."""
-    folder = next((clients.service.settings.data / "repositories").rglob("*.git"))
     commit = git("rev-parse", "main")
-    (folder / "refs" / "heads" / "odd-\udcff").write_text(commit + "\n")
+    git("push", "-q", "origin", "main:refs/heads/odd-\udcff")
     page = visitor(clients).get(f"{AT}/branches").text
     assert f'href="{AT}/src/commit/{commit}"' in page
     assert visitor(clients).get(AT).status_code == 200

@@ -1,35 +1,57 @@
 """The menu that switches to another branch or tag."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
 
+import msgspec
 import pytest
 
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.app import App
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.settings import Settings
 from holdfast.web.code.location import CodeLocation, find_spot
 from holdfast.web.code.switcher import SHOWN, switcher
-from tests.hosting.git.oracle import commit, git, new_repository
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def app(settings: Settings, database: Database) -> Iterator[App]:
+    """Open everything the service has, on a database that is ready."""
+    del database
+    opened = App.open(settings)
+    yield opened
+    opened.close()
+
+
+def add_refs(app: App, repository: Repository, *names: str) -> None:
+    """Add refs to the first commit."""
+    with app.database.write() as connection:
+        head = repository_log.read_refs(connection, repository.id)["refs/heads/main"]
+        repository_log.set_refs(connection, repository.id, dict.fromkeys(names, head))
+
+
+@pytest.fixture
+def ship(app: App) -> Repository:
     """Make a repository with branches and tags, one of which has a name that is no text."""
-    made = new_repository(tmp_path / "7.git")
-    head = commit(made, {b"a b/c.txt": b"c"})
-    for ref in (b"refs/heads/fix/1", b"refs/heads/caf\xe9", b"refs/tags/v1"):
-        git(made, "update-ref", ref, head)
+    admin = accounts.find_user(app.database, "admin")
+    made = repositories.create(app, admin, admin, NewRepository(name="ship"), {"a b/c.txt": b"c"})
+    add_refs(app, made, "refs/heads/fix/1", "refs/heads/caf\udce9", "refs/tags/v1")
     return made
 
 
-def spot_of(folder: Path, kind: str, joined: str) -> CodeLocation:
-    """Return where a page looks."""
-    found = find_spot(open_repository(folder), "/ada/ship", kind, joined)
+def spot_of(app: App, ship: Repository) -> CodeLocation:
+    """Return where a page of the default branch looks."""
+    found = find_spot(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
     assert found is not None
     return found
 
 
-def test_the_default_branch_comes_first_and_the_current_one_is_marked(folder: Path) -> None:
+def test_the_default_branch_comes_first_and_the_current_one_is_marked(app: App, ship: Repository) -> None:
     """Then all by name."""
-    found = switcher(spot_of(folder, "branch", "fix/1"), "main")
+    found = switcher(app, ship, replace(spot_of(app, ship), ref="fix/1"))
     assert [(one.name, one.is_current) for one in found.branches] == [
         ("main", False),
         ("caf\ufffd", False),
@@ -39,10 +61,10 @@ def test_the_default_branch_comes_first_and_the_current_one_is_marked(folder: Pa
     assert (found.branch_count, found.tag_count) == (3, 1)
 
 
-def test_a_choice_leads_to_the_same_path_and_page(folder: Path) -> None:
+def test_a_choice_leads_to_the_same_path_and_page(app: App, ship: Repository) -> None:
     """A branch whose name is no text is reached by its commit."""
-    spot = spot_of(folder, "tag", "v1/a b/c.txt")
-    found = switcher(spot, "main", "blame")
+    spot = spot_of(app, ship)
+    found = switcher(app, ship, spot, "blame")
     addresses = {one.name: one.address for one in (*found.branches, *found.tags)}
     assert addresses == {
         "main": "/ada/ship/blame/branch/main/a%20b/c.txt",
@@ -52,25 +74,24 @@ def test_a_choice_leads_to_the_same_path_and_page(folder: Path) -> None:
     }
 
 
-def test_a_tag_with_the_name_of_the_current_branch_is_not_current(folder: Path) -> None:
+def test_a_tag_with_the_name_of_the_current_branch_is_not_current(app: App, ship: Repository) -> None:
     """They are two choices."""
-    git(folder, "update-ref", "refs/tags/main", "refs/heads/main")
-    found = switcher(spot_of(folder, "branch", "main"), "main")
+    add_refs(app, ship, "refs/tags/main")
+    found = switcher(app, ship, spot_of(app, ship))
     assert [one.is_current for one in found.branches] == [True, False, False]
     assert not any(one.is_current for one in found.tags)
 
 
-def test_of_very_many_branches_some_are_shown_and_all_are_counted(folder: Path) -> None:
+def test_of_very_many_branches_some_are_shown_and_all_are_counted(app: App, ship: Repository) -> None:
     """The default branch is among them wherever its name comes."""
-    lines = "".join(f"create refs/heads/b{number:03} refs/heads/main\n" for number in range(SHOWN + 10))
-    git(folder, "update-ref", "--stdin", input=lines.encode())
-    found = switcher(spot_of(folder, "branch", "main"), "main")
+    add_refs(app, ship, *(f"refs/heads/b{number:03}" for number in range(SHOWN + 10)))
+    found = switcher(app, ship, spot_of(app, ship))
     assert found.branch_count == SHOWN + 13
     assert found.branches[0].name == "main"
     assert len(found.branches) == SHOWN + 1
 
 
-def test_without_its_default_branch_a_repository_has_a_menu(folder: Path) -> None:
+def test_without_its_default_branch_a_repository_has_a_menu(app: App, ship: Repository) -> None:
     """The others are listed."""
-    found = switcher(spot_of(folder, "branch", "fix/1"), "gone")
+    found = switcher(app, msgspec.structs.replace(ship, default_branch="gone"), spot_of(app, ship))
     assert [one.name for one in found.branches] == ["caf\ufffd", "fix/1", "main"]

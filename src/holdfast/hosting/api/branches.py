@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.ref_names import RefName
 from holdfast.hosting.errors import NoSuchRevision
-from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.decoders import Required
@@ -17,7 +16,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
-from holdfast.hosting.services import branch_protection, branches, ref_updates
+from holdfast.hosting.services import branch_protection, branches, ref_lists, ref_updates
 from holdfast.hosting.services.branches import LONGEST_REF
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
@@ -99,8 +98,8 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
 @endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_branches(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Branch]:
     """List the branches by name."""
-    repo = open_git(request.app, target)
-    found, total = refs.branches(repo, skip=page.skip, limit=page.size)
+    found, total = ref_lists.list_branches(request.app, target.repository, skip=page.skip, limit=page.size)
+    repo = ref_lists.open_with(request.app, target.repository, found)
     commits = [read_commit(repo, ref.id) for ref in found]
     people = people_of(request, commits)
     rules = protections.protections_of(request.app.database, target.repository)

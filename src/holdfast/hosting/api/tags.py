@@ -25,7 +25,7 @@ from holdfast.hosting.schemas.git import (
     repository_api,
     repository_page,
 )
-from holdfast.hosting.services import branches
+from holdfast.hosting.services import branches, ref_lists
 from holdfast.hosting.services.branches import LONGEST_REF, NewTag
 from holdfast.hosting.services.revisions import open_git
 
@@ -97,8 +97,8 @@ def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref
 @endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Tag]:
     """List the tags by name."""
-    repo = open_git(request.app, target)
-    found, total = refs.tags(repo, skip=page.skip, limit=page.size)
+    found, total = ref_lists.list_tags(request.app, target.repository, skip=page.skip, limit=page.size)
+    repo = ref_lists.open_with(request.app, target.repository, found)
     return PagedList([tag_shape(request, target, repo, ref) for ref in found], total)
 
 

@@ -21,7 +21,6 @@ __all__ = [
     "RefPath",
     "ResolvedRef",
     "branch",
-    "branches",
     "check_new_branch",
     "check_ref_name",
     "commit_of",
@@ -33,7 +32,6 @@ __all__ = [
     "rev_parse",
     "split_ref_path",
     "tag",
-    "tags",
     "target",
 ]
 
@@ -130,25 +128,6 @@ def tag(repo: Repo, name: str | bytes) -> Ref | None:
     """Return a tag by short name; for an annotated one, with the id of the tag object."""
     found = target(repo, TAGS + raw(name))
     return None if found is None else Ref(raw(name), found)
-
-
-def branches(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
-    """Return a page of the branches by name, and the total."""
-    return list_refs(repo, BRANCHES, skip, limit)
-
-
-def tags(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
-    """Return a page of the tags by name, and the total."""
-    return list_refs(repo, TAGS, skip, limit)
-
-
-def list_refs(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
-    """Return a page of the refs with a prefix, and the total."""
-    names = sorted(name for name in all_refs(repo) if name.startswith(prefix))
-    page = names[skip : None if limit is None else skip + limit]
-    found = ((name, target(repo, name)) for name in page)
-    # Deleted since it was listed.
-    return [Ref(name[len(prefix) :], at) for name, at in found if at is not None], len(names)
 
 
 def all_refs(repo: Repo) -> list[bytes]:

@@ -52,6 +52,7 @@ __all__ = [
     "has_refs",
     "import_refs",
     "last_actor",
+    "list_refs",
     "live_packs",
     "log_entries",
     "log_entry",
@@ -86,14 +87,20 @@ TARGET = Statement(
         refs.c.repository_id == bindparam("repository_id"), refs.c.name == bindparam("name")
     )
 )
-BELOW = Statement(
-    select(refs.c.name)
-    .where(
-        refs.c.repository_id == bindparam("repository_id"),
-        refs.c.name >= bindparam("first"),
-        refs.c.name < bindparam("last"),
-    )
-    .limit(1)
+REFS_BELOW: Final = (
+    refs.c.repository_id == bindparam("repository_id"),
+    refs.c.name >= bindparam("first"),
+    refs.c.name < bindparam("last"),
+)
+BELOW = Statement(select(refs.c.name).where(*REFS_BELOW).limit(1))
+REF_COUNT: Final = select(func.count()).select_from(refs).where(*REFS_BELOW)
+COUNT = Statement(REF_COUNT)
+PAGE = Statement(
+    select(refs.c.name, refs.c.target, REF_COUNT.correlate(None).scalar_subquery())
+    .where(*REFS_BELOW)
+    .order_by(refs.c.name)
+    .limit(bindparam("most"))
+    .offset(bindparam("skip"))
 )
 SET = Statement(
     update(refs)
@@ -341,6 +348,17 @@ def read_refs(connection: Connection, repository_id: int) -> dict[str, str]:
     """Return every ref of a repository with its target."""
     rows = connection.execute(select(refs.c.name, refs.c.target).where(refs.c.repository_id == repository_id))
     return {ref_name(name): target for name, target in rows}
+
+
+def list_refs(
+    database: Database, repository_id: int, prefix: str, *, skip: int, limit: int
+) -> tuple[list[tuple[str, str]], int]:
+    """Return a page of the refs with a prefix (`refs/tags`) and their targets, by name, and the total."""
+    below: dict[str, Bind] = {"repository_id": repository_id, "first": f"{prefix}/", "last": f"{prefix}0"}
+    rows = database.rows(PAGE, **below, most=limit, skip=skip)
+    # Of a page behind the last one nothing is returned, not even the total.
+    total = rows[0][2] if rows else database.rows(COUNT, **below)[0][0]
+    return [(ref_name(name), target) for name, target, _ in rows], int(total)
 
 
 def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:

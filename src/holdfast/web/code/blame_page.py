@@ -79,7 +79,7 @@ def page_blame(
         title=f"Blame {spot.title} · {target.repository.full_name}",
         spot=spot,
         crumbs=spot.crumbs(),
-        switch=switcher(spot, target.repository.default_branch, "blame"),
+        switch=switcher(request.app, target.repository, spot, "blame"),
         problem=problem,
         stretch=stretch,
         rows=rows,

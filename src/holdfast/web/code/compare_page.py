@@ -19,7 +19,7 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import not_archived, sees_pulls, signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import pulls
+from holdfast.hosting.services import pulls, ref_lists
 from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.services.reviews import ReviewRequests
@@ -97,17 +97,17 @@ def commit_for(repo: Repo, name: str) -> str | None:
     return commit_by_id(repo, name) if found is None else found.commit
 
 
-def ref_names(request: RequestContext, target: RepositoryAccess, repo: Repo) -> list[str]:
+def ref_names(request: RequestContext, target: RepositoryAccess) -> list[str]:
     """Return the names the form offers: branches and tags, and the branches of the viewer's fork."""
-    branches, _ = refs.branches(repo, limit=NAMES_OFFERED)
-    tags, _ = refs.tags(repo, limit=NAMES_OFFERED)
+    branches, _ = ref_lists.list_branches(request.app, target.repository, limit=NAMES_OFFERED)
+    tags, _ = ref_lists.list_tags(request.app, target.repository, limit=NAMES_OFFERED)
     names = [ref.name for ref in [*branches, *tags]]
     user = request.actor.user
     if user is not None and user.id != target.repository.owner.id:
         fork = pull_rows.find_head_repository(request.app.database, target.repository, user.name)
         if fork is not None:
             with suppress(HostingError, OSError):
-                theirs, _ = refs.branches(request.app.copies.open(fork), limit=NAMES_OFFERED)
+                theirs, _ = ref_lists.list_branches(request.app, fork, limit=NAMES_OFFERED)
                 names += [f"{user.name}:{ref.name}" for ref in theirs]
     return names
 
@@ -128,14 +128,11 @@ def page_compare_start(request: RequestContext, target: RepositoryAccess, query:
     if query.base and query.head:
         names = f"{quote(raw(query.base), safe='/')}...{quote(raw(query.head), safe='/:')}"
         return redirect_to(f"{root_path(target)}/compare/{names}")
-    repo = open_git(request.app, target)
-    return compare_form(
-        request, target, repo, base=query.base or target.repository.default_branch, head=query.head
-    )
+    return compare_form(request, target, base=query.base or target.repository.default_branch, head=query.head)
 
 
 def compare_form(
-    request: RequestContext, target: RepositoryAccess, repo: Repo, *, base: str, head: str, missing: str = ""
+    request: RequestContext, target: RepositoryAccess, *, base: str, head: str, missing: str = ""
 ) -> RawResponse:
     """Show the form; `missing` is the name nothing stands for."""
     parent = parent_of(request, target)
@@ -148,7 +145,7 @@ def compare_form(
         status=404 if missing else 200,
         base=base,
         head=head,
-        names=ref_names(request, target, repo),
+        names=ref_names(request, target),
         missing=missing,
         parent=parent,
         result=None,
@@ -186,7 +183,7 @@ def find_sides(request: RequestContext, target: RepositoryAccess) -> ComparedSid
     if old is None or new is None:
         unknown = base if old is None else head
         clean = [name.encode(errors="replace").decode() for name in (base, head, unknown)]
-        return compare_form(request, target, repo, base=clean[0], head=clean[1], missing=clean[2] or "nothing")
+        return compare_form(request, target, base=clean[0], head=clean[1], missing=clean[2] or "nothing")
     return ComparedSides(repo, base, head, old, new)
 
 
@@ -225,7 +222,7 @@ def compare_page(
         status=200 if form is None else form.status,
         base=base,
         head=head,
-        names=ref_names(request, target, repo),
+        names=ref_names(request, target),
         missing="",
         parent=None,
         result=diff,

@@ -109,7 +109,7 @@ def page_file_finder(
         tab=CODE,
         title=f"Find files · {target.repository.full_name}",
         spot=spot,
-        switch=switcher(spot, target.repository.default_branch, "find"),
+        switch=switcher(request.app, target.repository, spot, "find"),
         typed=typed,
         files=[FoundFile(display_name(path), spot.address("src", path)) for path in best_matches(paths, typed)],
         total=len(paths),

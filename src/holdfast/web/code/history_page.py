@@ -66,7 +66,7 @@ def page_history(
         title=f"History of {spot.title or spot.name} · {target.repository.full_name}",
         spot=spot,
         crumbs=spot.crumbs("commits"),
-        switch=switcher(spot, target.repository.default_branch, "commits"),
+        switch=switcher(request.app, target.repository, spot, "commits"),
         days=by_day(lines_of(request, found[:PER_PAGE])),
         number=number,
         has_more=len(found) > PER_PAGE,

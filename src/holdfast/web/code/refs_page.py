@@ -2,12 +2,14 @@
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
@@ -16,9 +18,9 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import branch_protection, branches
-from holdfast.hosting.services.revisions import open_git
+from holdfast.hosting.services import branch_protection, branches, ref_lists
 from holdfast.hosting.store import protections
+from holdfast.hosting.store.repositories import Repository
 from holdfast.web.code.change_forms import check_branch_name
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import READING, CodeLocation
@@ -75,18 +77,21 @@ class RefRow:
     """How many commits a branch is behind and ahead of the default branch."""
 
 
-def page_of_refs(repo: Repo, kind: str, query: RefListQuery, default: str) -> tuple[list[Ref], int, int]:
+def page_of_refs(app: App, repository: Repository, kind: str, query: RefListQuery) -> tuple[list[Ref], int, int]:
     """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
     page = number(query.page)
-    look = refs.branches if kind == "branch" else refs.tags
+    look = partial(ref_lists.list_branches if kind == "branch" else ref_lists.list_tags, app, repository)
     if not query.q:
-        found, total = look(repo, skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
+        found, total = look(skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
         if total > SORTED:
             return found, total, page
     wanted = query.q.casefold()
-    fitting = [ref for ref in look(repo, limit=SEARCHED)[0] if wanted in ref.name.casefold()]
-    if len(fitting) <= SORTED:
-        fitting.sort(key=lambda ref: ref.name != default if kind == "branch" else -tagged_at(repo, ref))
+    fitting = [ref for ref in look(limit=SEARCHED)[0] if wanted in ref.name.casefold()]
+    if len(fitting) <= SORTED and kind == "branch":
+        fitting.sort(key=lambda ref: ref.name != repository.default_branch)
+    elif len(fitting) <= SORTED:
+        repo = ref_lists.open_with(app, repository, fitting)
+        fitting.sort(key=lambda ref: -tagged_at(repo, ref))
     return fitting[(page - 1) * PER_PAGE : page * PER_PAGE], len(fitting), page
 
 
@@ -139,9 +144,9 @@ def list_page(
     typed: NewBranch | None = None,
 ) -> RawResponse:
     """Show a list of branches or of tags."""
-    repo, root = open_git(request.app, target), root_path(target)
-    default = target.repository.default_branch
-    found, total, page = page_of_refs(repo, kind, query, default)
+    root, default = root_path(target), target.repository.default_branch
+    found, total, page = page_of_refs(request.app, target.repository, kind, query)
+    repo = ref_lists.open_with(request.app, target.repository, found)
     counted = distances(repo, found, default) if kind == "branch" else {}
     commits = [commit_at(repo, ref) for ref in found]
     rows_by_commit = {

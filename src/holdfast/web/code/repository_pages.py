@@ -13,6 +13,7 @@ from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.services import ref_lists
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.commit_rows import lines_of
@@ -54,7 +55,8 @@ def show_repository(request: RequestContext, target: RepositoryAccess, query: So
     name = target.repository.default_branch
     found = refs.branch(repo, name)
     if found is None:
-        return empty_page(request, target, [ref.name for ref in refs.branches(repo, limit=20)[0]])
+        others, _ = ref_lists.list_branches(request.app, target.repository, limit=20)
+        return empty_page(request, target, [ref.name for ref in others])
     return directory_page(
         request, target, CodeLocation(root, repo, "branch", name, found.id), query, is_first=True
     )
@@ -115,7 +117,7 @@ def missing_page(request: RequestContext, target: RepositoryAccess, spot: CodeLo
         title="Nothing here",
         status=404,
         spot=spot,
-        switch=switcher(spot, target.repository.default_branch),
+        switch=switcher(request.app, target.repository, spot),
     )
 
 
@@ -144,7 +146,7 @@ def directory_page(
         crumbs=spot.crumbs(),
         seen=seen,
         above=spot.address("src", spot.path.rpartition(b"/")[0]) if spot.path else "",
-        switch=switcher(spot, repository.default_branch),
+        switch=switcher(request.app, repository, spot),
         commit_count=history.count(spot.repo, history.commit_range(spot.repo, spot.commit)),
         address=clone_address(request, target),
         may_write=may_change(target) and spot.kind == "branch",
@@ -172,7 +174,7 @@ def file_page(
         entry=entry,
         seen=seen,
         last=None if last is None else lines_of(request, [last])[0],
-        switch=switcher(spot, target.repository.default_branch),
+        switch=switcher(request.app, target.repository, spot),
         bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
         may_write=may_change(target) and spot.kind == "branch",
         may_edit=is_editable(spot, seen),

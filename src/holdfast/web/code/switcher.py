@@ -3,9 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from holdfast.hosting.app import App
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import ref_lists
+from holdfast.hosting.store.repositories import Repository
 from holdfast.web.code.location import CodeLocation, Kind
 
 __all__ = ["Choice", "Switcher", "choice_of", "is_linkable", "switcher"]
@@ -51,12 +54,12 @@ def choice_of(repo: Repo, spot: CodeLocation, kind: Kind, ref: Ref, page: str) -
     return Choice(ref.name, other.address(page), (spot.kind, spot.ref) == (kind, ref.name))
 
 
-def switcher(spot: CodeLocation, default_branch: str, page: str = "src") -> Switcher:
+def switcher(app: App, repository: Repository, spot: CodeLocation, page: str = "src") -> Switcher:
     """Gather what the menu shows: the default branch first, then by name."""
     repo = spot.repo
-    branches, branch_count = refs.branches(repo, limit=SHOWN)
-    tags, tag_count = refs.tags(repo, limit=SHOWN)
-    first = refs.branch(repo, default_branch)
+    branches, branch_count = ref_lists.list_branches(app, repository, limit=SHOWN)
+    tags, tag_count = ref_lists.list_tags(app, repository, limit=SHOWN)
+    first = refs.branch(repo, repository.default_branch)
     if first is not None:
         branches = [first, *(ref for ref in branches if ref.raw_name != first.raw_name)]
     return Switcher(

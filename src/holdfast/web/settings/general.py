@@ -6,13 +6,11 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import HostingError, InvalidValue
-from holdfast.hosting.git import refs
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import ref_lists, repositories
 from holdfast.hosting.services.repositories import RepositoryEdit
-from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.repositories import Repository
 from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import root_path
@@ -62,7 +60,7 @@ def show_form(
     request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show the form."""
-    found, total = refs.branches(open_git(request.app, target), limit=BRANCHES_OFFERED)
+    found, total = ref_lists.list_branches(request.app, target.repository, limit=BRANCHES_OFFERED)
     return in_repository_settings(
         request,
         "settings/general.html",

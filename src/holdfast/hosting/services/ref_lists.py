@@ -1,0 +1,41 @@
+"""Pages of the branches and tags of a repository, by name."""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from holdfast.hosting.app import App
+from holdfast.hosting.git.refs import Ref
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.store import repository_log
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["list_branches", "list_tags", "open_with"]
+
+BRANCHES: Final = "refs/heads"
+TAGS: Final = "refs/tags"
+
+
+def list_branches(app: App, repository: Repository, *, skip: int = 0, limit: int) -> tuple[list[Ref], int]:
+    """Return a page of the branches, and the total."""
+    return list_refs(app, repository, BRANCHES, skip, limit)
+
+
+def list_tags(app: App, repository: Repository, *, skip: int = 0, limit: int) -> tuple[list[Ref], int]:
+    """Return a page of the tags, and the total."""
+    return list_refs(app, repository, TAGS, skip, limit)
+
+
+def list_refs(app: App, repository: Repository, prefix: str, skip: int, limit: int) -> tuple[list[Ref], int]:
+    """Return a page of the refs with a prefix, and the total."""
+    rows, total = repository_log.list_refs(app.database, repository.id, prefix, skip=skip, limit=limit)
+    return [Ref(os.fsencode(name)[len(prefix) + 1 :], target) for name, target in rows], total
+
+
+def open_with(app: App, repository: Repository, listed: Sequence[Ref]) -> Repo:
+    """Open the local copy of a repository, with the objects that listed refs point to."""
+    repo = app.copies.open(repository)
+    if any(repo.header(ref.id) is None for ref in listed):
+        # A ref was updated after the repository was read.
+        repo = app.copies.update(repository.id)
+    return repo
