@@ -8,6 +8,7 @@ __all__ = ["SERVER_MODULES", "missing_extra"]
 
 SERVER_MODULES: Final = frozenset(
     {
+        "PIL",
         "aiohttp",
         "alembic",
         "anyio",

@@ -75,6 +75,11 @@ class Addresses:
         """Lead to a file."""
         return None if attachment.path is None else f"../../media/{attachment.path}"
 
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
+        """Lead to the picture itself."""
+        del attachment
+        return address
+
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files of an export are at hand
         """Return nothing, as the pages of an export do."""
         return ""

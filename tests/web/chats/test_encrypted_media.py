@@ -12,10 +12,12 @@ from holdfast.backup import archives
 from holdfast.backup.archives import overview
 from holdfast.backup.container.attachments import AttachmentKey, content_path
 from holdfast.backup.errors import AttachmentDamaged, AttachmentError, AttachmentMissing, NotInArchive
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
+from holdfast.web.chats import thumbnails
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.encrypted_media import EncryptedMedia, media_of
 from holdfast.web.chats.open_archive import OpenArchive
-from holdfast.web.chats.view import EncryptedMediaResult, PageNotFound
+from holdfast.web.chats.view import EncryptedMediaResult, PageNotFound, ThumbnailResult
 from tests.web.chats.conftest import drawn_in
 
 
@@ -192,3 +194,25 @@ def test_damaged_keys_are_not_found(archive_file: Path, column: str) -> None:
         archive.connection.execute(f"UPDATE temp.attachment SET {column}")
         with pytest.raises(NotInArchive):
             overview.encrypted_file(archive, name)
+
+
+def test_small_copies_are_made_of_decrypted_photos(
+    phone: OpenArchive, archive_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory, of the whole file."""
+    name = names(archive_file, "image")[0]
+    whole = respond(phone, "", f"attachment/{name}", {})
+    assert isinstance(whole, EncryptedMediaResult)
+    assert respond(phone, "", f"attachment/{name}/thumbnail", {}) == whole
+    content = b"".join(whole.media.read(whole.attachment, 0, whole.attachment.size))
+    given: list[bytes] = []
+
+    def make(photo: bytes) -> bytes:
+        given.append(photo)
+        return b"small"
+
+    monkeypatch.setattr(thumbnails, "SMALLEST_BYTES", 0)
+    monkeypatch.setattr(thumbnails, "make_thumbnail", make)
+    monkeypatch.setattr(thumbnails, "kept", KeptBytes(1000))
+    assert respond(phone, "", f"attachment/{name}/thumbnail", {}) == ThumbnailResult(b"small", "image/webp")
+    assert given == [content]

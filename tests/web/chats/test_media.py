@@ -1,14 +1,17 @@
 """The files of messages."""
 
+import io
+import random
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
-from holdfast.web.chats.view import MediaResult, PageNotFound
+from holdfast.web.chats.view import MediaResult, PageNotFound, TemplateResult, ThumbnailResult
 
 
 def kept_files(path: Path) -> list[tuple[str, str]]:
@@ -68,3 +71,43 @@ def test_other_names_are_not_found(opened: OpenArchive, digest: str) -> None:
     """Only hashes of contents are names."""
     with pytest.raises(PageNotFound):
         respond(opened, "", f"media/{digest}", {})
+
+
+def large_photo() -> bytes:
+    """Draw a photo that is worth a small copy."""
+    out = io.BytesIO()
+    noise = Image.frombytes("RGB", (300, 300), random.Random(1).randbytes(300 * 300 * 3))
+    noise.resize((2400, 1800)).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+def test_a_page_shows_small_copies_of_large_photos(archive_file: Path, tmp_path: Path) -> None:
+    """The photo itself is a link away; a small file has no copy."""
+    copy = tmp_path / "chats.db"
+    shutil.copy(archive_file, copy)
+    shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
+    opened = open_archive_file(copy, "")
+    digest = next(digest for digest, kind in kept_files(copy) if kind == "image/jpeg")
+    small = respond(opened, "", f"media/{digest}/thumbnail", {})
+    assert isinstance(small, MediaResult)
+    photo = large_photo()
+    small.file.path.write_bytes(photo)
+    found = respond(opened, "", f"media/{digest}/thumbnail", {})
+    assert isinstance(found, ThumbnailResult)
+    assert found.media_type == "image/webp"
+    assert len(found.content) < len(photo)
+    assert isinstance(respond(opened, "", f"media/{digest}", {}), MediaResult)
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE attachment SET size = ?", (len(photo),))
+    page = respond(open_archive_file(copy, ""), "", "media", {})
+    assert isinstance(page, TemplateResult)
+    months = page.values["months"]
+    assert isinstance(months, list)
+    assert f"/media/{digest}/thumbnail" in {tile.file for _, tiles in months for tile in tiles}
+
+
+@pytest.mark.parametrize("path", ["media/{}/other", "media/{}/thumbnail/x", "attachment/{}/thumbnail"])
+def test_only_photos_that_are_there_have_small_copies(opened: OpenArchive, path: str) -> None:
+    """Other paths are none."""
+    with pytest.raises(PageNotFound):
+        respond(opened, "", path.format("0" * 64), {})

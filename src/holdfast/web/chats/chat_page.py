@@ -16,6 +16,7 @@ from holdfast.backup.exports.html.bubbles import bubble, color_of, day_line, ini
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.web.chats.blur_hash import placeholder
 from holdfast.web.chats.chat_list import chat_pane
+from holdfast.web.chats.thumbnails import may_have_thumbnail
 from holdfast.web.chats.view import (
     ConversationRequest,
     RedirectResult,
@@ -57,6 +58,10 @@ class MessageLinks:
         if media is not None and name is not None and media.has(name):
             return self.view.address(f"attachment/{name}")
         return None
+
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
+        """Return where a small copy of a photo is shown, if one is made of such files."""
+        return f"{address}/thumbnail" if may_have_thumbnail(attachment.content_type, attachment.size) else address
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:
         """Return a blurred picture as a `data:` URL."""

@@ -8,7 +8,12 @@ from holdfast.backup.errors import BackupError, NotInArchive, PassphraseMissing
 from holdfast.web.chats.about import show_about, show_findings, show_frame
 from holdfast.web.chats.chat_list import show_list
 from holdfast.web.chats.chat_page import go_to_message, show_chat, show_months
-from holdfast.web.chats.media import show_attachment, show_file
+from holdfast.web.chats.media import (
+    show_attachment,
+    show_attachment_thumbnail,
+    show_file,
+    show_file_thumbnail,
+)
 from holdfast.web.chats.media_page import show_media
 from holdfast.web.chats.message_page import show_message
 from holdfast.web.chats.open_archive import PATIENCE_S, OpenArchive
@@ -34,7 +39,9 @@ NAMED: Final[Mapping[tuple[str, str], Callable[[ConversationRequest, str], Answe
     ("to", ""): go_to_message,
     ("message", ""): show_message,
     ("media", ""): show_file,
+    ("media", "thumbnail"): show_file_thumbnail,
     ("attachment", ""): show_attachment,
+    ("attachment", "thumbnail"): show_attachment_thumbnail,
     ("frame", ""): show_frame,
 }
 

@@ -30,7 +30,14 @@ from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportRefused
 from holdfast.web.chats.open_archive import OpenArchive
-from holdfast.web.chats.view import EncryptedMediaResult, MediaResult, PageNotFound, RedirectResult, TemplateResult
+from holdfast.web.chats.view import (
+    EncryptedMediaResult,
+    MediaResult,
+    PageNotFound,
+    RedirectResult,
+    TemplateResult,
+    ThumbnailResult,
+)
 from holdfast.web.pages import redirect_to
 
 __all__ = [
@@ -137,6 +144,9 @@ def show_archive(
         return redirect_to(found.address)
     if isinstance(found, MediaResult | EncryptedMediaResult):
         return serve_file(frame.call, found)
+    if isinstance(found, ThumbnailResult):
+        headers = {"Cache-Control": "no-store", "Content-Security-Policy": media.POLICY}
+        return RawResponse(found.content, headers=headers, media_type=found.media_type)
     return frame.page(found, archive_name=archive.name, sealed=sealed)
 
 

@@ -8,9 +8,24 @@ from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.errors import AttachmentError
 from holdfast.backup.exports.media import extension_of, kind_of, show
-from holdfast.web.chats.view import ConversationRequest, EncryptedMediaResult, MediaResult, PageNotFound
+from holdfast.web.chats.thumbnails import MEDIA_TYPE as THUMBNAIL_TYPE
+from holdfast.web.chats.thumbnails import may_have_thumbnail, thumbnail
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    EncryptedMediaResult,
+    MediaResult,
+    PageNotFound,
+    ThumbnailResult,
+)
 
-__all__ = ["POLICY", "file_chunks", "show_attachment", "show_file"]
+__all__ = [
+    "POLICY",
+    "file_chunks",
+    "show_attachment",
+    "show_attachment_thumbnail",
+    "show_file",
+    "show_file_thumbnail",
+]
 
 # A file is shown by itself: it runs nothing, loads nothing, and is of no origin.
 POLICY: Final = "default-src 'none'; sandbox"
@@ -40,6 +55,28 @@ def show_attachment(view: ConversationRequest, media_name: str) -> EncryptedMedi
     return EncryptedMediaResult(
         view.opened.media, key, media_type, file_name(attachment, media_name), inline=inline
     )
+
+
+def show_file_thumbnail(view: ConversationRequest, digest: str) -> MediaResult | ThumbnailResult:
+    """Show a small copy of the photo with a content, or the photo itself if there is none."""
+    result = show_file(view, digest)
+    size = result.file.size
+    if not may_have_thumbnail(result.media_type, size):
+        return result
+    content = thumbnail(digest, lambda: b"".join(file_chunks(result.file, 0, size)))
+    return result if content is None else ThumbnailResult(content, THUMBNAIL_TYPE)
+
+
+def show_attachment_thumbnail(
+    view: ConversationRequest, media_name: str
+) -> EncryptedMediaResult | ThumbnailResult:
+    """Show a small copy of an encrypted photo of a phone folder, or the photo itself if there is none."""
+    result = show_attachment(view, media_name)
+    size = result.attachment.size
+    if not may_have_thumbnail(result.media_type, size):
+        return result
+    content = thumbnail(media_name, lambda: b"".join(result.media.read(result.attachment, 0, size)))
+    return result if content is None else ThumbnailResult(content, THUMBNAIL_TYPE)
 
 
 def checked_name(name: str) -> str:

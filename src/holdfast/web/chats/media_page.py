@@ -123,9 +123,10 @@ def parse_place(text: str) -> tuple[int, int] | None:
 def make_tile(links: MessageLinks, sent: SentAttachment) -> MediaTile:
     """Describe a file."""
     attachment = sent.attachment
+    address = links.media(attachment) or ""
     return MediaTile(
         show(attachment),
-        links.media(attachment) or "",
+        links.thumbnail(attachment, address) if address else "",
         links.placeholder(attachment),
         links.message(sent.message_id) or "",
         truncate(attachment.file_name or "") or label(attachment),

@@ -30,7 +30,7 @@ from holdfast.web.chats import media
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.statistics_page import cached_statistics
-from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult
+from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult, ThumbnailResult
 from holdfast.web.pages import PAGES
 from holdfast.web.security_headers import SecurityHeaders
 
@@ -163,6 +163,9 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
                 found = missing
             if isinstance(found, RedirectResult):
                 return RedirectResponse(found.address, 303)
+            if isinstance(found, ThumbnailResult):
+                headers = {"Cache-Control": "no-store", "Content-Security-Policy": media.POLICY}
+                return Response(found.content, media_type=found.media_type, headers=headers)
             if isinstance(found, MediaResult):
                 return file_response(found, request.headers.get("range", ""))
             # An archive in a file has no phone folder beside it.

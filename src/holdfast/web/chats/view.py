@@ -23,6 +23,7 @@ __all__ = [
     "PageNotFound",
     "RedirectResult",
     "TemplateResult",
+    "ThumbnailResult",
     "format_position",
     "page_number",
     "parse_id",
@@ -70,13 +71,21 @@ class EncryptedMediaResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ThumbnailResult:
+    """A small copy of a photo."""
+
+    content: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectResult:
     """A redirect to another URL."""
 
     address: str
 
 
-Answer = TemplateResult | MediaResult | EncryptedMediaResult | RedirectResult
+Answer = TemplateResult | MediaResult | EncryptedMediaResult | ThumbnailResult | RedirectResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Messages as they look."""
 
+import re
 from typing import Any
 
 import pytest
@@ -173,6 +174,24 @@ def test_several_pictures_are_a_grid() -> None:
     assert "album" not in one
     many = bubble(message(None, attachments=tuple(attachment(n=n) for n in range(9))), Addresses())
     assert 'class="album a5"' in many
+
+
+class SmallAddresses(Addresses):
+    """Leads to small copies of pictures too."""
+
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
+        """Lead to a small copy."""
+        del attachment
+        return f"{address}/small"
+
+
+def test_a_small_copy_is_shown_and_leads_to_the_picture() -> None:
+    """The picture itself is a link away."""
+    one = message(None, attachments=(attachment(),))
+    whole, small = bubble(one, Addresses()), bubble(one, SmallAddresses())
+    place = re.findall(r'<img src="([^"]*)"', whole)[0]
+    assert re.findall(r'<img src="([^"]*)"', small) == [f"{place}/small"]
+    assert f'href="{place}"' in small
 
 
 class BlurredAddresses(Addresses):

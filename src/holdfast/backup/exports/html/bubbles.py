@@ -298,7 +298,7 @@ def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
         if one.role == "quoted" and not one.revision:
             shown = one.file_name or label(one)
             place = addresses.media(one) if show(one) == "image" else None
-            thumbnail = picture(one, place, ' class="th"') if place else ""
+            thumbnail = picture(one, addresses.thumbnail(one, place), ' class="th"') if place else ""
             break
     words = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
     what = escape(QUOTED.get(quote.type, "") or shown)
@@ -332,7 +332,7 @@ def long_text(one: ArchivedAttachment, addresses: Addresses) -> str:
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
     """Show the preview of a page; only addresses of the web can be followed."""
     place = addresses.media(image) if image is not None and show(image) == "image" else None
-    seen = picture(image, place, ' class="th"') if image is not None and place else ""
+    seen = picture(image, addresses.thumbnail(image, place), ' class="th"') if image is not None and place else ""
     title = escape(link.title or link.url)
     if is_address(link.url):
         title = f'<a href="{escape(link.url)}" rel="noreferrer" dir="auto">{title}</a>'

@@ -120,6 +120,10 @@ class Links:
         self.requested[attachment.media_name, attachment.content_type, attachment.file_name] = name
         return None if name is None else f"../../{quote(name)}"
 
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:  # noqa: ARG002  # none is made for exports
+        """Return the picture itself: an export has each once."""
+        return address
+
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files of an export are at hand
         """Return nothing: files beside a page are shown at once."""
         return ""

@@ -26,6 +26,9 @@ class Addresses(Protocol):
     def media(self, attachment: ArchivedAttachment) -> str | None:
         """Return the address of a file, None for one that is not there."""
 
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
+        """Return the address of a small copy of a picture; that of the picture itself if there is none."""
+
     def placeholder(self, attachment: ArchivedAttachment) -> str:
         """Return the address of a blurred picture to show until a file is loaded, empty for none."""
 
@@ -102,7 +105,7 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     name = escape(isolated(attachment.file_name or label(attachment)))
     place = escape(address)
     if way == "image":
-        seen = f"{blurred(attachment, addresses)}{picture(attachment, address)}"
+        seen = f"{blurred(attachment, addresses)}{picture(attachment, addresses.thumbnail(attachment, address))}"
         if is_embedded(address):
             return f'<span class="pic">{seen}</span>{caption}'
         return f'<a class="pic" href="{place}">{seen}</a>{caption}'

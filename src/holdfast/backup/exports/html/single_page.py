@@ -64,6 +64,10 @@ class EmbeddedFiles:
             return None
         return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
+    def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:  # noqa: ARG002  # none is made for exports
+        """Return the picture itself: an export has each once."""
+        return address
+
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files are in the page
         """Return nothing: what is in the page need not be waited for."""
         return ""

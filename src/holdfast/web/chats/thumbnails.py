@@ -1,0 +1,74 @@
+"""Small copies of photos, made when a page asks for them.
+
+They are kept in memory: nothing of a conversation is written to a disk.
+"""
+
+import io
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from holdfast.backup.exports.media import kind_of
+from holdfast.hosting.file_responses.byte_cache import KeptBytes
+
+__all__ = ["MEDIA_TYPE", "make_thumbnail", "may_have_thumbnail", "thumbnail"]
+
+MEDIA_TYPE: Final = "image/webp"
+# Twice what a page shows a photo at, for screens with small pixels.
+LONGEST_SIDE: Final = 840
+QUALITY: Final = 75
+# A smaller file is sent as it is.
+SMALLEST_BYTES: Final = 96 * 1024
+LARGEST_BYTES: Final = 32 * 2**20
+MOST_PIXELS: Final = 64_000_000
+FORMATS: Final = ("JPEG", "PNG", "WEBP")
+MEDIA_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/webp"})
+KEPT_BYTES: Final = 32 * 2**20
+LARGEST_KEPT: Final = 2**20
+# Each takes a processor, and some a few hundred megabytes.
+AT_ONCE: Final = 2
+
+kept = KeptBytes(KEPT_BYTES, LARGEST_KEPT)
+limit = threading.BoundedSemaphore(AT_ONCE)
+
+
+def may_have_thumbnail(content_type: str | None, size: int) -> bool:
+    """Return whether a small copy is made of files of a type and size."""
+    return kind_of(content_type) in MEDIA_TYPES and SMALLEST_BYTES <= size <= LARGEST_BYTES
+
+
+def thumbnail(name: str, read: Callable[[], bytes]) -> bytes | None:
+    """Return a small copy of a photo, by the name that stands for its content.
+
+    It is None for animations and for what cannot be decoded: the photo itself is to be sent then.
+    """
+    made = kept.get(name)
+    if made is None:
+        with limit:
+            made = kept.get(name)
+            if made is None:
+                made = make_thumbnail(read()) or b""
+                kept.put(name, made)
+    return made or None
+
+
+def make_thumbnail(content: bytes) -> bytes | None:
+    """Decode a photo, turn it the way it was held, and encode a small copy without its metadata."""
+    from PIL import Image, ImageOps  # noqa: PLC0415  # loaded when it is needed, so that the server starts at once
+
+    try:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as photo:
+            if photo.width * photo.height > MOST_PIXELS or getattr(photo, "is_animated", False):
+                return None
+            # A JPEG is decoded at a fraction of its size.
+            photo.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+            turned = ImageOps.exif_transpose(photo)
+            if turned.mode not in {"RGB", "RGBA"}:
+                turned = turned.convert("RGBA" if turned.has_transparency_data else "RGB")
+            turned.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            small = io.BytesIO()
+            profile = photo.info.get("icc_profile")
+            turned.save(small, "WEBP", quality=QUALITY, method=2, exif=b"", icc_profile=profile)
+    except Exception:  # noqa: BLE001  # decoders raise whatever they like on files that somebody else has made
+        return None
+    return small.getvalue() if small.tell() < len(content) else None
